@@ -1,1 +1,32 @@
+//! langya: a self-hosted arena in which people compare language models.
+//!
+//! Modules in reading order; each may use those above it and none below
+//! (`tests/it/tidy.rs` holds that line):
+//!
+//! - pure rules: [`battle`], [`rating`], [`markup`]
+//! - settings and time: [`config`], [`clock`]
+//! - adapters, one outside world each: [`storage`], [`llm`], [`events`]
+//! - use cases, where rules and adapters meet: [`services`], [`jobs`]
+//! - edges, which translate and decide nothing: [`ws`], [`http`], [`cli`]
+//! - [`app`] wires them together.
 
+pub mod battle;
+pub mod markup;
+pub mod rating;
+
+pub mod clock;
+pub mod config;
+pub mod telemetry;
+
+pub mod events;
+pub mod llm;
+pub mod storage;
+
+pub mod jobs;
+pub mod services;
+
+pub mod cli;
+pub mod http;
+pub mod ws;
+
+pub mod app;

@@ -1,1 +1,3 @@
-fn main(){}
+//! The langya program.
+
+fn main() {}

@@ -1,0 +1,488 @@
+//! Settings: defaults, then `langya.toml`, then `LANGYA__SECTION__KEY`, then flags.
+//!
+//! The only reader of the environment. Unknown keys are refused by name. `deploy/langya.example.toml` lists every key
+//! with its default, and a test compares the two.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+/// Everything that an operator can set.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where the arena listens and what it accepts.
+    pub server: ServerSettings,
+    /// Where the data is kept.
+    pub storage: StorageSettings,
+    /// How battles run.
+    pub battle: BattleSettings,
+    /// How two models are chosen.
+    pub pairing: PairingSettings,
+    /// How and when the leaderboard is fitted.
+    pub rating: RatingSettings,
+    /// Limits of time and repetition for every model.
+    pub providers: ProviderSettings,
+    /// The models under test.
+    pub models: Vec<ModelSettings>,
+}
+
+/// `[server]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerSettings {
+    /// Address and port.
+    pub listen: String,
+    /// The address that visitors use, where a proxy stands in front: `https://arena.example.org`.
+    pub public_url: String,
+    /// Threads that serve requests; 0 means one per core.
+    pub workers: usize,
+    /// Open websockets at the most.
+    pub max_sockets: usize,
+}
+
+/// `[storage]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StorageSettings {
+    /// Folder of the embedded database.
+    pub data_dir: PathBuf,
+    /// Database address; empty means `langya.db` in `data_dir`.
+    pub database: String,
+}
+
+/// How replies are released to the visitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PacingMode {
+    /// Both sides start together and are released at one common pace.
+    Common,
+    /// Text is passed on as it arrives; speeds show.
+    Raw,
+}
+
+/// `[battle]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BattleSettings {
+    /// `common` or `raw`.
+    pub pacing: PacingMode,
+    /// Characters a second and side under common pacing.
+    pub pace_chars_per_second: u32,
+    /// Turns of one battle at the most.
+    pub max_turns: u32,
+    /// Bytes of one prompt at the most.
+    pub max_prompt_bytes: usize,
+    /// Bytes of one reply at the most; a longer one is ended there.
+    pub max_reply_bytes: usize,
+    /// Battles in memory at the most.
+    pub max_live: usize,
+    /// How long replies go on without a visitor, in milliseconds.
+    pub resume_grace_ms: u64,
+    /// A battle without a vote counts as abandoned after this many minutes.
+    pub abandon_after_minutes: u64,
+}
+
+/// How two models are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PairingPolicy {
+    /// Every pair alike.
+    Uniform,
+    /// In proportion to the product of the two weights.
+    Weighted,
+    /// Near ratings meet more often, with a uniform share.
+    Elo,
+    /// In proportion to how much one more vote would shrink the interval.
+    Active,
+}
+
+/// `[pairing]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PairingSettings {
+    /// `uniform`, `weighted`, `elo` or `active`.
+    pub policy: PairingPolicy,
+    /// Share of battles drawn uniformly under `elo` and `active`, so that all pairs occur.
+    pub uniform_share: f64,
+    /// Under `elo`: the rating difference at which a pair is e times rarer.
+    pub elo_width: f64,
+    /// A model is new until it has this many rated votes.
+    pub new_model_votes: u64,
+    /// A new model's weight is multiplied by this.
+    pub new_model_boost: f64,
+}
+
+/// `[rating]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RatingSettings {
+    /// Shortest time between two fits, in milliseconds.
+    pub debounce_ms: u64,
+    /// Confidence level of the intervals.
+    pub confidence: f64,
+    /// Models with fewer rated votes are provisional.
+    pub min_votes: u64,
+}
+
+/// `[providers]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProviderSettings {
+    /// Look for local model servers, and for keys in the environment, where no `[[models]]` are given.
+    pub discover: bool,
+    /// Let the practice models take part: `"auto"` while no other model is there, `"always"` or `"never"`.
+    pub practice: PracticeMode,
+    /// Longest wait for a connection, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// Longest wait for the first token, in milliseconds.
+    pub first_token_timeout_ms: u64,
+    /// Longest gap within a reply, in milliseconds.
+    pub idle_timeout_ms: u64,
+    /// Longest whole reply, in milliseconds.
+    pub total_timeout_ms: u64,
+    /// Further tries before the first token.
+    pub retries: u32,
+    /// Longest wait before the first further try, in milliseconds; doubled for each one after it.
+    pub retry_backoff_ms: u64,
+    /// Failures in a row after which a model rests.
+    pub breaker_failures: u32,
+    /// How long it rests, in milliseconds.
+    pub breaker_rest_ms: u64,
+}
+
+/// When the practice models take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PracticeMode {
+    /// While no other model is configured or found.
+    Auto,
+    /// Beside other models too.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// The protocol that a model's server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    /// Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM serve them.
+    Openai,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Ollama's own API.
+    Ollama,
+    /// A practice model of this program.
+    Builtin,
+}
+
+/// One entry of `[[models]]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Key used in logs and exports.
+    pub id: String,
+    /// Name shown after the vote; the id where it is left out.
+    #[serde(default)]
+    pub name: String,
+    /// Its maker.
+    #[serde(default)]
+    pub organization: String,
+    /// Its licence.
+    #[serde(default)]
+    pub license: String,
+    /// The protocol of its server.
+    pub provider: ProviderKind,
+    /// Where its server is; each provider has a default.
+    #[serde(default)]
+    pub base_url: String,
+    /// Name at the provider; the id where it is left out.
+    #[serde(default)]
+    pub model: String,
+    /// Name of the environment variable that holds the key.
+    #[serde(default)]
+    pub api_key_env: String,
+    /// Pairing weight; 0 pauses.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// Sampling temperature; the provider's own where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Longest reply in tokens.
+    #[serde(default = "default_max_tokens")]
+    pub max_tokens: u32,
+    /// Instruction put before each conversation.
+    #[serde(default)]
+    pub system_prompt: String,
+    /// Further keys of the request body, as the provider names them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra_body: BTreeMap<String, serde_json::Value>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn default_max_tokens() -> u32 {
+    2048
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self { listen: "127.0.0.1:8717".into(), public_url: String::new(), workers: 0, max_sockets: 10_000 }
+    }
+}
+
+impl Default for StorageSettings {
+    fn default() -> Self {
+        Self { data_dir: "data".into(), database: String::new() }
+    }
+}
+
+impl Default for BattleSettings {
+    fn default() -> Self {
+        Self {
+            pacing: PacingMode::Common,
+            pace_chars_per_second: 240,
+            max_turns: 10,
+            max_prompt_bytes: 32_000,
+            max_reply_bytes: 256 * 1024,
+            max_live: 5_000,
+            resume_grace_ms: 1_200,
+            abandon_after_minutes: 60,
+        }
+    }
+}
+
+impl Default for PairingSettings {
+    fn default() -> Self {
+        Self {
+            policy: PairingPolicy::Weighted,
+            uniform_share: 0.2,
+            elo_width: 100.0,
+            new_model_votes: 50,
+            new_model_boost: 2.0,
+        }
+    }
+}
+
+impl Default for RatingSettings {
+    fn default() -> Self {
+        Self { debounce_ms: 250, confidence: 0.95, min_votes: 30 }
+    }
+}
+
+impl Default for ProviderSettings {
+    fn default() -> Self {
+        Self {
+            discover: true,
+            practice: PracticeMode::Auto,
+            connect_timeout_ms: 5_000,
+            first_token_timeout_ms: 30_000,
+            idle_timeout_ms: 20_000,
+            total_timeout_ms: 300_000,
+            retries: 2,
+            retry_backoff_ms: 500,
+            breaker_failures: 3,
+            breaker_rest_ms: 30_000,
+        }
+    }
+}
+
+/// Why the settings cannot be used. Each message names the key and the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file that `--config` names cannot be read.
+    #[error("cannot read the settings file {path}: {source}")]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The text is not TOML, has an unknown key or a value of the wrong kind.
+    #[error("{origin}: {reason}; deploy/langya.example.toml lists every key")]
+    Invalid {
+        /// Where the text came from.
+        origin: String,
+        /// What is wrong, with the key's name.
+        reason: String,
+    },
+    /// A key variable is named and not set.
+    #[error(
+        "model \"{model}\" needs the key variable {variable}, which is not set: export it, or take api_key_env out"
+    )]
+    MissingKey {
+        /// The model's id.
+        model: String,
+        /// The variable.
+        variable: String,
+    },
+    /// Two models share an id.
+    #[error("two models have the id \"{0}\": give each one of [[models]] an id of its own")]
+    DuplicateModel(String),
+    /// A value is outside its range.
+    #[error("{key} is {value}: {rule}")]
+    OutOfRange {
+        /// The key with its section.
+        key: &'static str,
+        /// What stands there.
+        value: String,
+        /// What may stand there.
+        rule: &'static str,
+    },
+}
+
+/// The process's environment variables, read once.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Reads the variables of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect())
+    }
+
+    /// Variables given by a test.
+    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Self {
+        Self(pairs.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
+    }
+
+    /// A variable's value as a secret; `None` where it is not set or empty.
+    #[must_use]
+    pub fn secret(&self, name: &str) -> Option<SecretString> {
+        self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
+    }
+
+    fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
+    }
+}
+
+impl Settings {
+    /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the key and the way out.
+    pub fn load(path: Option<&Path>, env: &Environment) -> Result<Self, ConfigError> {
+        let (origin, text) = match path {
+            Some(path) => (path.display().to_string(), read(path)?),
+            None if Path::new("langya.toml").exists() => ("langya.toml".into(), read(Path::new("langya.toml"))?),
+            None => ("the environment".into(), String::new()),
+        };
+        Self::parse(&text, &origin, env)
+    }
+
+    /// Reads settings from TOML text; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
+        let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
+        // Once by itself, for messages that show the line; the environment may still complete it.
+        toml::from_str::<Settings>(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
+        for (name, value) in env.overrides() {
+            overlay(&mut table, name, value)
+                .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
+        }
+        let settings: Settings = table.try_into().map_err(|error: toml::de::Error| ConfigError::Invalid {
+            origin: "the environment (LANGYA__…)".into(),
+            reason: error.to_string().trim_end().to_owned(),
+        })?;
+        settings.checked()
+    }
+
+    fn checked(self) -> Result<Self, ConfigError> {
+        let mut seen = std::collections::BTreeSet::new();
+        for model in &self.models {
+            if !seen.insert(&model.id) {
+                return Err(ConfigError::DuplicateModel(model.id.clone()));
+            }
+            require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
+        }
+        let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
+        require(
+            (10..=100_000).contains(&battle.pace_chars_per_second),
+            "battle.pace_chars_per_second",
+            battle.pace_chars_per_second,
+            "10 to 100000",
+        )?;
+        require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
+        require(
+            (1..=60_000).contains(&battle.max_prompt_bytes),
+            "battle.max_prompt_bytes",
+            battle.max_prompt_bytes,
+            "1 to 60000, so that a frame of 64 KiB holds it",
+        )?;
+        require(
+            (0.0..=1.0).contains(&pairing.uniform_share),
+            "pairing.uniform_share",
+            pairing.uniform_share,
+            "0 to 1",
+        )?;
+        require(pairing.elo_width > 0.0, "pairing.elo_width", pairing.elo_width, "more than 0")?;
+        require(pairing.new_model_boost >= 1.0, "pairing.new_model_boost", pairing.new_model_boost, "1 or more")?;
+        require(
+            rating.confidence > 0.0 && rating.confidence < 1.0,
+            "rating.confidence",
+            rating.confidence,
+            "between 0 and 1, for example 0.95",
+        )?;
+        Ok(self)
+    }
+}
+
+impl ProviderSettings {
+    /// The limits of time as durations: connection, first token, idle, total.
+    #[must_use]
+    pub fn timeouts(&self) -> Timeouts {
+        Timeouts {
+            connect: Duration::from_millis(self.connect_timeout_ms),
+            first_token: Duration::from_millis(self.first_token_timeout_ms),
+            idle: Duration::from_millis(self.idle_timeout_ms),
+            total: Duration::from_millis(self.total_timeout_ms),
+        }
+    }
+}
+
+/// Limits of time for one reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the connection.
+    pub connect: Duration,
+    /// From the request to the first token.
+    pub first_token: Duration,
+    /// Between two tokens.
+    pub idle: Duration,
+    /// For the whole reply.
+    pub total: Duration,
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+}
+
+fn require(holds: bool, key: &'static str, value: impl ToString, rule: &'static str) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::OutOfRange { key, value: value.to_string(), rule }) }
+}
+
+/// Lays `SECTION__KEY=value` over the table. A value that reads as a TOML number or boolean is one, else it is text.
+fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
+    let lower = name.to_lowercase();
+    let Some((section, key)) = lower.split_once("__") else {
+        return Err("names no key: write LANGYA__SECTION__KEY".into());
+    };
+    let parsed = value.parse::<toml::Value>().ok().filter(|v| v.is_integer() || v.is_float() || v.is_bool());
+    let section_table = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    let Some(section_table) = section_table.as_table_mut() else {
+        return Err(format!("`{section}` is a list: set it in langya.toml"));
+    };
+    section_table.insert(key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned())));
+    Ok(())
+}

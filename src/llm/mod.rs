@@ -1,0 +1,103 @@
+//! Language models behind one trait, [`ChatModel`]: ask with a conversation, get a stream of text.
+//!
+//! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
+//! breaker; [`roster`] is the list of models that the running arena knows.
+
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+
+use crate::battle::ModelId;
+
+/// Who wrote a message of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The operator's instruction.
+    System,
+    /// The visitor.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who wrote it.
+    pub role: Role,
+    /// Its text.
+    pub content: String,
+}
+
+/// What is public about a model once its name may be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// Key used in logs and exports.
+    pub id: ModelId,
+    /// Name shown after the vote.
+    pub name: String,
+    /// Its maker; may be empty.
+    pub organization: String,
+    /// Its licence; may be empty.
+    pub license: String,
+    /// One of the built-in practice models; said wherever the name is shown.
+    pub practice: bool,
+}
+
+/// A piece of a reply as it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyPart {
+    /// Text of the answer; never empty.
+    Text(String),
+    /// Reasoning in a field of its own; kept apart and never counted as the answer.
+    Reasoning(String),
+}
+
+/// A reply under way: parts until the stream ends (`None`), or one error and then the end.
+/// Dropping it closes the connection to the provider.
+pub type ReplyStream = BoxStream<'static, Result<ReplyPart, ChatError>>;
+
+/// A language model that can be asked.
+pub trait ChatModel: Send + Sync {
+    /// Starts a reply to the conversation (user and assistant messages; the model adds its own system prompt).
+    fn reply(&self, messages: &[Message]) -> ReplyStream;
+}
+
+/// Why a model did not answer, or stopped answering. The text is for the operator's log: it holds no key and no
+/// provider text that could hold one, and it never reaches a visitor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChatError {
+    /// No connection, or it broke.
+    #[error("connection to the provider failed: {0}")]
+    Connection(String),
+    /// The provider answered with an error status.
+    #[error("the provider answered with status {status}")]
+    Status {
+        /// HTTP status.
+        status: u16,
+        /// What the provider asked to wait, if it did.
+        retry_after: Option<Duration>,
+    },
+    /// The stream was not what the provider's protocol says.
+    #[error("the provider's stream is malformed: {0}")]
+    Malformed(String),
+    /// An error object in the middle of a stream.
+    #[error("the provider reported an error in mid-stream")]
+    Reported,
+    /// The reply ended without any text.
+    #[error("the reply was empty")]
+    Empty,
+    /// A limit of time passed.
+    #[error("no {awaited} within {} s", .after.as_secs_f32())]
+    Timeout {
+        /// What was waited for: "connection", "first token", "next token", "end of the reply".
+        awaited: &'static str,
+        /// The limit.
+        after: Duration,
+    },
+    /// The circuit breaker is open: the model is not asked at the moment.
+    #[error("the model is resting after repeated failures")]
+    BreakerOpen,
+}

@@ -1,0 +1,1 @@
+//! Hostile Markdown to safe HTML.
