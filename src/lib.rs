@@ -4,7 +4,7 @@
 //! (`tests/it/tidy.rs` holds that line):
 //!
 //! - pure rules: [`battle`], [`rating`], [`markup`]
-//! - settings and time: [`config`], [`clock`]
+//! - settings, time, randomness: [`config`], [`clock`], [`chance`]
 //! - adapters, one outside world each: [`storage`], [`llm`], [`events`]
 //! - use cases, where rules and adapters meet: [`services`], [`jobs`]
 //! - edges, which translate and decide nothing: [`ws`], [`http`], [`cli`]
@@ -14,6 +14,7 @@ pub mod battle;
 pub mod markup;
 pub mod rating;
 
+pub mod chance;
 pub mod clock;
 pub mod config;
 pub mod telemetry;

@@ -6,6 +6,7 @@
 pub mod pacing;
 pub mod pairing;
 pub mod state;
+pub mod text_counts;
 
 use std::fmt;
 

@@ -1,1 +1,247 @@
-//! Stub.
+//! How much of each reply is shown when.
+//!
+//! Under common pacing the visible chunks are a function of the two texts alone: a step happens only when every side
+//! that has not ended holds more than one quantum, and it takes exactly one quantum from each. Neither speed nor the
+//! provider's chunk sizes can be read off the wire. Pure: the caller's ticker says when to step.
+
+use super::Side;
+
+/// What a step shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Release {
+    /// More of a side's reply.
+    Text(Side, String),
+    /// The side has ended well.
+    Done(Side),
+    /// The side broke off after what was shown.
+    Broken(Side),
+}
+
+/// How a side ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The reply is whole, or was stopped.
+    Complete,
+    /// The reply broke off.
+    Broken,
+}
+
+#[derive(Debug, Default)]
+struct Lane {
+    pending: String,
+    pending_chars: usize,
+    ending: Option<Ending>,
+    closed: bool,
+}
+
+/// Two lanes of text that are released together.
+#[derive(Debug)]
+pub struct Pacer {
+    lanes: [Lane; 2],
+    quantum: Option<usize>,
+}
+
+impl Pacer {
+    /// Common pacing: `quantum` characters a step and side (at least 1).
+    #[must_use]
+    pub fn common(quantum: usize) -> Self {
+        Self { lanes: Default::default(), quantum: Some(quantum.max(1)) }
+    }
+
+    /// No pacing: each step shows whatever has come in.
+    #[must_use]
+    pub fn raw() -> Self {
+        Self { lanes: Default::default(), quantum: None }
+    }
+
+    /// Takes in more of a side's reply.
+    pub fn push(&mut self, side: Side, text: &str) {
+        let lane = &mut self.lanes[side.index()];
+        lane.pending.push_str(text);
+        lane.pending_chars += text.chars().count();
+    }
+
+    /// The side's reply has come to its end; the first call counts.
+    pub fn end(&mut self, side: Side, ending: Ending) {
+        self.lanes[side.index()].ending.get_or_insert(ending);
+    }
+
+    /// Everything has been shown.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.closed)
+    }
+
+    /// Whether a step would show anything now.
+    #[must_use]
+    pub fn has_release(&self) -> bool {
+        let mut open = self.lanes.iter().filter(|lane| !lane.closed).peekable();
+        match self.quantum {
+            Some(quantum) => {
+                open.peek().is_some() && open.all(|lane| lane.ending.is_some() || lane.pending_chars > quantum)
+            }
+            None => open.any(|lane| lane.ending.is_some() || lane.pending_chars > 0),
+        }
+    }
+
+    /// Shows the next piece of each side, A before B.
+    pub fn step(&mut self) -> Vec<Release> {
+        if !self.has_release() {
+            return Vec::new();
+        }
+        let quantum = self.quantum.unwrap_or(usize::MAX);
+        let mut shown = Vec::with_capacity(4);
+        for side in Side::BOTH {
+            self.lanes[side.index()].release(side, quantum, &mut shown);
+        }
+        shown
+    }
+
+    /// Ends both sides where the visitor sees them. What is held back is dropped: how much that is tells how fast a
+    /// model writes.
+    pub fn cut(&mut self) -> Vec<Release> {
+        for lane in &mut self.lanes {
+            lane.pending.clear();
+            lane.pending_chars = 0;
+            lane.ending.get_or_insert(Ending::Complete);
+        }
+        let mut shown = Vec::new();
+        for side in Side::BOTH {
+            self.lanes[side.index()].release(side, usize::MAX, &mut shown);
+        }
+        shown
+    }
+}
+
+impl Lane {
+    fn release(&mut self, side: Side, quantum: usize, shown: &mut Vec<Release>) {
+        if self.closed {
+            return;
+        }
+        if self.pending_chars > 0 {
+            shown.push(Release::Text(side, self.take(quantum)));
+        }
+        if let (0, Some(ending)) = (self.pending_chars, self.ending) {
+            self.closed = true;
+            shown.push(match ending {
+                Ending::Complete => Release::Done(side),
+                Ending::Broken => Release::Broken(side),
+            });
+        }
+    }
+
+    fn take(&mut self, chars: usize) -> String {
+        if chars >= self.pending_chars {
+            self.pending_chars = 0;
+            return std::mem::take(&mut self.pending);
+        }
+        let cut = self.pending.char_indices().nth(chars).map_or(self.pending.len(), |(at, _)| at);
+        self.pending_chars -= chars;
+        let rest = self.pending.split_off(cut);
+        std::mem::replace(&mut self.pending, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Plays two texts, cut into chunks in any interleaving, and returns what is shown.
+    fn play(pacer: &mut Pacer, arrivals: &[(Side, &str)], impatient: bool) -> Vec<Release> {
+        let mut shown = Vec::new();
+        for (side, text) in arrivals {
+            pacer.push(*side, text);
+            if impatient {
+                shown.extend(pacer.step());
+            }
+        }
+        for side in [Side::B, Side::A] {
+            pacer.end(side, Ending::Complete);
+        }
+        while !pacer.finished() {
+            shown.extend(pacer.step());
+        }
+        shown
+    }
+
+    fn text_of(shown: &[Release], wanted: Side) -> String {
+        shown
+            .iter()
+            .filter_map(|release| match release {
+                Release::Text(side, text) if *side == wanted => Some(text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_depend_on_the_texts_alone(
+            a in "[a-z琅琊é😀 ]{0,60}", b in "[a-z琅琊é😀 ]{0,60}",
+            cuts in proptest::collection::vec((any::<bool>(), 1usize..9), 0..60),
+            impatient: bool,
+        ) {
+            let whole = play(&mut Pacer::common(7), &[(Side::A, &a), (Side::B, &b)], false);
+            let mut rest = [a.as_str(), b.as_str()];
+            let mut arrivals = Vec::new();
+            for (first, size) in cuts {
+                let side = if first { Side::A } else { Side::B };
+                let text = rest[side.index()];
+                let cut = text.char_indices().nth(size).map_or(text.len(), |(at, _)| at);
+                arrivals.push((side, &text[..cut]));
+                rest[side.index()] = &text[cut..];
+            }
+            arrivals.extend([(Side::A, rest[0]), (Side::B, rest[1])]);
+            let cut_up = play(&mut Pacer::common(7), &arrivals, impatient);
+            prop_assert_eq!(&whole, &cut_up);
+            prop_assert_eq!(text_of(&whole, Side::A), a);
+            prop_assert_eq!(text_of(&whole, Side::B), b);
+        }
+    }
+
+    #[test]
+    fn nothing_shows_until_both_sides_can_start() {
+        let mut pacer = Pacer::common(3);
+        pacer.push(Side::A, "abcdef");
+        assert_eq!(pacer.step(), []);
+        pacer.push(Side::B, "uvw");
+        assert_eq!(pacer.step(), [], "exactly one quantum might be the end: wait until it is known");
+        pacer.push(Side::B, "x");
+        assert_eq!(pacer.step(), [Release::Text(Side::A, "abc".into()), Release::Text(Side::B, "uvw".into())]);
+    }
+
+    #[test]
+    fn a_side_that_has_ended_no_longer_holds_the_other_back() {
+        let mut pacer = Pacer::common(3);
+        pacer.push(Side::A, "ab");
+        pacer.push(Side::B, "uvwxyz");
+        pacer.end(Side::A, Ending::Broken);
+        assert_eq!(
+            pacer.step(),
+            [Release::Text(Side::A, "ab".into()), Release::Broken(Side::A), Release::Text(Side::B, "uvw".into())]
+        );
+        assert_eq!(pacer.step(), [], "the other still waits for more than a quantum of its own");
+        pacer.end(Side::B, Ending::Complete);
+        assert_eq!(pacer.step(), [Release::Text(Side::B, "xyz".into()), Release::Done(Side::B)]);
+        assert!(pacer.finished());
+    }
+
+    #[test]
+    fn raw_passes_on_what_has_come() {
+        let mut pacer = Pacer::raw();
+        pacer.push(Side::B, "x");
+        assert_eq!(pacer.step(), [Release::Text(Side::B, "x".into())]);
+        assert_eq!(pacer.step(), []);
+    }
+
+    #[test]
+    fn a_cut_ends_both_sides_where_they_are_seen() {
+        let mut pacer = Pacer::common(3);
+        pacer.push(Side::A, "abcdefghijkl");
+        pacer.push(Side::B, "uvwx");
+        assert_eq!(pacer.step().len(), 2);
+        assert_eq!(pacer.cut(), [Release::Done(Side::A), Release::Done(Side::B)]);
+        assert!(pacer.finished());
+    }
+}

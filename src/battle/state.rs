@@ -1,1 +1,154 @@
-//! Stub.
+//! What may happen next in a battle: every rule on the order of things is here and nowhere else.
+//!
+//! Pure. Services ask [`Progress::allows`] before they act.
+
+/// Where a battle stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// At least one reply of the latest turn is under way.
+    Answering,
+    /// Both replies of the latest turn have ended: a vote, a further turn or a new try may follow.
+    Ready,
+    /// The vote is in.
+    Voted,
+    /// A reply failed and could not be replaced: no vote will ever be taken.
+    Voided,
+    /// Left without a vote.
+    Abandoned,
+}
+
+impl Stage {
+    /// The stages with their spelling in the database.
+    const SPELLINGS: [(Stage, &'static str); 5] = [
+        (Stage::Answering, "answering"),
+        (Stage::Ready, "ready"),
+        (Stage::Voted, "voted"),
+        (Stage::Voided, "voided"),
+        (Stage::Abandoned, "abandoned"),
+    ];
+
+    /// The database's spelling.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Answering => "answering",
+            Stage::Ready => "ready",
+            Stage::Voted => "voted",
+            Stage::Voided => "voided",
+            Stage::Abandoned => "abandoned",
+        }
+    }
+
+    /// Reads the database's spelling.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::SPELLINGS.into_iter().find(|(_, spelling)| *spelling == text).map(|(stage, _)| stage)
+    }
+}
+
+/// What a visitor can do to a battle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the next question.
+    Message,
+    /// Have both sides answer the latest turn anew.
+    Regenerate,
+    /// End both replies as they stand.
+    Stop,
+    /// Say which reply is better.
+    Vote,
+}
+
+/// Why an action is refused; the message tells the visitor what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Too early: the replies are still being written.
+    #[error("the replies are still being written: wait until both have ended, or stop them")]
+    StillAnswering,
+    /// Nothing is being written.
+    #[error("nothing is being written at the moment")]
+    NothingToStop,
+    /// The battle has its vote.
+    #[error("this battle has its vote: start a new battle")]
+    AlreadyVoted,
+    /// The battle was voided.
+    #[error("this battle ended without a vote because one answer failed: start a new battle")]
+    Voided,
+    /// The battle was left for too long.
+    #[error("this battle was left for too long: start a new battle")]
+    Abandoned,
+    /// The limit of turns is reached.
+    #[error("a battle has {max} turns at the most: vote, or start a new battle")]
+    TooManyTurns {
+        /// The limit.
+        max: u32,
+    },
+}
+
+/// A battle's stage and its latest turn (counted from 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Where it stands.
+    pub stage: Stage,
+    /// The latest turn.
+    pub turn: u32,
+}
+
+impl Progress {
+    /// Whether the action may happen now.
+    ///
+    /// # Errors
+    /// The [`Refusal`] that tells why not.
+    pub fn allows(self, action: Action, max_turns: u32) -> Result<(), Refusal> {
+        match (self.stage, action) {
+            (Stage::Answering, Action::Stop) | (Stage::Ready, Action::Vote | Action::Regenerate) => Ok(()),
+            (Stage::Ready, Action::Message) if self.turn < max_turns => Ok(()),
+            (Stage::Ready, Action::Message) => Err(Refusal::TooManyTurns { max: max_turns }),
+            (Stage::Ready, Action::Stop) => Err(Refusal::NothingToStop),
+            (Stage::Answering, _) => Err(Refusal::StillAnswering),
+            (Stage::Voted, _) => Err(Refusal::AlreadyVoted),
+            (Stage::Voided, _) => Err(Refusal::Voided),
+            (Stage::Abandoned, _) => Err(Refusal::Abandoned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(stage: Stage, action: Action, expected: Result<(), Refusal>) {
+        assert_eq!(Progress { stage, turn: 3 }.allows(action, 3), expected, "{action:?} while {stage:?}");
+    }
+
+    #[test]
+    fn only_a_ready_battle_takes_a_vote() {
+        check(Stage::Ready, Action::Vote, Ok(()));
+        check(Stage::Answering, Action::Vote, Err(Refusal::StillAnswering));
+        check(Stage::Voted, Action::Vote, Err(Refusal::AlreadyVoted));
+        check(Stage::Voided, Action::Vote, Err(Refusal::Voided));
+        check(Stage::Abandoned, Action::Vote, Err(Refusal::Abandoned));
+    }
+
+    #[test]
+    fn only_running_replies_can_be_stopped() {
+        check(Stage::Answering, Action::Stop, Ok(()));
+        check(Stage::Ready, Action::Stop, Err(Refusal::NothingToStop));
+    }
+
+    #[test]
+    fn the_last_turn_can_be_answered_anew_but_not_followed() {
+        check(Stage::Ready, Action::Regenerate, Ok(()));
+        check(Stage::Ready, Action::Message, Err(Refusal::TooManyTurns { max: 3 }));
+        assert_eq!(Progress { stage: Stage::Ready, turn: 2 }.allows(Action::Message, 3), Ok(()));
+    }
+
+    #[test]
+    fn stages_are_read_as_they_are_written() {
+        for (stage, spelling) in Stage::SPELLINGS {
+            assert_eq!((stage.as_str(), Stage::parse(spelling)), (spelling, Some(stage)));
+        }
+        assert_eq!(Stage::parse("paused"), None);
+    }
+}

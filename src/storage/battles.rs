@@ -1,0 +1,446 @@
+//! Battles, their turns and replies, and what failed in them.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
+use crate::battle::state::{Progress, Stage};
+use crate::battle::{ModelId, Side};
+use crate::clock::Timestamp;
+
+const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
+     policy_version, pair_probability, language, category, intent, created_at, updated_at) \
+     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)";
+const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4)";
+const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
+     pair_probability, language, category, intent FROM battles WHERE id = $1";
+const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
+const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
+     FROM replies WHERE battle_id = $1 ORDER BY turn, side";
+const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, updated_at = $3 \
+     WHERE id = $1 AND stage = 'ready'";
+const REPLACE_SIDE_A: &str = "UPDATE battles SET model_a = $2, pair_probability = $3, updated_at = $4 WHERE id = $1";
+const REPLACE_SIDE_B: &str = "UPDATE battles SET model_b = $2, pair_probability = $3, updated_at = $4 WHERE id = $1";
+const INSERT_FAILURE: &str = "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const UPSERT_REPLY: &str = "INSERT INTO replies (battle_id, turn, side, model, text, reasoning, ending, \
+     first_token_ms, duration_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     ON CONFLICT (battle_id, turn, side) DO UPDATE SET model = excluded.model, text = excluded.text, \
+     reasoning = excluded.reasoning, ending = excluded.ending, first_token_ms = excluded.first_token_ms, \
+     duration_ms = excluded.duration_ms";
+const SET_STAGE: &str = "UPDATE battles SET stage = $2, updated_at = $3 WHERE id = $1 AND stage = 'answering'";
+const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
+     WHERE stage IN ('answering', 'ready') AND updated_at < $1";
+
+/// A battle about to begin.
+#[derive(Debug, Clone)]
+pub struct NewBattle {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Version of that policy.
+    pub policy_version: u32,
+    /// Exact probability of the pair at the draw.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category that the client named.
+    pub category: Option<String>,
+    /// Intent that the client named.
+    pub intent: Option<String>,
+    /// The first prompt.
+    pub prompt: String,
+    /// When it began.
+    pub created_at: Timestamp,
+}
+
+/// A stored battle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRow {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// Stage and latest turn.
+    pub progress: Progress,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Version of that policy.
+    pub policy_version: u32,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category that the client named.
+    pub category: Option<String>,
+    /// Intent that the client named.
+    pub intent: Option<String>,
+}
+
+/// One question of a battle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The visitor's text.
+    pub prompt: String,
+}
+
+/// How a reply came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyEnding {
+    /// The model ended it.
+    Complete,
+    /// The visitor stopped it, or left.
+    Stopped,
+    /// It reached the limit of length.
+    Cut,
+    /// It broke off.
+    Failed,
+}
+
+impl ReplyEnding {
+    const ALL: [Self; 4] = [Self::Complete, Self::Stopped, Self::Cut, Self::Failed];
+
+    /// The database's spelling.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+            Self::Cut => "cut",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A reply to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReply {
+    /// Its side.
+    pub side: Side,
+    /// Who wrote it.
+    pub model: ModelId,
+    /// What the visitor saw of it.
+    pub text: String,
+    /// Reasoning in a field of its own.
+    pub reasoning: String,
+    /// How it ended.
+    pub ending: ReplyEnding,
+    /// From the request to the first token; `None` where none came.
+    pub first_token_ms: Option<u64>,
+    /// From the request to the end.
+    pub duration_ms: u64,
+}
+
+/// A stored reply with its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The reply.
+    pub reply: NewReply,
+}
+
+/// A side that failed, and the model that took its place.
+#[derive(Debug, Clone)]
+pub struct SideFailure {
+    /// The turn in which it failed.
+    pub turn: u32,
+    /// The side.
+    pub side: Side,
+    /// The model that failed.
+    pub model: ModelId,
+    /// For the operator; holds no key and no provider text.
+    pub reason: String,
+    /// The model that took its place with the probability of the new pair; `None` voids the battle.
+    pub replacement: Option<(ModelId, f64)>,
+}
+
+impl Store {
+    /// Keeps a battle that begins, with its first prompt.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn insert_battle(&self, battle: &NewBattle) -> Result<(), StoreError> {
+        on_writer!(self, |pool| {
+            let mut tx = pool.begin().await?;
+            sqlx::query(INSERT_BATTLE)
+                .bind(&battle.id)
+                .bind(&battle.visitor)
+                .bind(battle.models[0].as_str())
+                .bind(battle.models[1].as_str())
+                .bind(&battle.pairing_policy)
+                .bind(i64::from(battle.policy_version))
+                .bind(battle.pair_probability)
+                .bind(&battle.language)
+                .bind(&battle.category)
+                .bind(&battle.intent)
+                .bind(battle.created_at.0)
+                .execute(&mut *tx)
+                .await?;
+            sqlx::query(INSERT_TURN)
+                .bind(&battle.id)
+                .bind(1_i64)
+                .bind(&battle.prompt)
+                .bind(battle.created_at.0)
+                .execute(&mut *tx)
+                .await?;
+            tx.commit().await?;
+        });
+        Ok(())
+    }
+
+    /// A battle by its id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn battle(&self, id: &str) -> Result<Option<BattleRow>, StoreError> {
+        let row: Option<RawBattle> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_BATTLE).bind(id).fetch_optional(pool).await)?;
+        row.map(BattleRow::try_from).transpose()
+    }
+
+    /// A battle's questions in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn turns(&self, battle: &str) -> Result<Vec<TurnRow>, StoreError> {
+        let rows: Vec<(i64, String)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_TURNS).bind(battle).fetch_all(pool).await)?;
+        rows.into_iter()
+            .map(|(turn, prompt)| Ok(TurnRow { turn: turn_number(turn, "turns", battle)?, prompt }))
+            .collect()
+    }
+
+    /// A battle's replies that count, by turn and side.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn replies(&self, battle: &str) -> Result<Vec<ReplyRow>, StoreError> {
+        let rows: Vec<RawReply> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_REPLIES).bind(battle).fetch_all(pool).await)?;
+        rows.into_iter().map(|row| row.checked(battle)).collect()
+    }
+
+    /// Begins a further turn (with its prompt) or the latest one anew (without). `false` means that the battle was not
+    /// ready any more, and nothing was changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn begin_turn(
+        &self,
+        battle: &str,
+        turn: u32,
+        prompt: Option<&str>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        on_writer!(self, |pool| {
+            let mut tx = pool.begin().await?;
+            let begun =
+                sqlx::query(BEGIN_TURN).bind(battle).bind(i64::from(turn)).bind(now.0).execute(&mut *tx).await?;
+            if begun.rows_affected() == 0 {
+                return Ok(false);
+            }
+            if let Some(prompt) = prompt {
+                sqlx::query(INSERT_TURN)
+                    .bind(battle)
+                    .bind(i64::from(turn))
+                    .bind(prompt)
+                    .bind(now.0)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await?;
+        });
+        Ok(true)
+    }
+
+    /// Keeps that a side failed; with a replacement the battle's model changes in the same commit.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn record_side_failure(
+        &self,
+        battle: &str,
+        failure: &SideFailure,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        on_writer!(self, |pool| {
+            let mut tx = pool.begin().await?;
+            sqlx::query(INSERT_FAILURE)
+                .bind(battle)
+                .bind(i64::from(failure.turn))
+                .bind(failure.side.as_str())
+                .bind(failure.model.as_str())
+                .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
+                .bind(&failure.reason)
+                .bind(now.0)
+                .execute(&mut *tx)
+                .await?;
+            if let Some((model, probability)) = &failure.replacement {
+                let statement = match failure.side {
+                    Side::A => REPLACE_SIDE_A,
+                    Side::B => REPLACE_SIDE_B,
+                };
+                sqlx::query(statement)
+                    .bind(battle)
+                    .bind(model.as_str())
+                    .bind(*probability)
+                    .bind(now.0)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await?;
+        });
+        Ok(())
+    }
+
+    /// Keeps both replies of a turn and moves the battle on to `stage` (ready or voided), all in one commit.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn finish_turn(
+        &self,
+        battle: &str,
+        progress: Progress,
+        replies: &[NewReply],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        on_writer!(self, |pool| {
+            let mut tx = pool.begin().await?;
+            for reply in replies {
+                sqlx::query(UPSERT_REPLY)
+                    .bind(battle)
+                    .bind(i64::from(progress.turn))
+                    .bind(reply.side.as_str())
+                    .bind(reply.model.as_str())
+                    .bind(&reply.text)
+                    .bind(&reply.reasoning)
+                    .bind(reply.ending.as_str())
+                    .bind(reply.first_token_ms.map(signed))
+                    .bind(signed(reply.duration_ms))
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            sqlx::query(SET_STAGE)
+                .bind(battle)
+                .bind(progress.stage.as_str())
+                .bind(now.0)
+                .execute(&mut *tx)
+                .await?;
+            tx.commit().await?;
+        });
+        Ok(())
+    }
+
+    /// Marks every battle without a vote that was last touched before `before` as abandoned; returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn abandon_battles(&self, before: Timestamp) -> Result<u64, StoreError> {
+        Ok(on_writer!(self, |pool| sqlx::query(ABANDON).bind(before.0).execute(pool).await)?.rows_affected())
+    }
+}
+
+#[derive(FromRow)]
+struct RawBattle {
+    id: String,
+    visitor: String,
+    stage: String,
+    turn: i64,
+    model_a: String,
+    model_b: String,
+    pairing_policy: String,
+    policy_version: i64,
+    pair_probability: f64,
+    language: String,
+    category: Option<String>,
+    intent: Option<String>,
+}
+
+impl TryFrom<RawBattle> for BattleRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawBattle) -> Result<Self, StoreError> {
+        let stage = Stage::parse(&raw.stage).ok_or_else(|| StoreError::Inconsistent {
+            table: "battles",
+            column: "stage",
+            row: raw.id.clone(),
+            value: raw.stage.clone(),
+        })?;
+        Ok(Self {
+            progress: Progress { stage, turn: turn_number(raw.turn, "battles", &raw.id)? },
+            policy_version: turn_number(raw.policy_version, "battles", &raw.id)?,
+            id: raw.id,
+            visitor: raw.visitor,
+            models: [ModelId::new(raw.model_a), ModelId::new(raw.model_b)],
+            pairing_policy: raw.pairing_policy,
+            pair_probability: raw.pair_probability,
+            language: raw.language,
+            category: raw.category,
+            intent: raw.intent,
+        })
+    }
+}
+
+#[derive(FromRow)]
+struct RawReply {
+    turn: i64,
+    side: String,
+    model: String,
+    text: String,
+    reasoning: String,
+    ending: String,
+    first_token_ms: Option<i64>,
+    duration_ms: i64,
+}
+
+impl RawReply {
+    fn checked(self, battle: &str) -> Result<ReplyRow, StoreError> {
+        let inconsistent = |column, value: &str| StoreError::Inconsistent {
+            table: "replies",
+            column,
+            row: battle.to_owned(),
+            value: value.to_owned(),
+        };
+        let side = Side::BOTH
+            .into_iter()
+            .find(|side| side.as_str() == self.side)
+            .ok_or_else(|| inconsistent("side", &self.side))?;
+        let ending = ReplyEnding::ALL
+            .into_iter()
+            .find(|ending| ending.as_str() == self.ending)
+            .ok_or_else(|| inconsistent("ending", &self.ending))?;
+        Ok(ReplyRow {
+            turn: turn_number(self.turn, "replies", battle)?,
+            reply: NewReply {
+                side,
+                model: ModelId::new(self.model),
+                text: self.text,
+                reasoning: self.reasoning,
+                ending,
+                first_token_ms: self
+                    .first_token_ms
+                    .map(|ms| unsigned(ms, "replies", "first_token_ms", battle))
+                    .transpose()?,
+                duration_ms: unsigned(self.duration_ms, "replies", "duration_ms", battle)?,
+            },
+        })
+    }
+}
+
+fn turn_number(value: i64, table: &'static str, row: &str) -> Result<u32, StoreError> {
+    u32::try_from(value).map_err(|_| StoreError::Inconsistent {
+        table,
+        column: "turn",
+        row: row.to_owned(),
+        value: value.to_string(),
+    })
+}

@@ -1,0 +1,54 @@
+//! Dated leaderboards: derived from the votes, one for each minute in which a fit ran.
+
+use super::{Store, StoreError, on_reader, on_writer};
+use crate::clock::Timestamp;
+
+const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (minute) DO UPDATE SET fitted_at = excluded.fitted_at, last_vote_seq = excluded.last_vote_seq, \
+     body = excluded.body";
+const SELECT_LATEST: &str =
+    "SELECT fitted_at, last_vote_seq, body FROM leaderboards ORDER BY minute DESC LIMIT 1";
+
+/// A leaderboard as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLeaderboard {
+    /// When it was fitted.
+    pub fitted_at: Timestamp,
+    /// The last vote in it.
+    pub last_vote_seq: i64,
+    /// The leaderboard as JSON.
+    pub body: String,
+}
+
+impl Store {
+    /// Keeps a leaderboard as the one of its minute.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<(), StoreError> {
+        on_writer!(self, |pool| {
+            sqlx::query(UPSERT)
+                .bind(board.fitted_at.0.div_euclid(60_000))
+                .bind(board.fitted_at.0)
+                .bind(board.last_vote_seq)
+                .bind(&board.body)
+                .execute(pool)
+                .await
+        })?;
+        Ok(())
+    }
+
+    /// The latest leaderboard.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn latest_leaderboard(&self) -> Result<Option<StoredLeaderboard>, StoreError> {
+        let row: Option<(i64, i64, String)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_LATEST).fetch_optional(pool).await)?;
+        Ok(row.map(|(fitted_at, last_vote_seq, body)| StoredLeaderboard {
+            fitted_at: Timestamp(fitted_at),
+            last_vote_seq,
+            body,
+        }))
+    }
+}
