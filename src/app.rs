@@ -1,1 +1,135 @@
-//! Stub.
+//! The running arena: everything built once from the settings and handed to the edges.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::events::EventBus;
+use crate::jobs;
+use crate::llm::roster::Roster;
+use crate::rating::FitError;
+use crate::services::battles::{BattleParts, Battles};
+use crate::services::leaderboard::{Refitter, Standings, VoteTally, leaderboard_options};
+use crate::services::matchmaking::Matchmaker;
+use crate::services::models::Models;
+use crate::services::tasks::Tasks;
+use crate::services::voting::Voting;
+use crate::storage::{Store, StoreError};
+
+/// What the edges reach.
+pub struct AppState {
+    /// The settings in force.
+    pub settings: Settings,
+    /// The database.
+    pub store: Store,
+    /// Who can be asked.
+    pub models: Arc<Models>,
+    /// The latest leaderboard.
+    pub standings: Arc<Standings>,
+    /// Who meets whom.
+    pub matchmaker: Arc<Matchmaker>,
+    /// Battles.
+    pub battles: Arc<Battles>,
+    /// Votes.
+    pub voting: Arc<Voting>,
+    /// What changed.
+    pub events: EventBus,
+    /// Randomness.
+    pub chance: Arc<Chance>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// Owner of all background tasks.
+    pub tasks: Tasks,
+}
+
+/// The outside worlds of an arena; a test gives its own.
+pub struct Worlds {
+    /// The database.
+    pub store: Store,
+    /// The models to begin with.
+    pub roster: Roster,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub chance: Chance,
+}
+
+/// Why the arena does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The rating settings cannot be used.
+    #[error(transparent)]
+    Rating(#[from] FitError),
+}
+
+impl AppState {
+    /// Puts the arena together and starts its background loops.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
+        let Worlds { store, roster, clock, chance } = worlds;
+        let (chance, events, tasks) = (Arc::new(chance), EventBus::default(), Tasks::default());
+        let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
+        let standings = Arc::new(Standings::open(&store).await?);
+        let matchmaker = Arc::new(Matchmaker::new(
+            Arc::clone(&models),
+            Arc::clone(&standings),
+            Arc::clone(&chance),
+            &settings.pairing,
+        ));
+        let battles = Arc::new(Battles::new(BattleParts {
+            store: store.clone(),
+            models: Arc::clone(&models),
+            matchmaker: Arc::clone(&matchmaker),
+            chance: Arc::clone(&chance),
+            clock: Arc::clone(&clock),
+            tasks: tasks.clone(),
+            settings: settings.battle.clone(),
+        }));
+        let voting = Arc::new(Voting {
+            store: store.clone(),
+            events: events.clone(),
+            models: Arc::clone(&models),
+            standings: Arc::clone(&standings),
+            chance: Arc::clone(&chance),
+            clock: Arc::clone(&clock),
+        });
+        let app =
+            Self { settings, store, models, standings, matchmaker, battles, voting, events, chance, clock, tasks };
+        app.start_jobs()?;
+        Ok(Arc::new(app))
+    }
+
+    fn start_jobs(&self) -> Result<(), StartError> {
+        let refitter = Refitter {
+            store: self.store.clone(),
+            standings: Arc::clone(&self.standings),
+            events: self.events.clone(),
+            clock: Arc::clone(&self.clock),
+            options: leaderboard_options(&self.settings.rating)?,
+            tally: VoteTally::default(),
+        };
+        let debounce = Duration::from_millis(self.settings.rating.debounce_ms);
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, debounce, self.tasks.shutdown()));
+        self.tasks.spawn(jobs::health::keep_health(
+            Arc::clone(&self.models),
+            self.store.clone(),
+            Arc::clone(&self.clock),
+            self.tasks.shutdown(),
+        ));
+        self.tasks.spawn(jobs::sweep_battles(
+            Arc::clone(&self.battles),
+            self.store.clone(),
+            Arc::clone(&self.clock),
+            Duration::from_secs(60 * self.settings.battle.abandon_after_minutes),
+            self.tasks.shutdown(),
+        ));
+        Ok(())
+    }
+}

@@ -44,6 +44,12 @@ impl Chance {
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string()
     }
 
+    /// A seed for a generator of its own.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.with(rand::Rng::next_u64)
+    }
+
     /// 128 random bits in hexadecimal.
     #[must_use]
     pub fn token(&self) -> String {

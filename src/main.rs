@@ -1,3 +1,7 @@
-//! The langya program.
+//! The langya program: see `langya --help`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    langya::cli::run()
+}

@@ -1,1 +1,10 @@
-//! Stub.
+//! Logs: a readable message and dotted fields on stderr. Never prompts, replies, keys or addresses.
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs.
+pub fn start() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,langya=info"));
+    // A second start in one process (tests) keeps the first.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).try_init();
+}

@@ -1,1 +1,105 @@
-//! Stub.
+//! The command line: one file per subcommand.
+//!
+//! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
+
+pub mod export;
+pub mod fit;
+pub mod models;
+pub mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{ConfigError, Environment, Settings};
+use crate::storage::StoreError;
+
+#[derive(Parser)]
+#[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the arena.
+    Serve(serve::ServeOptions),
+    /// List the models, or ask each of them one question.
+    Models(models::ModelsOptions),
+    /// Fit a leaderboard from the database or from files.
+    Fit(fit::FitCommand),
+    /// Write the vote log to a file.
+    Export(export::ExportOptions),
+}
+
+/// Where settings and data are; flags win over the environment, and that over the file.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Location {
+    /// Settings file; `langya.toml` where it exists
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Database address; `langya.db` in the data folder
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
+    /// Data folder
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Location {
+    /// Reads the settings and lays the flags over them.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn settings(&self, env: &Environment) -> Result<Settings, ConfigError> {
+        let mut settings = Settings::load(self.config.as_deref(), env)?;
+        if let Some(database) = &self.database {
+            settings.storage.database.clone_from(database);
+        }
+        if let Some(folder) = &self.data_dir {
+            settings.storage.data_dir.clone_from(folder);
+        }
+        Ok(settings)
+    }
+}
+
+/// Reads the arguments, runs the subcommand, and tells how it went.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    crate::telemetry::start();
+    let env = Environment::of_process();
+    let done = actix_web::rt::System::new().block_on(async {
+        match cli.command {
+            Command::Serve(options) => serve::run(options, &env).await,
+            Command::Models(options) => models::run(options, &env).await,
+            Command::Fit(command) => fit::run(command, &env).await,
+            Command::Export(options) => export::run(options, &env).await,
+        }
+    });
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        exit_code(&error)
+    })
+}
+
+/// What the user can mend by another call is 2, everything else 1.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let is_input = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<ConfigError>()
+            || cause.is::<BadInput>()
+            || cause.is::<crate::rating::FitError>()
+            || cause.is::<crate::services::vote_file::VoteFileError>()
+            || cause.downcast_ref::<StoreError>().is_some_and(|error| {
+                !matches!(error, StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Inconsistent { .. })
+            })
+    };
+    if error.chain().any(is_input) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// Input that cannot be used; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadInput(pub String);

@@ -1,1 +1,61 @@
-//! Stub.
+//! HTTP: the one route table, and the server around it.
+
+mod api;
+pub mod error;
+mod headers;
+mod pages;
+mod session;
+mod sockets;
+mod static_files;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use actix_web::dev::Server;
+use actix_web::middleware::{Compress, from_fn};
+use actix_web::{App, HttpServer, web};
+
+use crate::app::AppState;
+use sockets::OpenSockets;
+
+/// Every address of the arena.
+fn routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/", web::get().to(pages::battle))
+        .route("/leaderboard", web::get().to(pages::leaderboard))
+        .route("/about", web::get().to(pages::about))
+        .route("/static/{path:.*}", web::get().to(static_files::serve))
+        .route("/ws/battle", web::get().to(sockets::battle))
+        .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
+        .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
+        .route("/api/v1/pairing", web::get().to(api::pairing))
+        .route("/healthz", web::get().to(api::healthz))
+        .route("/readyz", web::get().to(api::readyz))
+        .default_service(web::to(pages::not_found));
+}
+
+/// The server on a socket that listens already. It ends when the arena's tasks are told to.
+///
+/// # Errors
+/// Where the socket cannot be served.
+pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Server> {
+    let workers = app.settings.server.workers;
+    let shutdown = app.tasks.shutdown();
+    let app = web::Data::from(app);
+    let open = web::Data::new(OpenSockets::default());
+    let mut server = HttpServer::new(move || {
+        App::new()
+            .app_data(app.clone())
+            .app_data(open.clone())
+            .wrap(Compress::default())
+            .wrap(from_fn(headers::secure))
+            .configure(routes)
+    })
+    .tcp_nodelay(true)
+    .shutdown_timeout(5)
+    .shutdown_signal(shutdown.cancelled_owned());
+    if workers > 0 {
+        server = server.workers(workers);
+    }
+    Ok(server.listen(listener)?.run())
+}

@@ -119,6 +119,9 @@ impl LiveBattle {
         let mut state = self.state();
         let progress = state.row.progress;
         for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
+            if progress.stage == Stage::Answering && turn == progress.turn {
+                break; // An interrupted turn is announced when it is answered anew.
+            }
             state.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
             for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
                 if !text.is_empty() {
@@ -176,6 +179,18 @@ impl LiveBattle {
         Watcher { head: self.head.subscribe(), battle: Arc::clone(self), told: after }
     }
 
+    /// The number of the latest event.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        *self.head.borrow()
+    }
+
+    /// Whether a turn is under way: the battle waits for models, not for its visitor.
+    #[must_use]
+    pub fn is_answering(&self) -> bool {
+        self.state().stopper.is_some()
+    }
+
     /// Whether anybody watches.
     #[must_use]
     pub fn is_watched(&self) -> bool {
@@ -229,8 +244,13 @@ impl Watcher {
         let told = self.told;
         // The sender lives in `self.battle`, so waiting cannot fail.
         let _ = self.head.wait_for(|head| *head > told).await;
+        self.missed()
+    }
+
+    /// Events that were not told yet, without waiting.
+    pub fn missed(&mut self) -> Vec<Entry> {
         let state = self.battle.state();
-        let first = state.log.partition_point(|entry| entry.seq <= told);
+        let first = state.log.partition_point(|entry| entry.seq <= self.told);
         self.told = state.next_seq - 1;
         state.log[first..].to_vec()
     }

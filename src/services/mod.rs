@@ -1,1 +1,12 @@
-//! Stub.
+//! Use cases: the only place where rules and adapters meet. Each takes the parts that it uses.
+
+pub mod battles;
+pub mod export;
+pub mod language;
+pub mod leaderboard;
+pub mod live;
+pub mod matchmaking;
+pub mod models;
+pub mod tasks;
+mod turn;
+pub mod voting;

@@ -1,0 +1,102 @@
+//! `langya export votes`: the vote log as JSON lines.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{BadInput, Location};
+use crate::clock::Timestamp;
+use crate::config::Environment;
+use crate::services::export::{self, VoteSelection};
+use crate::storage::{IfMissing, Store};
+
+/// Flags of `langya export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportOptions {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum What {
+    /// The vote log
+    Votes(VotesOptions),
+}
+
+#[derive(Debug, Clone, Args)]
+struct VotesOptions {
+    #[command(flatten)]
+    location: Location,
+    /// File to write; - for standard output
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only votes before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// With the conversations
+    #[arg(long)]
+    text: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+}
+
+/// Writes the log. A file appears under its name only when it is whole.
+///
+/// # Errors
+/// Bad times, a missing database, or a file that cannot be written.
+pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    let What::Votes(options) = options.what;
+    let Format::Jsonl = options.format;
+    let selection = VoteSelection {
+        since: options.since.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MIN)),
+        until: options.until.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MAX)),
+        with_text: options.text,
+    };
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let written = if options.out.as_os_str() == "-" {
+        export::votes(&store, selection, &mut BufWriter::new(std::io::stdout().lock())).await?
+    } else {
+        to_file(&store, selection, &options.out).await?
+    };
+    eprintln!("{written} votes written");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn to_file(store: &Store, selection: VoteSelection, path: &PathBuf) -> anyhow::Result<u64> {
+    let mut partial = path.clone().into_os_string();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let cannot = |error: std::io::Error| BadInput(format!("cannot write {}: {error}", path.display()));
+    let mut file = BufWriter::new(File::create(&partial).map_err(cannot)?);
+    let written = export::votes(store, selection, &mut file).await?;
+    file.flush().map_err(cannot)?;
+    std::fs::rename(&partial, path).map_err(cannot)?;
+    Ok(written)
+}
+
+fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
+    let moment = text.parse::<jiff::Timestamp>().or_else(|_| {
+        let date: jiff::civil::Date = text.parse()?;
+        date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp())
+    });
+    let moment: Result<jiff::Timestamp, jiff::Error> = moment;
+    let moment = moment
+        .map_err(|_| BadInput(format!("cannot read the time {text:?}: write 2026-11-21 or 2026-11-21T08:00:00Z")))
+        .context("--since and --until take a time")?;
+    Ok(Timestamp(moment.as_millisecond()))
+}

@@ -1,0 +1,147 @@
+//! Websocket upgrades: only from our own pages, and only as many as the arena can hold.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::error::PageError;
+use super::session::Visitor;
+use crate::app::AppState;
+use crate::ws::driver::{self, Connection};
+use crate::ws::leaderboard;
+
+/// Bytes that are read of one frame; a longer message than the protocol allows gets an answer up to here.
+const MAX_FRAME_BYTES: usize = 1024 * 1024;
+
+/// Sockets that are open now.
+#[derive(Debug, Clone, Default)]
+pub struct OpenSockets(Arc<AtomicUsize>);
+
+struct Seat(Arc<AtomicUsize>);
+
+impl OpenSockets {
+    fn take(&self, limit: usize) -> Option<Seat> {
+        let seat = Seat(Arc::clone(&self.0));
+        // The seat is given back by its drop, also when it turns out to be one too many.
+        (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// `GET /ws/battle`
+///
+/// # Errors
+/// [`PageError`] before the upgrade.
+pub async fn battle(
+    request: HttpRequest,
+    payload: web::Payload,
+    app: web::Data<AppState>,
+    open: web::Data<OpenSockets>,
+) -> Result<HttpResponse, PageError> {
+    let seat = admit(&request, &app, &open)?;
+    let visitor = Visitor::of(&request, &app.chance, &app.settings.server.public_url);
+    let (mut response, session, stream) =
+        actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    if let Some(cookie) = &visitor.new_cookie {
+        response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
+    }
+    let inbox = stream
+        .max_frame_size(MAX_FRAME_BYTES)
+        .aggregate_continuations()
+        .max_continuation_size(MAX_FRAME_BYTES);
+    let connection = Connection {
+        visitor: visitor.id,
+        battles: Arc::clone(&app.battles),
+        voting: Arc::clone(&app.voting),
+        tasks: app.tasks.clone(),
+    };
+    actix_web::rt::spawn(app.tasks.track(async move {
+        driver::drive(connection, session, inbox).await;
+        drop(seat);
+    }));
+    Ok(response)
+}
+
+/// `GET /ws/leaderboard`
+///
+/// # Errors
+/// [`PageError`] before the upgrade.
+pub async fn leaderboard(
+    request: HttpRequest,
+    payload: web::Payload,
+    app: web::Data<AppState>,
+    open: web::Data<OpenSockets>,
+) -> Result<HttpResponse, PageError> {
+    let seat = admit(&request, &app, &open)?;
+    let (response, session, stream) = actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    let language = super::pages::language_of(&request);
+    let view = move |app: &AppState| super::pages::leaderboard_frame(app, language);
+    let app = app.into_inner();
+    let tracked = app.tasks.clone();
+    actix_web::rt::spawn(tracked.track(async move {
+        leaderboard::follow(app, view, session, stream).await;
+        drop(seat);
+    }));
+    Ok(response)
+}
+
+fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Seat, PageError> {
+    if !is_same_origin(request.headers(), &app.settings.server.public_url) {
+        return Err(PageError::ForeignOrigin);
+    }
+    open.take(app.settings.server.max_sockets).ok_or(PageError::Full)
+}
+
+/// A browser names the page that opens a socket; it has to be one of ours. Other clients name none, and bring no
+/// cookie that a foreign page could abuse.
+fn is_same_origin(headers: &HeaderMap, public_url: &str) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else { return true };
+    let Ok(origin) = origin.to_str() else { return false };
+    if !public_url.is_empty() && origin == public_url.trim_end_matches('/') {
+        return true;
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let named = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    named.is_some() && named == host
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+
+    #[track_caller]
+    fn check(origin: Option<&'static str>, expected: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_static("127.0.0.1:8717"));
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, HeaderValue::from_static(origin));
+        }
+        assert_eq!(is_same_origin(&headers, "https://arena.example.org/"), expected, "{origin:?}");
+    }
+
+    #[test]
+    fn only_our_own_pages_may_open_a_socket() {
+        check(None, true);
+        check(Some("http://127.0.0.1:8717"), true);
+        check(Some("https://arena.example.org"), true);
+        for foreign in [
+            "null",
+            "http://evil.example",
+            "http://127.0.0.1:8718",
+            "https://arena.example.org.evil.example",
+            "https://arena.example.org:444",
+            "ftp://127.0.0.1:8717",
+            "",
+        ] {
+            check(Some(foreign), false);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The state of each model's circuit breaker, logged and kept when it changes, so that `langya models list` shows it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::battle::ModelId;
+use crate::clock::Clock;
+use crate::llm::breaker::BreakerState;
+use crate::services::models::Models;
+use crate::storage::{BreakerReport, Store};
+
+/// How often the breakers are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Follows the breakers of whatever roster is in place.
+pub async fn keep_health(models: Arc<Models>, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+    let mut known: HashMap<ModelId, BreakerState> = HashMap::new();
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        for model in models.current().all() {
+            let state = model.state();
+            if known.get(&model.card.id) == Some(&state) {
+                continue;
+            }
+            let report = BreakerReport { state: state.phase.as_str().to_owned(), failures: u64::from(state.failures) };
+            match store.put_breaker(&model.card.id, &report, clock.now()).await {
+                Ok(()) => {
+                    let former = known.insert(model.card.id.clone(), state);
+                    if former.is_some_and(|former| former.phase != state.phase) {
+                        tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's breaker changed");
+                    }
+                }
+                Err(error) => tracing::error!(error = ?error, "the state of a breaker could not be kept"),
+            }
+        }
+    }
+}

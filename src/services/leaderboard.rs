@@ -1,0 +1,216 @@
+//! The leaderboard: fitted from the vote log, stored with its date, read by pages, pairing and the command line alike.
+//!
+//! The votes are read once and then only what is new; the counts kept in memory are what a fresh read would give.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::battle::{ModelId, Outcome};
+use crate::clock::{Clock, Timestamp};
+use crate::events::{Event, EventBus};
+use crate::rating::comparison::{ComparisonSet, SelfPlay};
+use crate::rating::elo::{self, EloTable};
+use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank};
+use crate::storage::{Store, StoreError, StoredLeaderboard};
+
+/// Votes read at a time.
+const PAGE: u32 = 20_000;
+/// The Elo rating of a model without a vote.
+const ELO_START: f64 = 1000.0;
+
+/// A leaderboard with its date.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    /// When it was fitted; `None` before the first fit.
+    pub fitted_at: Option<Timestamp>,
+    /// The leaderboard.
+    pub board: Leaderboard,
+}
+
+/// The latest leaderboard in memory.
+#[derive(Debug, Default)]
+pub struct Standings {
+    latest: RwLock<Arc<Standing>>,
+    /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
+    pair_votes: RwLock<HashMap<(String, String), u64>>,
+}
+
+impl Standings {
+    /// Starts from what the database holds.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open(store: &Store) -> Result<Self, StoreError> {
+        let standings = Self::default();
+        if let Some(stored) = store.latest_leaderboard().await? {
+            // A board in an older shape is derived data: the first fit brings it back.
+            if let Ok(board) = serde_json::from_str(&stored.body) {
+                standings.put(Standing { fitted_at: Some(stored.fitted_at), board });
+            }
+        }
+        Ok(standings)
+    }
+
+    /// The latest leaderboard.
+    #[must_use]
+    pub fn latest(&self) -> Arc<Standing> {
+        Arc::clone(&self.latest.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A model's Elo rating.
+    #[must_use]
+    pub fn elo(&self, model: &ModelId) -> f64 {
+        let standing = self.latest();
+        let row = standing.board.models.iter().find(|row| row.model == model.as_str());
+        row.map_or(ELO_START, |row| row.elo)
+    }
+
+    /// How much one more vote moves the Elo rating of side A; side B moves by as much the other way.
+    #[must_use]
+    pub fn elo_change(&self, models: &[ModelId; 2], outcome: Outcome) -> f64 {
+        elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
+    }
+
+    /// Votes between two models so far.
+    #[must_use]
+    pub fn votes_between(&self, one: &str, other: &str) -> u64 {
+        let pairs = self.pair_votes.read().unwrap_or_else(PoisonError::into_inner);
+        pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
+    }
+
+    fn put(&self, standing: Standing) {
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(standing);
+    }
+
+    fn count_pair(&self, one: &str, other: &str) {
+        let mut pairs = self.pair_votes.write().unwrap_or_else(PoisonError::into_inner);
+        *pairs.entry(pair_key(one, other)).or_insert(0) += 1;
+    }
+}
+
+fn pair_key(one: &str, other: &str) -> (String, String) {
+    let (first, second) = if one <= other { (one, other) } else { (other, one) };
+    (first.to_owned(), second.to_owned())
+}
+
+/// The options of the published leaderboard.
+///
+/// # Errors
+/// [`FitError`] where the confidence level is none.
+pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptions, FitError> {
+    Ok(LeaderboardOptions {
+        confidence: ConfidenceLevel::new(settings.confidence)?,
+        min_votes: settings.min_votes,
+        ..LeaderboardOptions::default()
+    })
+}
+
+/// Why a refit failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RefitError {
+    /// The votes could not be read, or the leaderboard not kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A vote of a model against itself, which no battle can bring about.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlay),
+    /// The fit failed.
+    #[error(transparent)]
+    Fit(#[from] crate::rating::FitError),
+    /// The fit's thread died.
+    #[error("the thread of the fit ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+/// The rated votes in memory, and how far the log was read.
+#[derive(Debug, Clone, Default)]
+pub struct VoteTally {
+    /// The rated votes in log order.
+    pub comparisons: ComparisonSet,
+    /// Elo ratings after them.
+    pub elo: EloTable,
+    /// Votes read, rated or not.
+    pub read: u64,
+    last_seq: i64,
+}
+
+impl VoteTally {
+    /// Reads what is new in the log and returns how many votes that is. `counted` hears of every rated one.
+    ///
+    /// # Errors
+    /// [`RefitError`]; what was read so far stays read.
+    pub async fn catch_up(
+        &mut self,
+        store: &Store,
+        mut counted: impl FnMut(&str, &str),
+    ) -> Result<u64, RefitError> {
+        let before = self.read;
+        loop {
+            let page = store.comparisons_after(self.last_seq, PAGE).await?;
+            for row in &page {
+                self.last_seq = row.seq;
+                self.read += 1;
+                if row.rated {
+                    self.comparisons.record(&row.models[0], &row.models[1], row.outcome)?;
+                    counted(&row.models[0], &row.models[1]);
+                }
+            }
+            if page.len() < PAGE as usize {
+                self.elo.catch_up(&self.comparisons);
+                return Ok(self.read - before);
+            }
+        }
+    }
+}
+
+/// Keeps the leaderboard up to date; one per process.
+pub struct Refitter {
+    /// Where votes and leaderboards are kept.
+    pub store: Store,
+    /// Where the latest leaderboard is shown.
+    pub standings: Arc<Standings>,
+    /// Who is told.
+    pub events: EventBus,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// How to rank.
+    pub options: LeaderboardOptions,
+    /// The votes so far.
+    pub tally: VoteTally,
+}
+
+impl Refitter {
+    /// Takes in new votes and, if there are any or nothing was ever fitted, fits, stores and announces a leaderboard.
+    /// Returns whether it did.
+    ///
+    /// # Errors
+    /// [`RefitError`]; the former leaderboard stays.
+    pub async fn refit(&mut self) -> Result<bool, RefitError> {
+        let standings = Arc::clone(&self.standings);
+        let new = self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
+        if new == 0 && self.standings.latest().fitted_at.is_some() {
+            return Ok(false);
+        }
+        let tally = std::mem::take(&mut self.tally);
+        let options = self.options.clone();
+        let (tally, board) = tokio::task::spawn_blocking(move || {
+            let board = rank(&tally.comparisons, &tally.elo, &options);
+            (tally, board)
+        })
+        .await?;
+        self.tally = tally;
+        self.publish(board?).await?;
+        Ok(true)
+    }
+
+    async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
+        board.votes.read = self.tally.read;
+        let fitted_at = self.clock.now();
+        let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
+        let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq, body };
+        self.store.put_leaderboard(&stored).await?;
+        self.standings.put(Standing { fitted_at: Some(fitted_at), board });
+        self.events.publish(Event::LeaderboardPublished);
+        Ok(())
+    }
+}

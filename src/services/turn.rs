@@ -1,0 +1,344 @@
+//! One turn of a battle: two models are asked, their text is paced, shown and kept.
+//!
+//! One side's failure never touches the other. Before its first token a side of the first turn is replaced by another
+//! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
+//! both replies are in the database.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::battles::BattleParts;
+use super::live::{BattleEvent, LiveBattle};
+use crate::battle::pacing::{Ending, Pacer, Release};
+use crate::battle::state::{Progress, Stage};
+use crate::battle::{ModelId, Side};
+use crate::config::PacingMode;
+use crate::llm::{ChatError, Message, ReplyPart, ReplyStream, Role};
+use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
+
+/// How often text is released under common pacing.
+const TICK: Duration = Duration::from_millis(50);
+/// Replacements in one turn at the most.
+const MAX_REPLACEMENTS: usize = 4;
+
+/// Runs the battle's latest turn to its end; returns when both replies are kept.
+pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) {
+    let mut turn = Turn::begin(&parts, &battle).await;
+    turn.play(stop).await;
+    if let Err(error) = turn.finish().await {
+        tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be kept");
+        battle.move_on(Stage::Voided, BattleEvent::Voided);
+    }
+}
+
+struct Turn<'a> {
+    parts: &'a BattleParts,
+    battle: &'a LiveBattle,
+    number: u32,
+    sides: [SideRun; 2],
+    pacer: Pacer,
+    ticker: Option<Interval>,
+    replacements: usize,
+    voided: bool,
+}
+
+/// One side of a turn while it answers.
+struct SideRun {
+    model: ModelId,
+    stream: Option<ReplyStream>,
+    asked_at: Instant,
+    first_token_at: Option<Instant>,
+    ended_at: Option<Instant>,
+    ending: ReplyEnding,
+    received_bytes: usize,
+    shown: String,
+    reasoning: String,
+    failed: Vec<ModelId>,
+}
+
+impl<'a> Turn<'a> {
+    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
+        let row = battle.state().row.clone();
+        let settings = &parts.settings;
+        let (pacer, ticker) = match settings.pacing {
+            PacingMode::Raw => (Pacer::raw(), None),
+            PacingMode::Common => {
+                let mut ticker = tokio::time::interval(TICK);
+                ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                (Pacer::common(quantum(settings.pace_chars_per_second)), Some(ticker))
+            }
+        };
+        let sides = row.models.map(SideRun::new);
+        let mut turn =
+            Self { parts, battle, number: row.progress.turn, sides, pacer, ticker, replacements: 0, voided: false };
+        for side in Side::BOTH {
+            turn.ask(side).await;
+        }
+        turn
+    }
+
+    /// Starts the side's reply; a model that is gone from the roster counts as failed.
+    async fn ask(&mut self, side: Side) {
+        let messages = self.conversation(side);
+        let model = self.parts.models.current().get(&self.sides[side.index()].model);
+        let run = &mut self.sides[side.index()];
+        run.asked_at = Instant::now();
+        run.stream = model.map(|model| model.reply(&messages));
+        if run.stream.is_none() {
+            let gone = ChatError::Connection("the model is no longer configured".into());
+            Box::pin(self.fail(side, gone)).await;
+        }
+    }
+
+    fn conversation(&self, side: Side) -> Vec<Message> {
+        let state = self.battle.state();
+        let turns = usize::try_from(self.number).unwrap_or(usize::MAX);
+        let mut messages = Vec::with_capacity(2 * turns);
+        for (at, exchange) in state.exchanges.iter().enumerate().take(turns) {
+            messages.push(Message { role: Role::User, content: exchange.prompt.to_string() });
+            if at + 1 < turns {
+                messages.push(Message { role: Role::Assistant, content: exchange.replies[side.index()].clone() });
+            }
+        }
+        messages
+    }
+
+    /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
+    async fn play(&mut self, stop: oneshot::Receiver<()>) {
+        let grace = Duration::from_millis(self.parts.settings.resume_grace_ms);
+        let shutdown = self.parts.tasks.shutdown();
+        let mut left = pin!(self.battle.left_alone(grace));
+        // A dropped sender never stops a turn: only a message does.
+        let mut stop = pin!(async {
+            if stop.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        });
+        while !self.pacer.finished() {
+            let paced = self.ticker.is_some();
+            let due = self.ticker.is_some() && self.pacer.has_release();
+            let [a, b] = &mut self.sides;
+            tokio::select! {
+                biased;
+                () = &mut stop => return self.cut(),
+                () = &mut left => return self.cut(),
+                () = shutdown.cancelled() => return self.cut(),
+                _ = tick(&mut self.ticker), if due => self.show(),
+                part = a.next_part(), if a.stream.is_some() => self.take(Side::A, part).await,
+                part = b.next_part(), if b.stream.is_some() => self.take(Side::B, part).await,
+            }
+            if !paced {
+                self.show();
+            }
+        }
+    }
+
+    async fn take(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
+        let limit = self.parts.settings.max_reply_bytes;
+        let run = &mut self.sides[side.index()];
+        match part {
+            Some(Ok(ReplyPart::Text(text))) => {
+                run.first_token_at.get_or_insert_with(Instant::now);
+                run.received_bytes += text.len();
+                self.pacer.push(side, &text);
+                if run.received_bytes >= limit {
+                    run.end(ReplyEnding::Cut);
+                    self.pacer.end(side, Ending::Complete);
+                }
+            }
+            Some(Ok(ReplyPart::Reasoning(text))) => {
+                if run.reasoning.len() + text.len() <= limit {
+                    run.reasoning.push_str(&text);
+                }
+            }
+            Some(Err(error)) => self.fail(side, error).await,
+            None => {
+                run.end(ReplyEnding::Complete);
+                self.pacer.end(side, Ending::Complete);
+            }
+        }
+    }
+
+    /// Replaces the side by another model where nothing of it was seen, and breaks it off otherwise.
+    async fn fail(&mut self, side: Side, error: ChatError) {
+        let replaceable = self.number == 1 && self.sides[side.index()].first_token_at.is_none();
+        let replacement = if replaceable { self.find_replacement(side) } else { None };
+        let run = &mut self.sides[side.index()];
+        run.stream = None;
+        let failed = run.model.clone();
+        tracing::warn!(
+            battle.id = %self.battle.id, battle.side = side.as_str(), model = %failed, error = %error,
+            replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
+        );
+        let failure = SideFailure {
+            turn: self.number,
+            side,
+            model: failed.clone(),
+            reason: error.to_string(),
+            replacement: replacement.clone(),
+        };
+        let now = self.parts.clock.now();
+        let kept = self.parts.store.record_side_failure(&self.battle.id, &failure, now).await;
+        match (replacement, kept) {
+            (Some((model, probability)), Ok(())) => {
+                self.replacements += 1;
+                run.failed.push(failed);
+                run.model = model.clone();
+                {
+                    let mut state = self.battle.state();
+                    state.row.models[side.index()] = model;
+                    state.row.pair_probability = probability;
+                }
+                Box::pin(self.ask(side)).await;
+            }
+            (_, kept) => {
+                if let Err(error) = kept {
+                    tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
+                }
+                run.end(ReplyEnding::Failed);
+                self.pacer.end(side, Ending::Broken);
+            }
+        }
+    }
+
+    fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
+        if self.replacements >= MAX_REPLACEMENTS {
+            return None;
+        }
+        let run = &self.sides[side.index()];
+        let mut excluded = run.failed.clone();
+        excluded.push(run.model.clone());
+        self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded)
+    }
+
+    fn show(&mut self) {
+        let released = self.pacer.step();
+        self.publish(released);
+    }
+
+    /// Ends both replies where the visitor sees them, and closes both upstreams.
+    fn cut(&mut self) {
+        for run in &mut self.sides {
+            if run.ended_at.is_none() || !run.shown_whole() {
+                run.end(ReplyEnding::Stopped);
+            }
+        }
+        let released = self.pacer.cut();
+        self.publish(released);
+    }
+
+    fn publish(&mut self, released: Vec<Release>) {
+        let mut events = Vec::with_capacity(released.len());
+        for release in released {
+            match release {
+                Release::Text(side, text) => {
+                    self.sides[side.index()].shown.push_str(&text);
+                    events.push(BattleEvent::Delta { side, text });
+                }
+                Release::Done(side) => events.push(BattleEvent::Done { side }),
+                Release::Broken(_) if !self.voided => {
+                    self.voided = true;
+                    self.battle.publish(std::mem::take(&mut events));
+                    self.battle.move_on(Stage::Voided, BattleEvent::Voided);
+                }
+                Release::Broken(_) => {}
+            }
+        }
+        if !events.is_empty() {
+            self.battle.publish(events);
+        }
+    }
+
+    /// Keeps both replies, then lets the vote in.
+    async fn finish(self) -> Result<(), StoreError> {
+        let stage = if self.voided { Stage::Voided } else { Stage::Ready };
+        let progress = Progress { stage, turn: self.number };
+        let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
+        self.parts.store.finish_turn(&self.battle.id, progress, &replies, self.parts.clock.now()).await?;
+        {
+            let mut state = self.battle.state();
+            state.stopper = None;
+            if let Some(exchange) = state.exchanges.last_mut() {
+                for reply in replies {
+                    exchange.replies[reply.side.index()] = reply.text;
+                }
+            }
+        }
+        if stage == Stage::Ready {
+            self.battle.move_on(stage, BattleEvent::Ready);
+        }
+        Ok(())
+    }
+}
+
+impl SideRun {
+    fn new(model: ModelId) -> Self {
+        Self {
+            model,
+            stream: None,
+            asked_at: Instant::now(),
+            first_token_at: None,
+            ended_at: None,
+            ending: ReplyEnding::Complete,
+            received_bytes: 0,
+            shown: String::new(),
+            reasoning: String::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
+        match &mut self.stream {
+            Some(stream) => stream.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Closes the upstream; the first end counts for the time.
+    fn end(&mut self, ending: ReplyEnding) {
+        self.stream = None;
+        self.ending = ending;
+        self.ended_at.get_or_insert_with(Instant::now);
+    }
+
+    fn shown_whole(&self) -> bool {
+        self.shown.len() == self.received_bytes
+    }
+
+    fn keep(self, side: Side) -> NewReply {
+        let since_asked = |at: Instant| millis(at.duration_since(self.asked_at));
+        NewReply {
+            side,
+            first_token_ms: self.first_token_at.map(since_asked),
+            duration_ms: since_asked(self.ended_at.unwrap_or_else(Instant::now)),
+            model: self.model,
+            text: self.shown,
+            reasoning: self.reasoning,
+            ending: self.ending,
+        }
+    }
+}
+
+async fn tick(ticker: &mut Option<Interval>) {
+    match ticker {
+        Some(ticker) => {
+            ticker.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Characters per tick.
+fn quantum(chars_per_second: u32) -> usize {
+    let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
+    usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,262 @@
+//! The loop between one websocket and the battle services.
+//!
+//! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
+//! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
+use futures_util::StreamExt;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::protocol::{ClientMessage, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
+use super::screen::{Block, Screen};
+use crate::services::battles::Battles;
+use crate::services::live::{Entry, Watcher};
+use crate::services::tasks::Tasks;
+use crate::services::voting::{self, NewVote, Voting};
+
+/// How often a quiet client is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that has said nothing for so long is gone.
+const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+
+/// What a socket needs.
+pub struct Connection {
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// Battles.
+    pub battles: Arc<Battles>,
+    /// Votes.
+    pub voting: Arc<Voting>,
+    /// Tells when the process is to end.
+    pub tasks: Tasks,
+}
+
+struct Driver {
+    connection: Connection,
+    session: Session,
+    watching: Option<Watching>,
+    last_heard: Instant,
+}
+
+struct Watching {
+    watcher: Watcher,
+    screen: Option<Screen>,
+    with_prompts: bool,
+}
+
+/// Why the loop ends.
+enum End {
+    /// The client is gone: nothing can be said any more.
+    Gone,
+    /// The socket is closed with a reason.
+    Close(CloseReason),
+}
+
+impl From<Closed> for End {
+    fn from(_: Closed) -> Self {
+        Self::Gone
+    }
+}
+
+/// Serves one socket until it ends.
+pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
+    let mut driver = Driver { connection, session, watching: None, last_heard: Instant::now() };
+    let end = driver.run(&mut inbox).await;
+    if let Err(End::Close(reason)) = end {
+        // The client may be gone already, which is what closing asks for.
+        let _ = driver.session.close(Some(reason)).await;
+    }
+}
+
+impl Driver {
+    async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+        let shutdown = self.connection.tasks.shutdown();
+        let mut heartbeat = tokio::time::interval(PING_EVERY);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                entries = next_entries(&mut self.watching) => self.tell(&entries).await?,
+                frame = inbox.next() => match frame {
+                    Some(Ok(frame)) => self.hear(frame).await?,
+                    Some(Err(error)) => return self.refuse_frame(&error).await,
+                    None => return Err(End::Gone),
+                },
+                _ = heartbeat.tick() => {
+                    if self.last_heard.elapsed() > SILENCE_LIMIT {
+                        return Err(close(CloseCode::Normal, "no answer to pings"));
+                    }
+                    self.session.ping(b"").await?;
+                }
+                () = shutdown.cancelled() => return Err(close(CloseCode::Restart, "the arena restarts: come back")),
+            }
+        }
+    }
+
+    async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
+        self.last_heard = Instant::now();
+        match frame {
+            AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {
+                self.say_error(&ProtocolError::TooLarge, None).await?;
+                Err(close(CloseCode::Size, "message too large"))
+            }
+            AggregatedMessage::Text(text) => match ClientMessage::parse(&text) {
+                Ok(message) => self.obey(message).await,
+                Err(error) => self.say_error(&error, None).await,
+            },
+            AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
+            AggregatedMessage::Ping(payload) => Ok(self.session.pong(&payload).await?),
+            AggregatedMessage::Pong(_) => Ok(()),
+            AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
+        }
+    }
+
+    /// A frame that breaks the websocket protocol or its limits ends the socket.
+    async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
+        match error {
+            actix_ws::ProtocolError::Overflow => {
+                self.say_error(&ProtocolError::TooLarge, None).await?;
+                Err(close(CloseCode::Size, "message too large"))
+            }
+            actix_ws::ProtocolError::Io(_) => Err(End::Gone),
+            _ => Err(close(CloseCode::Protocol, "malformed frame")),
+        }
+    }
+
+    async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
+        let battles = Arc::clone(&self.connection.battles);
+        let visitor = self.connection.visitor.clone();
+        match message {
+            ClientMessage::Start { opening, html } => match battles.start(&visitor, opening).await {
+                Ok(watcher) => {
+                    self.watching = Some(Watching { watcher, screen: html.then(Screen::default), with_prompts: false });
+                    Ok(())
+                }
+                Err(error) => self.say_error(&error, None).await,
+            },
+            ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
+            ClientMessage::Message { battle, prompt } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let done = battles.message(&visitor, &id, &prompt).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Regenerate { battle } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let done = battles.regenerate(&visitor, &id).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Stop { battle } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let done = battles.stop(&visitor, &id).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Vote { battle, outcome, satisfaction } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
+            }
+        }
+    }
+
+    async fn vote(&mut self, vote: NewVote) -> Result<(), End> {
+        let battle = vote.battle.clone();
+        match voting::record_vote(&self.connection.voting, vote).await {
+            Ok(receipt) => {
+                self.connection.battles.close(&battle);
+                self.say(&ServerMessage::Revealed { battle: &battle, receipt: &receipt }).await
+            }
+            Err(error) => self.say_error(&error, Some(&battle)).await,
+        }
+    }
+
+    /// Watches a battle again: first what the client misses, then everything new.
+    async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
+        let Some(id) = self.meant(battle).await? else { return Ok(()) };
+        let visitor = self.connection.visitor.clone();
+        let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
+            Ok(watcher) => watcher,
+            Err(error) => return self.say_error(&error, Some(&id)).await,
+        };
+        let mut screen = html.then(Screen::default);
+        let mut blocks = Vec::new();
+        if let Some(screen) = &mut screen {
+            watcher.known().iter().for_each(|entry| screen.learn(entry));
+            blocks = screen.everything();
+        }
+        self.watching = Some(Watching { watcher, screen, with_prompts: true });
+        self.say_blocks(&id, &blocks).await?;
+        let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
+        self.tell(&missed).await?;
+        match voting::receipt(&self.connection.voting, &visitor, &id).await {
+            Ok(Some(receipt)) => self.say(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
+            Ok(None) => Ok(()),
+            Err(error) => self.say_error(&error, Some(&id)).await,
+        }
+    }
+
+    /// The battle that a message means: the named one, or the socket's latest.
+    async fn meant(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
+        let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
+        match battle.or_else(latest) {
+            Some(id) => Ok(Some(id)),
+            None => self.say_error(&ProtocolError::NoBattle, None).await.map(|()| None),
+        }
+    }
+
+    async fn tell(&mut self, entries: &[Entry]) -> Result<(), End> {
+        let Some(watching) = &mut self.watching else { return Ok(()) };
+        let battle = Arc::clone(watching.watcher.battle());
+        for entry in entries {
+            let with_prompt = self.watching.as_ref().is_some_and(|watching| watching.with_prompts);
+            let blocks = self.watching.as_mut().and_then(|watching| watching.screen.as_mut());
+            let blocks = blocks.map(|screen| screen.show(entry)).unwrap_or_default();
+            self.say(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
+            self.say_blocks(&battle.id, &blocks).await?;
+        }
+        Ok(())
+    }
+
+    async fn say_blocks(&mut self, battle: &str, blocks: &[Block]) -> Result<(), End> {
+        for Block { turn, side, block, html } in blocks {
+            self.say(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
+        }
+        Ok(())
+    }
+
+    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &str) -> Result<(), End>
+    where
+        E: ErrorCode + std::error::Error,
+    {
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) => self.say_error(&error, Some(battle)).await,
+        }
+    }
+
+    async fn say_error<E>(&mut self, error: &E, battle: Option<&str>) -> Result<(), End>
+    where
+        E: ErrorCode + std::error::Error,
+    {
+        if let Some(source) = error.source() {
+            tracing::warn!(code = error.code(), error = ?source, "a message failed");
+        }
+        let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };
+        self.say(&message).await
+    }
+
+    async fn say(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
+        Ok(self.session.text(message.to_json()).await?)
+    }
+}
+
+async fn next_entries(watching: &mut Option<Watching>) -> Vec<Entry> {
+    match watching {
+        Some(watching) => watching.watcher.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn close(code: CloseCode, why: &str) -> End {
+    End::Close(CloseReason { code, description: Some(why.to_owned()) })
+}

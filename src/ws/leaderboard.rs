@@ -1,0 +1,55 @@
+//! `/ws/leaderboard`: the leaderboard now, and again after every change.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_ws::{CloseCode, CloseReason, Message, MessageStream, Session};
+use futures_util::StreamExt;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::app::AppState;
+use crate::events::Event;
+
+/// How often a quiet client is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(20);
+
+/// Sends `frame` of the arena at once and after every published leaderboard, until the client is gone.
+pub async fn follow(
+    app: Arc<AppState>,
+    frame: impl Fn(&AppState) -> Option<String>,
+    mut session: Session,
+    mut inbox: MessageStream,
+) {
+    let mut events = app.events.subscribe();
+    let shutdown = app.tasks.shutdown();
+    let mut heartbeat = tokio::time::interval(PING_EVERY);
+    let mut changed = true;
+    loop {
+        if std::mem::take(&mut changed) {
+            let Some(text) = frame(&app) else { break };
+            if session.text(text).await.is_err() {
+                return;
+            }
+        }
+        tokio::select! {
+            event = events.recv() => changed = matches!(
+                event,
+                Ok(Event::LeaderboardPublished) | Err(RecvError::Lagged(_))
+            ),
+            message = inbox.next() => match message {
+                Some(Ok(Message::Ping(payload))) => if session.pong(&payload).await.is_err() { return },
+                Some(Ok(Message::Close(_)) | Err(_)) | None => break,
+                Some(Ok(_)) => {}
+            },
+            _ = heartbeat.tick() => if session.ping(b"").await.is_err() { return },
+            () = shutdown.cancelled() => {
+                let reason = CloseReason { code: CloseCode::Restart, description: None };
+                // The client may be gone already, which is what closing asks for.
+                let _ = session.close(Some(reason)).await;
+                return;
+            }
+        }
+    }
+    // As above: a client that is gone needs no goodbye.
+    let _ = session.close(None).await;
+}

@@ -1,0 +1,126 @@
+//! The real application on a free port, with a database of its own, scripted models and a seeded rng.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use langya::app::{AppState, Worlds};
+use langya::battle::ModelId;
+use langya::chance::Chance;
+use langya::clock::SystemClock;
+use langya::config::{Settings, Timeouts};
+use langya::llm::ModelCard;
+use langya::llm::breaker::BreakerPolicy;
+use langya::llm::guard::{GuardedModel, Limits};
+use langya::llm::roster::Roster;
+use langya::storage::{IfMissing, Store};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+
+use super::scripted::Scripted;
+use super::visitor::Visitor;
+
+/// The seed of every arena under test; printed by a failing one.
+pub const SEED: u64 = 20_261_121;
+
+/// A running arena. Dropping it stops the server; [`TestArena::end`] also proves that every task ended.
+pub struct TestArena {
+    /// What the edges reach.
+    pub app: Arc<AppState>,
+    /// `http://127.0.0.1:PORT`
+    pub url: String,
+    _folder: TempDir,
+}
+
+impl TestArena {
+    /// Starts an arena with these models and quick, otherwise ordinary settings.
+    pub async fn start(models: &[(&str, &Scripted)]) -> Self {
+        Self::start_with(models, |_| {}).await
+    }
+
+    /// Starts an arena with changed settings.
+    pub async fn start_with(models: &[(&str, &Scripted)], change: impl FnOnce(&mut Settings)) -> Self {
+        Self::start_with_limits(models, quick_limits(), change).await
+    }
+
+    /// Starts an arena with changed settings and limits for its models.
+    pub async fn start_with_limits(
+        models: &[(&str, &Scripted)],
+        limits: Limits,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        println!("seed {SEED}");
+        let guarded = models.iter().map(|(id, model)| {
+            Arc::new(GuardedModel::new(
+                card(id),
+                1.0,
+                Arc::new((*model).clone()),
+                limits.clone(),
+                ChaCha8Rng::seed_from_u64(SEED),
+            ))
+        });
+        Self::start_with_roster(Roster::of(guarded.collect()), change).await
+    }
+
+    /// Starts an arena with a roster of the test's own.
+    pub async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings::default();
+        settings.storage.data_dir = folder.path().join("data");
+        settings.server.workers = 1;
+        settings.battle.pace_chars_per_second = 100_000;
+        settings.rating.debounce_ms = 10;
+        change(&mut settings);
+        let store = Store::open(&settings.storage, IfMissing::Create).await.unwrap();
+        let worlds = Worlds { store, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
+        let app = AppState::start(settings, worlds).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        actix_web::rt::spawn(langya::http::server(Arc::clone(&app), listener).unwrap());
+        Self { app, url, _folder: folder }
+    }
+
+    /// A new visitor.
+    pub async fn visitor(&self) -> Visitor {
+        Visitor::connect(&self.url).await
+    }
+
+    /// Ends the arena; fails if a background task does not come to its end.
+    pub async fn end(self) {
+        assert!(self.app.tasks.end(Duration::from_secs(10)).await, "a background task did not end");
+    }
+}
+
+impl Drop for TestArena {
+    fn drop(&mut self) {
+        self.app.tasks.stop();
+    }
+}
+
+/// A public face whose every field gives the model away, so that a test can look for it.
+pub fn card(id: &str) -> ModelCard {
+    ModelCard {
+        id: ModelId::new(id),
+        name: format!("Name-of-{id}"),
+        organization: format!("Maker-of-{id}"),
+        license: format!("License-of-{id}"),
+        practice: false,
+    }
+}
+
+/// Limits under which no test waits long.
+pub fn quick_limits() -> Limits {
+    Limits {
+        timeouts: Timeouts {
+            connect: Duration::from_millis(500),
+            first_token: Duration::from_secs(5),
+            idle: Duration::from_secs(5),
+            total: Duration::from_secs(20),
+        },
+        retries: 0,
+        backoff: Duration::from_millis(1),
+        breaker: BreakerPolicy { failures: 1_000_000, rest: Duration::from_secs(1) },
+    }
+}

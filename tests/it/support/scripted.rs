@@ -1,0 +1,110 @@
+//! Models that say what a test tells them to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::{FutureExt, StreamExt, stream};
+use langya::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
+use tokio::sync::watch;
+
+/// What one model does when it is asked.
+pub type Script = Arc<dyn Fn(&[Message]) -> Vec<Step> + Send + Sync>;
+
+/// A step of a reply.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Says a piece of text.
+    Say(String),
+    /// Thinks a piece of reasoning.
+    Think(String),
+    /// Lets other tasks run this many times first.
+    Yield(usize),
+    /// Waits until the test opens the model's gate.
+    Gate,
+    /// Never says anything again.
+    Hang,
+    /// Fails.
+    Fail(ChatError),
+}
+
+/// A scripted model; clones share its gate and its counters.
+#[derive(Clone)]
+pub struct Scripted {
+    script: Script,
+    gate: watch::Sender<bool>,
+    asked: Arc<AtomicUsize>,
+    active: watch::Sender<usize>,
+}
+
+impl Scripted {
+    /// A model that follows the script.
+    pub fn new(script: impl Fn(&[Message]) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        Self {
+            script: Arc::new(script),
+            gate: watch::Sender::new(false),
+            asked: Arc::default(),
+            active: watch::Sender::new(0),
+        }
+    }
+
+    /// A model that always says the same words, one by one.
+    pub fn saying(words: &'static str) -> Self {
+        Self::new(move |_| words.split_inclusive(' ').map(|word| Step::Say(word.to_owned())).collect())
+    }
+
+    /// Lets every reply pass its gate.
+    pub fn open_gate(&self) {
+        self.gate.send_replace(true);
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Waits until exactly so many replies are under way.
+    pub async fn active_becomes(&self, wanted: usize) {
+        self.active.subscribe().wait_for(|active| *active == wanted).await.unwrap();
+    }
+}
+
+struct Active(watch::Sender<usize>);
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.send_modify(|active| *active -= 1);
+    }
+}
+
+impl ChatModel for Scripted {
+    fn reply(&self, messages: &[Message]) -> ReplyStream {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.active.send_modify(|active| *active += 1);
+        let active = Active(self.active.clone());
+        let gate = self.gate.subscribe();
+        stream::iter((self.script)(messages))
+            .then(move |step| play(step, gate.clone()))
+            .filter_map(std::future::ready)
+            .chain(async move { drop(active) }.into_stream().filter_map(|()| std::future::ready(None)))
+            .boxed()
+    }
+}
+
+async fn play(step: Step, mut gate: watch::Receiver<bool>) -> Option<Result<ReplyPart, ChatError>> {
+    match step {
+        Step::Say(text) => Some(Ok(ReplyPart::Text(text))),
+        Step::Think(text) => Some(Ok(ReplyPart::Reasoning(text))),
+        Step::Yield(times) => {
+            for _ in 0..times {
+                tokio::task::yield_now().await;
+            }
+            None
+        }
+        Step::Gate => {
+            gate.wait_for(|open| *open).await.unwrap();
+            None
+        }
+        Step::Hang => std::future::pending().await,
+        Step::Fail(error) => Some(Err(error)),
+    }
+}
