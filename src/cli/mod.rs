@@ -1,1 +1,3 @@
-//! Stub.
+//! The command line: one file per subcommand.
+
+pub mod fit;

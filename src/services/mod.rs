@@ -1,1 +1,3 @@
-//! Stub.
+//! Use cases: the only place where rules and adapters meet.
+
+pub mod vote_file;
