@@ -9,4 +9,5 @@ pub mod matchmaking;
 pub mod models;
 pub mod tasks;
 mod turn;
+pub mod vote_file;
 pub mod voting;

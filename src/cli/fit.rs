@@ -1,0 +1,251 @@
+//! `langya fit`: a leaderboard from files of votes, as a table, JSON or CSV.
+//!
+//! Without `--votes` the votes of the database are fitted with the same options, so the program and the server cannot
+//! disagree.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::rating::FitError;
+use crate::rating::bradley_terry::Direction;
+use crate::rating::comparison::{Scoring, TieRule};
+use crate::rating::elo::EloTable;
+use crate::rating::interval::ConfidenceLevel;
+use crate::rating::leaderboard::{Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank};
+use crate::services::vote_file::{VoteFileError, read_votes};
+
+/// What `langya fit` can be asked.
+#[derive(Debug, Clone, Args)]
+pub struct FitOptions {
+    /// CSV files with model_a, model_b and winner; without them the database is read
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub votes: Vec<PathBuf>,
+    /// Rate by Bradley–Terry (bt) or by Elo in log order (elo)
+    #[arg(long, value_name = "bt|elo", default_value = "bt")]
+    pub method: Method,
+    /// How intervals are found: sandwich or none
+    #[arg(long, value_name = "sandwich|none", default_value = "sandwich")]
+    pub interval: IntervalMethod,
+    /// Confidence level of the intervals
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    pub confidence: f64,
+    /// What a tie counts: half a win to each side, or nothing
+    #[arg(long, value_name = "half|drop", default_value = "half")]
+    pub ties: TieRule,
+    /// What a vote for "both bad" counts: half a win to each side, or nothing
+    #[arg(long, value_name = "half|drop", default_value = "half")]
+    pub both_bad: TieRule,
+    /// Hold one model at a given rating, instead of the mean at 1000
+    #[arg(long, value_name = "MODEL=RATING")]
+    pub anchor: Option<String>,
+    /// Models with fewer votes are marked as provisional
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub min_votes: u64,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Aligned columns for people.
+    Table,
+    /// One JSON object.
+    Json,
+    /// One line a model.
+    Csv,
+}
+
+/// Why there is no leaderboard.
+#[derive(Debug, thiserror::Error)]
+pub enum FitCommandError {
+    /// A file of votes cannot be used.
+    #[error(transparent)]
+    Votes(#[from] VoteFileError),
+    /// The votes cannot be fitted as asked.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The anchor is not MODEL=RATING.
+    #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
+    Anchor(String),
+}
+
+impl FitOptions {
+    /// The options as the leaderboard takes them.
+    ///
+    /// # Errors
+    /// [`FitCommandError`] for a confidence level or an anchor that cannot be one.
+    pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
+        Ok(LeaderboardOptions {
+            method: self.method,
+            interval: self.interval,
+            confidence: ConfidenceLevel::new(self.confidence)?,
+            scoring: Scoring { ties: self.ties, both_bad: self.both_bad },
+            min_votes: self.min_votes,
+            anchor: self.anchor.as_deref().map(parse_anchor).transpose()?,
+            ..LeaderboardOptions::default()
+        })
+    }
+}
+
+/// Fits the votes of the files that the options name.
+///
+/// # Errors
+/// [`FitCommandError`] says which file and line, or which option, and what to do.
+pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
+    let leaderboard_options = options.leaderboard_options()?;
+    let comparisons = read_votes(&options.votes)?;
+    let elo = EloTable::replay(&comparisons, leaderboard_options.scoring);
+    Ok(rank(&comparisons, &elo, &leaderboard_options)?)
+}
+
+/// The leaderboard as text in the format that the options name.
+#[must_use]
+pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
+    match options.format {
+        OutputFormat::Table => table(board),
+        OutputFormat::Json => json(board),
+        OutputFormat::Csv => lines(board),
+    }
+}
+
+/// The name may hold an equals sign; the rating cannot.
+fn parse_anchor(text: &str) -> Result<Anchor, FitCommandError> {
+    let refused = || FitCommandError::Anchor(text.to_owned());
+    let (model, rating) = text.rsplit_once('=').filter(|(model, _)| !model.is_empty()).ok_or_else(refused)?;
+    Ok(Anchor { model: model.to_owned(), rating: rating.trim().parse().map_err(|_| refused())? })
+}
+
+fn json(board: &Leaderboard) -> String {
+    let mut text = serde_json::to_string_pretty(board).expect("a leaderboard holds text, numbers and lists only");
+    text.push('\n');
+    text
+}
+
+const CSV_COLUMNS: [&str; 17] = [
+    "model",
+    "rank",
+    "rating",
+    "lower",
+    "upper",
+    "elo",
+    "battles",
+    "wins",
+    "losses",
+    "ties",
+    "both_bad",
+    "win_tie_rate",
+    "average_win_rate",
+    "component",
+    "provisional",
+    "unbounded",
+    "standard_error",
+];
+
+fn lines(board: &Leaderboard) -> String {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.write_record(CSV_COLUMNS).expect("memory takes what is written");
+    for model in &board.models {
+        writer.serialize(model).expect("memory takes what is written, and every field of a model is plain");
+    }
+    let bytes = writer.into_inner().expect("memory takes what is written");
+    String::from_utf8(bytes).expect("names and numbers are UTF-8")
+}
+
+const HEADINGS: [&str; 11] =
+    ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
+/// Position of the model's name, the only column aligned to the left besides the marks at the end.
+const NAME: usize = 1;
+
+fn table(board: &Leaderboard) -> String {
+    let mut text = summary(board);
+    let rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
+    if !rows.is_empty() {
+        let headings = HEADINGS.map(str::to_owned);
+        let widths: Vec<usize> = (0..HEADINGS.len())
+            .map(|column| rows.iter().chain([&headings]).map(|row| width(&row[column])).max().unwrap_or(0))
+            .collect();
+        for row in [&headings].into_iter().chain(&rows) {
+            text.push_str(aligned(row, &widths).trim_end());
+            text.push('\n');
+        }
+    }
+    for note in &board.notes {
+        writeln!(text, "note: {}", printable(note)).expect("a String takes what is written");
+    }
+    text
+}
+
+fn summary(board: &Leaderboard) -> String {
+    let method = match board.method {
+        Method::Bt if board.converged => format!("Bradley–Terry, converged in {} iterations", board.iterations),
+        Method::Bt => format!("Bradley–Terry, NOT converged in {} iterations", board.iterations),
+        Method::Elo => "Elo in log order".into(),
+    };
+    let interval = match board.interval {
+        IntervalMethod::Sandwich => format!("sandwich intervals at {} confidence", board.confidence),
+        IntervalMethod::None => "no intervals".into(),
+    };
+    format!("{method}; {interval}; {} of {} votes rated\n", board.votes.rated, board.votes.read)
+}
+
+fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
+    let bound = |bound: Option<f64>| bound.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
+    [
+        model.rank.to_string(),
+        printable(&model.model),
+        format!("{:.1}", model.rating),
+        bound(model.lower),
+        bound(model.upper),
+        format!("{:.1}", model.elo),
+        model.battles.to_string(),
+        model.wins.to_string(),
+        model.losses.to_string(),
+        format!("{:.1}%", 100.0 * model.win_tie_rate),
+        marks(model, with_component),
+    ]
+}
+
+fn marks(model: &RankedModel, with_component: bool) -> String {
+    let mut marks = Vec::new();
+    match model.unbounded {
+        Some(Direction::Above) => marks.push("only won: lower limit".to_owned()),
+        Some(Direction::Below) => marks.push("only lost: upper limit".to_owned()),
+        None => {}
+    }
+    if with_component {
+        marks.push(format!("group {}", model.component));
+    }
+    if model.provisional {
+        marks.push("provisional".to_owned());
+    }
+    marks.join(", ")
+}
+
+fn aligned(row: &[String; 11], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (column, (cell, &wide)) in row.iter().zip(widths).enumerate() {
+        let padding = " ".repeat(wide - width(cell));
+        let left = column == NAME || column == widths.len() - 1;
+        let (before, after) = if left { ("", padding.as_str()) } else { (padding.as_str(), "") };
+        line.extend([before, cell, after, "  "]);
+    }
+    line
+}
+
+/// Columns that a text takes on a terminal: two for the wide characters of East Asian scripts and emoji.
+fn width(text: &str) -> usize {
+    let wide = |c: char| {
+        matches!(u32::from(c), 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF
+            | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD)
+    };
+    text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
+}
+
+/// Control characters of a name could steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}

@@ -1,0 +1,166 @@
+//! Bradley–Terry by maximum likelihood, exact to rounding and without any penalty.
+//!
+//! P(a beats b) = σ(θ_a − θ_b). The fit minimises Σ c·[softplus(d) − y·d], d = θ_a − θ_b, over pairs (Bradley and Terry
+//! 1952; Chiang et al. 2024, section 4), with Σθ = 0 in each component. Where no finite maximum exists, it says so
+//! instead of returning a large number: see [`Standing`].
+
+use nalgebra::DVector;
+
+use super::FitError;
+use super::comparison::{PairTally, Tally};
+use super::graph::{Layout, Place, lay_out};
+use super::newton::{Optimum, PairLoss, minimise};
+
+/// To which side a strength has no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// The model won every vote: any larger strength is likelier still.
+    Above,
+    /// The model lost every vote.
+    Below,
+}
+
+impl Direction {
+    /// 1 for a winner, −1 for a loser.
+    pub(super) fn sign(self) -> f64 {
+        match self {
+            Self::Above => 1.0,
+            Self::Below => -1.0,
+        }
+    }
+}
+
+/// What the votes say of one model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Standing {
+    /// A finite strength.
+    Rated {
+        /// Strengths of one component can be compared, and their mean is 0.
+        component: usize,
+        /// θ.
+        strength: f64,
+    },
+    /// It won or lost every vote against the models that are rated; [`super::unbounded::limit`] bounds it.
+    Unbounded {
+        /// The component beyond which it stands.
+        component: usize,
+        /// Whether it won or lost.
+        direction: Direction,
+    },
+}
+
+impl Standing {
+    /// The component that the model belongs to.
+    #[must_use]
+    pub fn component(self) -> usize {
+        match self {
+            Self::Rated { component, .. } | Self::Unbounded { component, .. } => component,
+        }
+    }
+}
+
+/// Votes between two components that all went to the same side, so that nothing says how far apart they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bridge {
+    /// The model that won each time, by position in [`Tally::models`].
+    pub winner: usize,
+    /// The model that lost each time.
+    pub loser: usize,
+    /// How often.
+    pub votes: f64,
+}
+
+/// The result of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// By position in [`Tally::models`].
+    pub standings: Vec<Standing>,
+    /// Number of components that are rated apart.
+    pub components: usize,
+    /// What connects components one way only.
+    pub bridges: Vec<Bridge>,
+    /// Whether every component's fit reached its optimum.
+    pub converged: bool,
+    /// Newton steps of the component that took most.
+    pub iterations: u64,
+    /// Log likelihood of the counted votes; its least upper bound where some model is unbounded.
+    pub log_likelihood: f64,
+}
+
+impl Fit {
+    /// Strengths by model, `None` for the unbounded.
+    pub fn strengths(&self) -> impl Iterator<Item = Option<f64>> {
+        self.standings.iter().map(|standing| match standing {
+            Standing::Rated { strength, .. } => Some(*strength),
+            Standing::Unbounded { .. } => None,
+        })
+    }
+
+    /// The models rated within each component, in ascending order.
+    #[must_use]
+    pub fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.components];
+        for (model, standing) in self.standings.iter().enumerate() {
+            if let Standing::Rated { component, .. } = standing {
+                members[*component].push(model);
+            }
+        }
+        members
+    }
+}
+
+/// Fits the votes of a tally.
+///
+/// # Errors
+/// [`FitError::Solver`] where the curvature cannot be inverted, which votes that a person could cast do not bring about.
+pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
+    let layout = lay_out(tally.models.len(), &tally.pairs);
+    let mut strengths = vec![0.0; tally.models.len()];
+    let (mut converged, mut iterations, mut loss) = (true, 0, 0.0);
+    for members in layout.components.iter().filter(|members| members.len() > 1) {
+        let optimum = fit_component(&tally.pairs, members)?;
+        for (&model, &strength) in members.iter().zip(optimum.strengths.iter()) {
+            strengths[model] = strength;
+        }
+        converged &= optimum.converged;
+        iterations = iterations.max(optimum.iterations);
+        loss += optimum.loss;
+    }
+    Ok(assemble(layout, &strengths, converged, iterations, loss))
+}
+
+/// Fits the models of one strongly connected component; strengths come in the order of `members`.
+fn fit_component(pairs: &[PairTally], members: &[usize]) -> Result<Optimum, FitError> {
+    let loss = PairLoss::new(members.len(), within(pairs, members), vec![(0..members.len()).collect()]);
+    let mut optimum = minimise(loss, DVector::zeros(members.len()))?;
+    // Steps keep the sum only up to rounding.
+    let mean = optimum.strengths.mean();
+    optimum.strengths.add_scalar_mut(-mean);
+    Ok(optimum)
+}
+
+/// The pairs both of whose models are in `members` (ascending), by position in `members`.
+pub(super) fn within(pairs: &[PairTally], members: &[usize]) -> Vec<PairTally> {
+    let place = |model: usize| members.binary_search(&model).ok();
+    pairs
+        .iter()
+        .filter_map(|pair| Some(PairTally { first: place(pair.first)?, second: place(pair.second)?, ..*pair }))
+        .collect()
+}
+
+fn assemble(layout: Layout, strengths: &[f64], converged: bool, iterations: u64, loss: f64) -> Fit {
+    let standing = |(place, &strength): (&Place, &f64)| match *place {
+        Place::Inside(component) => Standing::Rated { component, strength },
+        Place::Beyond(component, direction) => Standing::Unbounded { component, direction },
+    };
+    Fit {
+        standings: layout.places.iter().zip(strengths).map(standing).collect(),
+        components: layout.components.len(),
+        bridges: layout.bridges,
+        converged,
+        iterations,
+        // A loss of zero is a likelihood of one; not −0.
+        log_likelihood: 0.0 - loss,
+    }
+}

@@ -1,0 +1,259 @@
+//! Who can be compared with whom: the comparison graph, taken apart before anything is fitted.
+//!
+//! A finite maximum of the likelihood exists where every model is reached from every other along "won or tied against"
+//! (Ford 1957). [`lay_out`] therefore first takes off models that only won or only lost, again and again, since the
+//! rest is rated as if they were not there; what is left falls into strongly connected components, rated apart.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::bradley_terry::{Bridge, Direction};
+use super::comparison::PairTally;
+
+/// The parts of a comparison graph.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// Where each model is.
+    pub(super) places: Vec<Place>,
+    /// Models inside each component, largest component first. A component of two models of which one only won has
+    /// none inside.
+    pub(super) components: Vec<Vec<usize>>,
+    /// Pairs of components whose votes all went one way.
+    pub(super) bridges: Vec<Bridge>,
+}
+
+/// Where a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Rated within a component.
+    Inside(usize),
+    /// Beyond every model of a component.
+    Beyond(usize, Direction),
+}
+
+/// Takes the graph apart. Every model must have met another.
+pub(super) fn lay_out(models: usize, pairs: &[PairTally]) -> Layout {
+    let graph = Graph::new(models, pairs);
+    let mut beyond = graph.peel();
+    let pairs_apart = graph.lone_pairs(&mut beyond);
+    let inside: Vec<bool> = beyond.iter().map(Option::is_none).collect();
+    let mut components = graph.strong_components(&inside);
+    for model in unmeasured(pairs, &beyond, &pairs_apart) {
+        beyond[model] = None;
+        components.push(vec![model]);
+    }
+    components.sort_by_key(|members| (std::cmp::Reverse(members.len()), members[0]));
+    let mut labels = vec![None; models];
+    for (label, members) in components.iter().enumerate() {
+        members.iter().for_each(|&model| labels[model] = Some(label));
+    }
+    for (a, b) in pairs_apart {
+        (labels[a], labels[b]) = (Some(components.len()), Some(components.len()));
+        components.push(Vec::new());
+    }
+    let bridges = bridges(pairs, &labels);
+    graph.spread(&mut labels);
+    let places = (0..models).map(|model| place(labels[model], beyond[model])).collect();
+    Layout { places, components, bridges }
+}
+
+fn place(label: Option<usize>, beyond: Option<Direction>) -> Place {
+    let label = label.expect("peeling leaves a model in every part of the graph, and labels spread from it");
+    beyond.map_or(Place::Inside(label), |direction| Place::Beyond(label, direction))
+}
+
+/// Models beyond all others that only met models which are as far beyond the other way: nothing says how they compare
+/// with any rated model, so each is a component of its own.
+fn unmeasured(pairs: &[PairTally], beyond: &[Option<Direction>], pairs_apart: &[(usize, usize)]) -> Vec<usize> {
+    let mut grounded: Vec<usize> = (0..beyond.len()).filter(|&model| beyond[model].is_none()).collect();
+    let apart = |model: usize| pairs_apart.iter().any(|&(a, b)| a == model || b == model);
+    let mut found = Vec::new();
+    for model in (0..beyond.len()).filter(|&model| beyond[model].is_some() && !apart(model)) {
+        grounded.push(model);
+        let tied = tied_to(beyond.len(), pairs, &grounded);
+        let met =
+            |pair: &PairTally| (pair.first == model && tied[pair.second]) || (pair.second == model && tied[pair.first]);
+        if pairs.iter().any(met) {
+            grounded.pop();
+        } else {
+            found.push(model);
+        }
+    }
+    found
+}
+
+/// One-way votes between two components, added up by pair of models.
+fn bridges(pairs: &[PairTally], labels: &[Option<usize>]) -> Vec<Bridge> {
+    let apart = |pair: &&PairTally| match (labels[pair.first], labels[pair.second]) {
+        (Some(one), Some(other)) => one != other,
+        _ => false,
+    };
+    pairs
+        .iter()
+        .filter(apart)
+        .map(|pair| {
+            let first_won = pair.first_wins > 0.0;
+            let (winner, loser) = if first_won { (pair.first, pair.second) } else { (pair.second, pair.first) };
+            Bridge { winner, loser, votes: pair.first_wins + pair.second_wins }
+        })
+        .collect()
+}
+
+/// Models that stay in one strongly connected component with `members` if these count as connected with one another.
+pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> Vec<bool> {
+    let mut graph = Graph::new(models, pairs);
+    for neighbours in members.windows(2) {
+        graph.connect(neighbours[0], neighbours[1]);
+        graph.connect(neighbours[1], neighbours[0]);
+    }
+    let start = members[0];
+    let (ahead, behind) = (graph.reach(start, &graph.beaten), graph.reach(start, &graph.beaten_by));
+    ahead.iter().zip(&behind).map(|(&ahead, &behind)| ahead && behind).collect()
+}
+
+/// Edges from each model to those it won or tied against, and back.
+struct Graph {
+    beaten: Vec<Vec<usize>>,
+    beaten_by: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    fn new(models: usize, pairs: &[PairTally]) -> Self {
+        let mut graph = Self { beaten: vec![Vec::new(); models], beaten_by: vec![Vec::new(); models] };
+        for pair in pairs {
+            if pair.points_first() > 0.0 {
+                graph.connect(pair.first, pair.second);
+            }
+            if pair.points_second() > 0.0 {
+                graph.connect(pair.second, pair.first);
+            }
+        }
+        graph
+    }
+
+    fn connect(&mut self, winner: usize, loser: usize) {
+        self.beaten[winner].push(loser);
+        self.beaten_by[loser].push(winner);
+    }
+
+    /// The models that only won or only lost against those still there when their turn came, winners first.
+    fn peel(&self) -> Vec<Option<Direction>> {
+        let mut beyond: Vec<Option<Direction>> = vec![None; self.beaten.len()];
+        loop {
+            let there = |others: &[usize]| others.iter().any(|&other| beyond[other].is_none());
+            let find = |direction: Direction| -> Vec<(usize, Direction)> {
+                (0..beyond.len())
+                    .filter(|&model| beyond[model].is_none())
+                    .filter(|&model| match direction {
+                        Direction::Above => there(&self.beaten[model]) && !there(&self.beaten_by[model]),
+                        Direction::Below => there(&self.beaten_by[model]) && !there(&self.beaten[model]),
+                    })
+                    .map(|model| (model, direction))
+                    .collect()
+            };
+            let mut found = find(Direction::Above);
+            if found.is_empty() {
+                found = find(Direction::Below);
+            }
+            if found.is_empty() {
+                return beyond;
+            }
+            found.into_iter().for_each(|(model, direction)| beyond[model] = Some(direction));
+        }
+    }
+
+    /// Two models that met only each other, one winning every time: neither can be the other's measure, so both are
+    /// beyond.
+    fn lone_pairs(&self, beyond: &mut [Option<Direction>]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for loser in 0..beyond.len() {
+            let ([winner], []) = (self.beaten_by[loser].as_slice(), self.beaten[loser].as_slice()) else { continue };
+            if self.beaten[*winner].len() == 1 && self.beaten_by[*winner].is_empty() {
+                beyond[loser] = Some(Direction::Below);
+                found.push((*winner.min(&loser), *winner.max(&loser)));
+            }
+        }
+        found
+    }
+
+    /// Strongly connected components of the models inside, each in ascending order.
+    fn strong_components(&self, inside: &[bool]) -> Vec<Vec<usize>> {
+        let mut component: Vec<Option<usize>> = vec![None; inside.len()];
+        let mut members = Vec::new();
+        for &root in self.finish_order(inside).iter().rev() {
+            if component[root].is_some() {
+                continue;
+            }
+            let label = members.len();
+            component[root] = Some(label);
+            let (mut found, mut open) = (vec![root], vec![root]);
+            while let Some(model) = open.pop() {
+                for &next in self.beaten_by[model].iter().filter(|&&next| inside[next]) {
+                    if component[next].is_none() {
+                        component[next] = Some(label);
+                        found.push(next);
+                        open.push(next);
+                    }
+                }
+            }
+            found.sort_unstable();
+            members.push(found);
+        }
+        members
+    }
+
+    /// Models inside, each after all that are reached first from it (Kosaraju's first pass).
+    fn finish_order(&self, inside: &[bool]) -> Vec<usize> {
+        let mut seen: Vec<bool> = inside.iter().map(|inside| !inside).collect();
+        let mut order = Vec::new();
+        for root in 0..inside.len() {
+            if std::mem::replace(&mut seen[root], true) {
+                continue;
+            }
+            let mut path = vec![(root, 0)];
+            while let Some((model, edge)) = path.pop() {
+                match self.beaten[model].get(edge) {
+                    Some(&next) => {
+                        path.push((model, edge + 1));
+                        if !std::mem::replace(&mut seen[next], true) {
+                            path.push((next, 0));
+                        }
+                    }
+                    None => order.push(model),
+                }
+            }
+        }
+        order
+    }
+
+    /// Gives each model without a label that of the nearest model with one.
+    fn spread(&self, labels: &mut [Option<usize>]) {
+        let mut by_label: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (model, label) in labels.iter().enumerate() {
+            by_label.entry(label.unwrap_or(usize::MAX)).or_default().push(model);
+        }
+        by_label.remove(&usize::MAX);
+        let mut open: VecDeque<usize> = by_label.into_values().flatten().collect();
+        while let Some(model) = open.pop_front() {
+            for &next in self.beaten[model].iter().chain(&self.beaten_by[model]) {
+                if labels[next].is_none() {
+                    labels[next] = labels[model];
+                    open.push_back(next);
+                }
+            }
+        }
+    }
+
+    fn reach(&self, start: usize, edges: &[Vec<usize>]) -> Vec<bool> {
+        let mut seen = vec![false; edges.len()];
+        seen[start] = true;
+        let mut open = vec![start];
+        while let Some(model) = open.pop() {
+            for &next in &edges[model] {
+                if !std::mem::replace(&mut seen[next], true) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    }
+}

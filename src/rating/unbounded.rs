@@ -1,0 +1,137 @@
+//! A finite bound for a model that won, or lost, every vote.
+//!
+//! Its maximum likelihood strength is infinite, but the votes still speak against small ones. The bound is the
+//! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood (all other strengths
+//! fitted anew) reaches the chi-square quantile of the confidence level. Components keep their mean at 0 meanwhile.
+
+use nalgebra::DVector;
+
+use super::bradley_terry::{Direction, Fit, Standing};
+use super::comparison::{PairTally, Tally};
+use super::graph::tied_to;
+use super::interval::ConfidenceLevel;
+use super::newton::{Optimum, PairLoss, minimise, softplus};
+use super::{FitError, real};
+
+const PRECISION: f64 = 1e-12;
+const MAX_STEPS: usize = 100;
+/// Each doubles the reach to the left: far beyond any strength that a confidence level below 1 can ask for.
+const MAX_WIDENINGS: usize = 12;
+
+/// The likelihood-ratio limit of an unbounded model's strength: from below where it only won, from above where it only
+/// lost. A rated model's limit is its strength.
+///
+/// # Errors
+/// [`FitError::Solver`] as for the fit itself.
+pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> Result<f64, FitError> {
+    let (component, direction) = match fit.standings[model] {
+        Standing::Rated { strength, .. } => return Ok(strength),
+        Standing::Unbounded { component, direction } => (component, direction),
+    };
+    let allowed = level.z() * level.z();
+    let sign = direction.sign();
+    // A lone pair has no rated model to measure against: the two share the limit of their difference.
+    if fit.members()[component].is_empty() {
+        return Ok(sign * 0.5 * pair_limit(real(tally.models[model].counts.battles()), allowed));
+    }
+    let profile = Profile::new(tally, fit, model, direction);
+    Ok(sign * profile.limit(allowed)?)
+}
+
+/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·softplus(−d).
+fn pair_limit(wins: f64, allowed: f64) -> f64 {
+    -(allowed / (2.0 * wins)).exp_m1().ln()
+}
+
+/// The likelihood with one model's strength held, turned so that this model is one that only won.
+struct Profile {
+    loss: PairLoss,
+    start: DVector<f64>,
+    held: usize,
+    /// The least loss without holding the model: that of the components alone.
+    least: f64,
+}
+
+impl Profile {
+    fn new(tally: &Tally, fit: &Fit, held: usize, direction: Direction) -> Self {
+        let turned = turned(&tally.pairs, direction);
+        let sign = direction.sign();
+        let strengths: Vec<Option<f64>> = fit.strengths().map(|s| s.map(|s| sign * s)).collect();
+        let mut grounded: Vec<usize> = (0..strengths.len()).filter(|&model| strengths[model].is_some()).collect();
+        grounded.push(held);
+        // Other unbounded models that the held one keeps from infinity are fitted; the rest go there and cost nothing.
+        let kept = tied_to(strengths.len(), &turned, &grounded);
+        let pairs: Vec<PairTally> = turned.into_iter().filter(|pair| kept[pair.first] && kept[pair.second]).collect();
+        let least = pairs.iter().map(|pair| loss_within(fit, sign, pair)).sum();
+        let mut gauges: Vec<Vec<usize>> = fit.members().into_iter().filter(|members| !members.is_empty()).collect();
+        gauges.push(vec![held]);
+        gauges.extend((0..kept.len()).filter(|&model| !kept[model]).map(|model| vec![model]));
+        let start = DVector::from_iterator(strengths.len(), strengths.iter().map(|s| s.unwrap_or(0.0)));
+        Self { loss: PairLoss::new(strengths.len(), pairs, gauges), start, held, least }
+    }
+
+    /// Newton's method on the excess, which falls and is convex in the held strength: from a point left of the root it
+    /// runs up to it and never past it.
+    fn limit(&self, allowed: f64) -> Result<f64, FitError> {
+        let (mut at, mut optimum) = self.left_of_limit(allowed)?;
+        for _ in 0..MAX_STEPS {
+            let slope = 2.0 * self.loss.slopes(&optimum.strengths)[self.held];
+            let step = self.excess(&optimum, allowed) / slope;
+            at -= step;
+            if step.abs() <= PRECISION * (1.0 + at.abs()) {
+                break;
+            }
+            optimum = self.hold(at, &optimum.strengths)?;
+        }
+        Ok(at)
+    }
+
+    fn left_of_limit(&self, allowed: f64) -> Result<(f64, Optimum), FitError> {
+        let mut at = self.start.min();
+        let mut optimum = self.hold(at, &self.start)?;
+        let mut width = 1.0;
+        for _ in 0..MAX_WIDENINGS {
+            if self.excess(&optimum, allowed) > 0.0 {
+                break;
+            }
+            at -= width;
+            width *= 2.0;
+            optimum = self.hold(at, &optimum.strengths)?;
+        }
+        Ok((at, optimum))
+    }
+
+    fn excess(&self, optimum: &Optimum, allowed: f64) -> f64 {
+        2.0 * (optimum.loss - self.least) - allowed
+    }
+
+    fn hold(&self, strength: f64, from: &DVector<f64>) -> Result<Optimum, FitError> {
+        let mut start = from.clone();
+        start[self.held] = strength;
+        minimise(self.loss.clone(), start)
+    }
+}
+
+/// The pairs as they are, or with every win made a loss so that a model that only lost is one that only won.
+fn turned(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
+    let turn = |pair: &PairTally| match direction {
+        Direction::Above => *pair,
+        Direction::Below => PairTally { first_wins: pair.second_wins, second_wins: pair.first_wins, ..*pair },
+    };
+    pairs.iter().map(turn).collect()
+}
+
+/// The loss of a (turned) pair at the fit: nothing unless both models are rated in one component, for all others part
+/// without limit.
+fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
+    match (fit.standings[pair.first], fit.standings[pair.second]) {
+        (
+            Standing::Rated { component: one, strength: first },
+            Standing::Rated { component: other, strength: second },
+        ) if one == other => {
+            let d = sign * (first - second);
+            pair.points_first() * softplus(-d) + pair.points_second() * softplus(d)
+        }
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,245 @@
+//! Votes from CSV files: two model columns and a winner column, as LMArena, FastChat and others write them.
+//!
+//! The models stand in `model_a`, `model_b` or in `left`, `right`; `winner` says `model_a`, `model_b`, `tie`,
+//! `both_bad` or one of the field's other spellings. Votes come in the order of the time column where the file has one,
+//! else as they stand. A row that cannot be read ends the whole reading with its file, line and reason.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+
+use crate::battle::Outcome;
+use crate::rating::comparison::{ComparisonSet, SelfPlay};
+
+/// Pairs of columns that name the two models, best known first.
+const MODEL_COLUMNS: [(&str, &str); 2] = [("model_a", "model_b"), ("left", "right")];
+/// Columns that say when a vote was cast, and their unit in seconds.
+const TIME_COLUMNS: [(&str, f64); 2] = [("tstamp", 1.0), ("ts_ms", 0.001)];
+
+/// Why a file of votes cannot be used. Nothing of it is, then.
+#[derive(Debug, thiserror::Error)]
+pub enum VoteFileError {
+    /// The file cannot be opened.
+    #[error("cannot read the votes file {}: {source}", .path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The header lacks a column.
+    #[error("{} has no column {missing}: its first line must name model_a, model_b and winner (or left, right and winner)", .path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// A row is not a vote.
+    #[error("{} line {line}: {reason}", .path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// The line on which the row begins, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: RowError,
+    },
+}
+
+/// What is wrong with one row.
+#[derive(Debug, thiserror::Error)]
+pub enum RowError {
+    /// It is not CSV, is not UTF-8 or has another number of fields than the header.
+    #[error("{0}")]
+    Malformed(String),
+    /// A model has no name.
+    #[error("column {0} is empty: name the model")]
+    NoModel(&'static str),
+    /// Both sides are the same model.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlay),
+    /// The winner column says something unknown.
+    #[error("unknown winner {0:?}: write model_a, model_b, tie or both_bad")]
+    Winner(String),
+    /// The time is not a number.
+    #[error("{column} is {text:?}: give a number")]
+    Time {
+        /// The time column.
+        column: &'static str,
+        /// What stands there.
+        text: String,
+    },
+}
+
+/// Reads the votes of one or more files. Where every file has a time column, the votes of all are put in one order;
+/// otherwise each file is put in its own order and they follow one another.
+///
+/// # Errors
+/// [`VoteFileError`] for the first thing that is wrong.
+pub fn read_votes<P: AsRef<Path>>(paths: &[P]) -> Result<ComparisonSet, VoteFileError> {
+    let mut reading = Reading::default();
+    let mut all_timed = true;
+    for path in paths {
+        all_timed &= reading.read(path.as_ref())?;
+    }
+    if all_timed {
+        reading.votes.sort_by(|x, y| x.seconds.total_cmp(&y.seconds));
+    }
+    Ok(reading.into_comparisons())
+}
+
+/// What has been read so far; names are kept once.
+#[derive(Default)]
+struct Reading {
+    names: Vec<String>,
+    index: HashMap<String, usize>,
+    votes: Vec<FileVote>,
+}
+
+struct FileVote {
+    /// 0 in a file without a time column.
+    seconds: f64,
+    a: usize,
+    b: usize,
+    outcome: Outcome,
+}
+
+impl Reading {
+    /// Reads one file and says whether it has a time column.
+    fn read(&mut self, path: &Path) -> Result<bool, VoteFileError> {
+        let file = File::open(path).map_err(|source| VoteFileError::Unreadable { path: path.to_owned(), source })?;
+        let mut reader = csv::Reader::from_reader(file);
+        let row_error = |line, reason| VoteFileError::Row { path: path.to_owned(), line, reason };
+        let header = reader.headers().map_err(|error| row_error(1, RowError::from(error)))?;
+        let columns =
+            Columns::find(header).map_err(|missing| VoteFileError::Columns { path: path.to_owned(), missing })?;
+        let first = self.votes.len();
+        let mut row = StringRecord::new();
+        loop {
+            let next_line = reader.position().line();
+            let more = reader.read_record(&mut row).map_err(|error| {
+                row_error(error.position().map_or(next_line, csv::Position::line), RowError::from(error))
+            })?;
+            if !more {
+                break;
+            }
+            let line = row.position().map_or(next_line, csv::Position::line);
+            self.add(&row, &columns).map_err(|reason| row_error(line, reason))?;
+        }
+        if columns.time.is_some() {
+            self.votes[first..].sort_by(|x, y| x.seconds.total_cmp(&y.seconds));
+        }
+        Ok(columns.time.is_some())
+    }
+
+    fn add(&mut self, row: &StringRecord, columns: &Columns) -> Result<(), RowError> {
+        let (a, b) = (columns.a.model(row)?, columns.b.model(row)?);
+        if a == b {
+            return Err(SelfPlay(a.to_owned()).into());
+        }
+        let outcome = parse_winner(&row[columns.winner])?;
+        let seconds = columns.time.as_ref().map_or(Ok(0.0), |time| time.seconds(row))?;
+        let (a, b) = (self.position(a), self.position(b));
+        self.votes.push(FileVote { seconds, a, b, outcome });
+        Ok(())
+    }
+
+    fn position(&mut self, name: &str) -> usize {
+        if let Some(&known) = self.index.get(name) {
+            return known;
+        }
+        self.names.push(name.to_owned());
+        self.index.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
+    }
+
+    fn into_comparisons(self) -> ComparisonSet {
+        let mut comparisons = ComparisonSet::new();
+        for vote in self.votes {
+            comparisons
+                .record(&self.names[vote.a], &self.names[vote.b], vote.outcome)
+                .expect("a row of one model against itself is refused as it is read");
+        }
+        comparisons
+    }
+}
+
+/// Where the columns of one file stand.
+struct Columns {
+    a: Column,
+    b: Column,
+    winner: usize,
+    time: Option<TimeColumn>,
+}
+
+struct Column {
+    name: &'static str,
+    index: usize,
+}
+
+struct TimeColumn {
+    column: Column,
+    unit: f64,
+}
+
+impl Columns {
+    /// Finds the columns, or names one that is missing.
+    fn find(header: &StringRecord) -> Result<Self, &'static str> {
+        let find = |name: &'static str| {
+            let index = header.iter().position(|column| column.trim() == name)?;
+            Some(Column { name, index })
+        };
+        let models = MODEL_COLUMNS.iter().find_map(|&(a, b)| find(a).zip(find(b)));
+        let (a, b) = models.ok_or_else(|| if find("model_a").is_some() { "model_b" } else { "model_a" })?;
+        let winner = find("winner").ok_or("winner")?.index;
+        let time = TIME_COLUMNS.iter().find_map(|&(name, unit)| Some(TimeColumn { column: find(name)?, unit }));
+        Ok(Self { a, b, winner, time })
+    }
+}
+
+impl Column {
+    fn model<'row>(&self, row: &'row StringRecord) -> Result<&'row str, RowError> {
+        Some(&row[self.index]).filter(|name| !name.is_empty()).ok_or(RowError::NoModel(self.name))
+    }
+}
+
+impl TimeColumn {
+    fn seconds(&self, row: &StringRecord) -> Result<f64, RowError> {
+        let text = &row[self.column.index];
+        let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let unreadable = || RowError::Time { column: self.column.name, text: shortened(text) };
+        Ok(number.ok_or_else(unreadable)? * self.unit)
+    }
+}
+
+/// Every spelling that the field's files use. Anything else is refused: counted as a tie or as a win for B, as other
+/// tools do, it would bend the ratings unseen.
+fn parse_winner(text: &str) -> Result<Outcome, RowError> {
+    match text {
+        "model_a" | "A" | "a" | "left" => Ok(Outcome::AWins),
+        "model_b" | "B" | "b" | "right" => Ok(Outcome::BWins),
+        "tie" => Ok(Outcome::Tie),
+        "both_bad" | "tie (bothbad)" => Ok(Outcome::BothBad),
+        _ => Err(RowError::Winner(shortened(text))),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+impl From<csv::Error> for RowError {
+    fn from(error: csv::Error) -> Self {
+        Self::Malformed(match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                format!("{len} fields where the header has {expected_len}: quote fields that hold a comma")
+            }
+            csv::ErrorKind::Utf8 { .. } => "not UTF-8: save the file as UTF-8".into(),
+            csv::ErrorKind::Io(source) => source.to_string(),
+            _ => error.to_string(),
+        })
+    }
+}
