@@ -5,16 +5,58 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::Location;
+use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::comparison::{Scoring, TieRule};
 use crate::rating::elo::EloTable;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank};
+use crate::services::leaderboard::VoteTally;
 use crate::services::vote_file::{VoteFileError, read_votes};
+use crate::storage::{IfMissing, Store};
+
+/// Arguments of `langya fit`.
+#[derive(Debug, Clone, Args)]
+pub struct FitCommand {
+    #[command(flatten)]
+    options: FitOptions,
+    #[command(flatten)]
+    location: Location,
+}
+
+/// Fits what the options name and prints it.
+///
+/// # Errors
+/// Files, options or a database that cannot be used.
+#[expect(clippy::print_stdout, reason = "the leaderboard is the command's result")]
+pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitCode> {
+    let options = &command.options;
+    let board = if options.votes.is_empty() {
+        leaderboard_of_database(options, &command.location.settings(env)?.storage).await?
+    } else {
+        leaderboard_of_files(options)?
+    };
+    print!("{}", print(&board, options));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fits the votes of the database.
+async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
+    let leaderboard_options = options.leaderboard_options()?;
+    let store = Store::open(settings, IfMissing::Fail).await?;
+    let mut tally = VoteTally::default();
+    tally.catch_up(&store, |_, _| {}).await?;
+    let elo = EloTable::replay(&tally.comparisons, leaderboard_options.scoring);
+    let mut board = rank(&tally.comparisons, &elo, &leaderboard_options)?;
+    board.votes.read = tally.read;
+    Ok(board)
+}
 
 /// What `langya fit` can be asked.
 #[derive(Debug, Clone, Args)]

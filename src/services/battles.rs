@@ -182,6 +182,12 @@ impl Battles {
         self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering());
     }
 
+    /// Whether the battle is in memory rather than in the database alone.
+    #[must_use]
+    pub fn is_in_memory(&self, id: &str) -> bool {
+        self.lock().contains_key(id)
+    }
+
     /// The vote on a battle was committed: it takes no more questions.
     pub fn close(&self, id: &str) {
         if let Some(battle) = self.lock().remove(id) {

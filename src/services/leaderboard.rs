@@ -7,9 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
+use crate::config::RatingSettings;
 use crate::events::{Event, EventBus};
+use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
 use crate::rating::elo::{self, EloTable};
+use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank};
 use crate::storage::{Store, StoreError, StoredLeaderboard};
 
@@ -19,12 +22,19 @@ const PAGE: u32 = 20_000;
 const ELO_START: f64 = 1000.0;
 
 /// A leaderboard with its date.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Standing {
     /// When it was fitted; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
     /// The leaderboard.
     pub board: Leaderboard,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
+        Self { fitted_at: None, board: nothing.expect("no votes give an empty leaderboard") }
+    }
 }
 
 /// The latest leaderboard in memory.
@@ -116,7 +126,7 @@ pub enum RefitError {
     SelfPlay(#[from] SelfPlay),
     /// The fit failed.
     #[error(transparent)]
-    Fit(#[from] crate::rating::FitError),
+    Fit(#[from] FitError),
     /// The fit's thread died.
     #[error("the thread of the fit ended early")]
     Thread(#[from] tokio::task::JoinError),

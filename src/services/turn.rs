@@ -18,7 +18,7 @@ use crate::battle::pacing::{Ending, Pacer, Release};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::config::PacingMode;
-use crate::llm::{ChatError, Message, ReplyPart, ReplyStream, Role};
+use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
 use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
 /// How often text is released under common pacing.

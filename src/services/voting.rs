@@ -41,7 +41,7 @@ pub struct NewVote {
     /// Which reply is better.
     pub outcome: Outcome,
     /// 1 to 5, if given.
-    pub satisfaction: Option<u8>,
+    pub satisfaction: Option<i64>,
 }
 
 /// What the voter is told: the same on every retry.
@@ -89,7 +89,7 @@ pub enum VoteError {
     Refused(#[from] Refusal),
     /// Satisfaction outside 1 to 5.
     #[error("satisfaction is {0}: send a whole number from 1 to 5, or leave it out")]
-    BadSatisfaction(u8),
+    BadSatisfaction(i64),
     /// The database failed: nothing was kept.
     #[error("the vote could not be kept: send it again")]
     Store(#[from] StoreError),

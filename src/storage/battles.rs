@@ -262,7 +262,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Keeps that a side failed; with a replacement the battle's model changes in the same commit.
+    /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -284,19 +284,16 @@ impl Store {
                 .bind(now.0)
                 .execute(&mut *tx)
                 .await?;
-            if let Some((model, probability)) = &failure.replacement {
-                let statement = match failure.side {
-                    Side::A => REPLACE_SIDE_A,
-                    Side::B => REPLACE_SIDE_B,
-                };
-                sqlx::query(statement)
-                    .bind(battle)
-                    .bind(model.as_str())
-                    .bind(*probability)
-                    .bind(now.0)
-                    .execute(&mut *tx)
-                    .await?;
-            }
+            let change = match (&failure.replacement, failure.side) {
+                (Some((model, probability)), Side::A) => {
+                    sqlx::query(REPLACE_SIDE_A).bind(battle).bind(model.as_str()).bind(*probability)
+                }
+                (Some((model, probability)), Side::B) => {
+                    sqlx::query(REPLACE_SIDE_B).bind(battle).bind(model.as_str()).bind(*probability)
+                }
+                (None, _) => sqlx::query(SET_STAGE).bind(battle).bind(Stage::Voided.as_str()),
+            };
+            change.bind(now.0).execute(&mut *tx).await?;
             tx.commit().await?;
         });
         Ok(())

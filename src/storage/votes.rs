@@ -37,7 +37,7 @@ pub struct NewVoteRow {
     /// What the person said.
     pub outcome: Outcome,
     /// The person's satisfaction, 1 to 5.
-    pub satisfaction: Option<u8>,
+    pub satisfaction: Option<i64>,
     /// First-token times of sides A and B in the last turn.
     pub first_token_ms: [Option<u64>; 2],
     /// Durations of sides A and B in the last turn.
@@ -133,7 +133,7 @@ impl Store {
             let done = sqlx::query(INSERT)
                 .bind(&vote.id)
                 .bind(vote.outcome.as_str())
-                .bind(vote.satisfaction.map(i64::from))
+                .bind(vote.satisfaction)
                 .bind(vote.first_token_ms[0].map(signed))
                 .bind(vote.first_token_ms[1].map(signed))
                 .bind(signed(vote.duration_ms[0]))

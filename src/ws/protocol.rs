@@ -47,7 +47,7 @@ pub enum ClientMessage {
         /// Which reply.
         outcome: Outcome,
         /// 1 to 5.
-        satisfaction: Option<u8>,
+        satisfaction: Option<i64>,
     },
     /// Come back after a lost connection.
     Resume {
@@ -97,7 +97,7 @@ struct RawMessage {
     mode: Option<String>,
     render: Option<String>,
     outcome: Option<String>,
-    satisfaction: Option<u8>,
+    satisfaction: Option<i64>,
     after: Option<u64>,
 }
 

@@ -1,9 +1,11 @@
 //! Battles as a visitor plays them, over real sockets.
 
-use serde_json::json;
+use langya::llm::ChatError;
+use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
+use crate::support::visitor::Visitor;
 
 const WORDS: &str = "The Lancang river rises on the plateau and runs south for a long way to the sea.";
 
@@ -43,4 +45,253 @@ async fn stop_ends_both_replies_where_they_are_seen() {
     one.active_becomes(0).await;
     two.active_becomes(0).await;
     assert_eq!(visitor.vote("tie").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_further_turn_gives_each_side_its_own_history() {
+    let parrot = |name: &'static str| {
+        Scripted::new(move |messages| {
+            let heard: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+            vec![Step::Say(format!("{name}({})", heard.join("|")))]
+        })
+    };
+    let (one, two) = (parrot("one"), parrot("two"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("first").await;
+    let before = visitor.until_ready().await;
+    visitor.send(json!({"type": "message", "prompt": "second"})).await;
+    assert_eq!(visitor.next().await["turn"], 2);
+    for (reply, before) in visitor.until_ready().await.iter().zip(before) {
+        assert_eq!(*reply, format!("{}(first|{before}|second)", &before[..3]));
+    }
+}
+
+#[actix_web::test]
+async fn answering_anew_starts_the_same_turn_over() {
+    let model = || Scripted::new(|messages| vec![Step::Say(format!("heard {} messages", messages.len()))]);
+    let (one, two) = (model(), model());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Once more?").await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "regenerate"})).await;
+    let again = visitor.next().await;
+    assert_eq!((&again["type"], &again["turn"]), (&json!("battle"), &json!(1)));
+    assert_eq!(visitor.until_ready().await, ["heard 1 messages", "heard 1 messages"]);
+    assert_eq!((one.asked(), two.asked()), (2, 2));
+    let kept = arena.app.store.replies(&visitor.battle()).await.unwrap();
+    assert_eq!(kept.len(), 2, "the reply that counts is kept once for each side");
+}
+
+#[actix_web::test]
+async fn the_limit_of_turns_is_said_and_the_vote_stays_open() {
+    let (one, two) = (Scripted::saying("1"), Scripted::saying("2"));
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| settings.battle.max_turns = 2).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("first").await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "message", "prompt": "second"})).await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "message", "prompt": "third"})).await;
+    let refused = visitor.next().await;
+    assert_eq!(refused["code"], "too_many_turns");
+    assert!(refused["message"].as_str().unwrap().contains("2 turns"));
+    assert_eq!(visitor.vote("b").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_dropped_socket_resumes_without_a_lost_or_doubled_token() {
+    let gated = || {
+        Scripted::new(|_| {
+            let words = |from: u32| (from..from + 200).map(|n| Step::Say(format!("{n} ")));
+            words(0).chain([Step::Gate]).chain(words(200)).collect()
+        })
+    };
+    let (one, two) = (gated(), gated());
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with(&models, |settings| settings.battle.pace_chars_per_second = 1_000).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Count").await;
+    visitor.next_of(&["delta"]).await;
+    visitor.next_of(&["delta"]).await;
+    let battle = visitor.battle();
+    let mut back = visitor.reconnect().await;
+    back.frames.append(&mut visitor.frames);
+    let seen = back.last_seq();
+    visitor.drop_connection();
+    back.send(json!({"type": "resume", "battle": battle, "after": seen})).await;
+    one.open_gate();
+    two.open_gate();
+    let expected: String = (0..400).map(|n| format!("{n} ")).collect();
+    assert_eq!(back.until_ready().await, [expected.clone(), expected]);
+    let seqs: Vec<u64> = back.frames.iter().map(|frame| seq_of(frame)).collect();
+    assert!(seqs.iter().copied().eq(1..=seqs.len() as u64), "{seqs:?}");
+    assert_eq!(back.vote("a").await["type"], "revealed");
+}
+
+fn seq_of(frame: &str) -> u64 {
+    serde_json::from_str::<Value>(frame).unwrap()["seq"].as_u64().unwrap()
+}
+
+#[actix_web::test]
+async fn a_visitor_who_leaves_stops_both_upstreams() {
+    let endless = || Scripted::new(|_| vec![Step::Say("x".repeat(30_000)), Step::Hang]);
+    let (one, two) = (endless(), endless());
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.battle.resume_grace_ms = 50;
+    })
+    .await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Go on").await;
+    visitor.next_of(&["delta"]).await;
+    let battle = visitor.battle();
+    let mut back = visitor.reconnect().await;
+    visitor.drop_connection();
+    one.active_becomes(0).await;
+    two.active_becomes(0).await;
+    back.send(json!({"type": "resume", "battle": battle, "after": 0})).await;
+    back.until_ready().await;
+    assert_eq!(back.vote("tie").await["type"], "revealed", "what was answered so far can be voted on");
+}
+
+fn failing(error: ChatError) -> Scripted {
+    Scripted::new(move |_| vec![Step::Fail(error.clone())])
+}
+
+#[actix_web::test]
+async fn a_side_that_fails_before_its_first_token_is_replaced_and_the_other_goes_on() {
+    let broken = failing(ChatError::Status { status: 500, retry_after: None });
+    let (good, spare) = (Scripted::saying("Good words."), Scripted::saying("Spare words."));
+    let arena = TestArena::start(&[("broken", &broken), ("good", &good), ("spare", &spare)]).await;
+    for _ in 0..12 {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Who answers?").await;
+        let mut texts = visitor.until_ready().await;
+        texts.sort();
+        assert_eq!(texts, ["Good words.", "Spare words."]);
+        let revealed = visitor.vote("tie").await;
+        assert!(revealed["a"]["id"] != "broken" && revealed["b"]["id"] != "broken", "{revealed}");
+        let stored = arena.app.store.battle(&visitor.battle()).await.unwrap().unwrap();
+        let ids = stored.models.map(|model| model.to_string());
+        assert!(!ids.contains(&"broken".to_owned()), "{ids:?}");
+    }
+    assert!(broken.asked() > 0, "the broken model was never drawn");
+    assert_eq!((good.asked(), spare.asked()), (12, 12), "the healthy side is asked once");
+}
+
+#[actix_web::test]
+async fn a_side_that_breaks_off_voids_the_battle_while_the_other_goes_on() {
+    let broken = Scripted::new(|_| vec![Step::Say("A start".into()), Step::Fail(ChatError::Reported)]);
+    let slow = Scripted::new(|_| vec![Step::Say("A whole answer".into()), Step::Gate, Step::Say(", to its end".into())]);
+    let models = [("broken", &broken), ("slow", &slow)];
+    // One character a step: the pace does not wait for the gate.
+    let arena = TestArena::start_with(&models, |settings| settings.battle.pace_chars_per_second = 20).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Hold on?").await;
+    let voided = visitor.next_of(&["error"]).await;
+    assert_eq!((&voided["code"], &voided["battle"]), (&json!("voided"), &json!(visitor.battle())));
+    let said = voided.to_string();
+    assert!(!said.contains("broken") && !said.contains("slow"), "{said}");
+    slow.open_gate();
+    visitor.next_of(&["done"]).await;
+    let mut texts = visitor.texts();
+    texts.sort();
+    assert_eq!(texts, ["A start", "A whole answer, to its end"]);
+    assert_eq!(visitor.vote("a").await["code"], "voided");
+}
+
+#[actix_web::test]
+async fn with_nobody_left_to_replace_it_the_battle_is_voided() {
+    let (broken, good) = (failing(ChatError::Empty), Scripted::saying("Here."));
+    let arena = TestArena::start(&[("broken", &broken), ("good", &good)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Anyone?").await;
+    assert_eq!(visitor.next_of(&["error"]).await["code"], "voided");
+}
+
+#[actix_web::test]
+async fn a_hanging_side_is_cut_by_its_timeout_and_replaced() {
+    let (hanging, good, spare) =
+        (Scripted::new(|_| vec![Step::Hang]), Scripted::saying("Good."), Scripted::saying("Spare."));
+    let mut limits = crate::support::arena::quick_limits();
+    limits.timeouts.first_token = std::time::Duration::from_millis(30);
+    let models = [("hanging", &hanging), ("good", &good), ("spare", &spare)];
+    let arena = TestArena::start_with_limits(&models, limits, |_| {}).await;
+    for _ in 0..8 {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Are you there?").await;
+        let mut texts = visitor.until_ready().await;
+        texts.sort();
+        assert_eq!(texts, ["Good.", "Spare."]);
+    }
+    assert!(hanging.asked() > 0, "the hanging model was never drawn");
+    hanging.active_becomes(0).await;
+}
+
+#[actix_web::test]
+async fn reasoning_is_shown_after_the_vote_and_never_counted_as_the_answer() {
+    let thinker = || Scripted::new(|_| vec![Step::Think("Let me see.".into()), Step::Say("Forty-two.".into())]);
+    let (one, two) = (thinker(), thinker());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("What is it?").await;
+    assert_eq!(visitor.until_ready().await, ["Forty-two.", "Forty-two."]);
+    assert!(!visitor.frames.concat().contains("Let me see"));
+    assert_eq!(visitor.vote("a").await["a"]["reasoning"], json!(["Let me see."]));
+}
+
+#[actix_web::test]
+async fn a_battle_that_left_memory_is_read_back_and_can_be_voted_on() {
+    let (one, two) = (Scripted::saying(WORDS), Scripted::saying(WORDS));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Remember me?").await;
+    visitor.until_ready().await;
+    let (battle, seen) = (visitor.battle(), visitor.last_seq());
+    let mut back = visitor.reconnect().await;
+    visitor.drop_connection();
+    forget(&arena, &battle).await;
+    back.send(json!({"type": "resume", "battle": battle, "after": seen})).await;
+    let again = back.next().await;
+    assert_eq!((&again["type"], &again["turn"]), (&json!("battle"), &json!(1)));
+    assert!(again["seq"].as_u64().unwrap() > seen);
+    assert_eq!(back.until_ready().await, [WORDS, WORDS]);
+    assert_eq!(back.vote("both_bad").await["outcome"], "both_bad");
+}
+
+/// Sweeps until the battle, which nobody watches any more, is out of memory.
+async fn forget(arena: &TestArena, battle: &str) {
+    while arena.app.battles.is_in_memory(battle) {
+        arena.app.battles.sweep();
+        tokio::task::yield_now().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_page_that_asked_for_html_gets_safe_blocks_that_make_up_the_reply() {
+    let hostile = || {
+        Scripted::new(|_| {
+            vec![Step::Say("# Title\n\nSome **bold** <script>alert(1)</script>\n\n".into()), Step::Say("- end".into())]
+        })
+    };
+    let (one, two) = (hostile(), hostile());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.send(json!({"type": "start", "prompt": "Format!", "render": "html"})).await;
+    visitor.until_ready().await;
+    let html = shown_html(&visitor);
+    assert!(html.contains("<h1") && html.contains("<strong>bold</strong>") && html.contains("<li"), "{html}");
+    assert!(!html.contains("<script"), "{html}");
+}
+
+fn shown_html(visitor: &Visitor) -> String {
+    let mut blocks = std::collections::BTreeMap::new();
+    for frame in &visitor.frames {
+        let frame: Value = serde_json::from_str(frame).unwrap();
+        if frame["type"] == "html" && frame["side"] == "a" {
+            blocks.insert(frame["block"].as_u64().unwrap(), frame["html"].as_str().unwrap().to_owned());
+        }
+    }
+    blocks.into_values().collect()
 }

@@ -22,30 +22,30 @@ use super::scripted::Scripted;
 use super::visitor::Visitor;
 
 /// The seed of every arena under test; printed by a failing one.
-pub const SEED: u64 = 20_261_121;
+pub(crate) const SEED: u64 = 20_261_121;
 
 /// A running arena. Dropping it stops the server; [`TestArena::end`] also proves that every task ended.
-pub struct TestArena {
+pub(crate) struct TestArena {
     /// What the edges reach.
-    pub app: Arc<AppState>,
+    pub(crate) app: Arc<AppState>,
     /// `http://127.0.0.1:PORT`
-    pub url: String,
+    pub(crate) url: String,
     _folder: TempDir,
 }
 
 impl TestArena {
     /// Starts an arena with these models and quick, otherwise ordinary settings.
-    pub async fn start(models: &[(&str, &Scripted)]) -> Self {
+    pub(crate) async fn start(models: &[(&str, &Scripted)]) -> Self {
         Self::start_with(models, |_| {}).await
     }
 
     /// Starts an arena with changed settings.
-    pub async fn start_with(models: &[(&str, &Scripted)], change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn start_with(models: &[(&str, &Scripted)], change: impl FnOnce(&mut Settings)) -> Self {
         Self::start_with_limits(models, quick_limits(), change).await
     }
 
     /// Starts an arena with changed settings and limits for its models.
-    pub async fn start_with_limits(
+    pub(crate) async fn start_with_limits(
         models: &[(&str, &Scripted)],
         limits: Limits,
         change: impl FnOnce(&mut Settings),
@@ -64,7 +64,7 @@ impl TestArena {
     }
 
     /// Starts an arena with a roster of the test's own.
-    pub async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
         settings.storage.data_dir = folder.path().join("data");
@@ -83,12 +83,12 @@ impl TestArena {
     }
 
     /// A new visitor.
-    pub async fn visitor(&self) -> Visitor {
+    pub(crate) async fn visitor(&self) -> Visitor {
         Visitor::connect(&self.url).await
     }
 
     /// Ends the arena; fails if a background task does not come to its end.
-    pub async fn end(self) {
+    pub(crate) async fn end(self) {
         assert!(self.app.tasks.end(Duration::from_secs(10)).await, "a background task did not end");
     }
 }
@@ -100,7 +100,7 @@ impl Drop for TestArena {
 }
 
 /// A public face whose every field gives the model away, so that a test can look for it.
-pub fn card(id: &str) -> ModelCard {
+pub(crate) fn card(id: &str) -> ModelCard {
     ModelCard {
         id: ModelId::new(id),
         name: format!("Name-of-{id}"),
@@ -111,7 +111,7 @@ pub fn card(id: &str) -> ModelCard {
 }
 
 /// Limits under which no test waits long.
-pub fn quick_limits() -> Limits {
+pub(crate) fn quick_limits() -> Limits {
     Limits {
         timeouts: Timeouts {
             connect: Duration::from_millis(500),

@@ -8,11 +8,11 @@ use langya::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
 use tokio::sync::watch;
 
 /// What one model does when it is asked.
-pub type Script = Arc<dyn Fn(&[Message]) -> Vec<Step> + Send + Sync>;
+pub(crate) type Script = Arc<dyn Fn(&[Message]) -> Vec<Step> + Send + Sync>;
 
 /// A step of a reply.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub(crate) enum Step {
     /// Says a piece of text.
     Say(String),
     /// Thinks a piece of reasoning.
@@ -29,7 +29,7 @@ pub enum Step {
 
 /// A scripted model; clones share its gate and its counters.
 #[derive(Clone)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     script: Script,
     gate: watch::Sender<bool>,
     asked: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ pub struct Scripted {
 
 impl Scripted {
     /// A model that follows the script.
-    pub fn new(script: impl Fn(&[Message]) -> Vec<Step> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(script: impl Fn(&[Message]) -> Vec<Step> + Send + Sync + 'static) -> Self {
         Self {
             script: Arc::new(script),
             gate: watch::Sender::new(false),
@@ -48,22 +48,22 @@ impl Scripted {
     }
 
     /// A model that always says the same words, one by one.
-    pub fn saying(words: &'static str) -> Self {
+    pub(crate) fn saying(words: &'static str) -> Self {
         Self::new(move |_| words.split_inclusive(' ').map(|word| Step::Say(word.to_owned())).collect())
     }
 
     /// Lets every reply pass its gate.
-    pub fn open_gate(&self) {
+    pub(crate) fn open_gate(&self) {
         self.gate.send_replace(true);
     }
 
     /// How often it was asked.
-    pub fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
     /// Waits until exactly so many replies are under way.
-    pub async fn active_becomes(&self, wanted: usize) {
+    pub(crate) async fn active_becomes(&self, wanted: usize) {
         self.active.subscribe().wait_for(|active| *active == wanted).await.unwrap();
     }
 }

@@ -14,24 +14,24 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connected visitor.
-pub struct Visitor {
+pub(crate) struct Visitor {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     cookie: String,
     url: String,
     /// Every text frame received, as it came.
-    pub frames: Vec<String>,
+    pub(crate) frames: Vec<String>,
     /// Header lines of the upgrade's answer.
-    pub headers: Vec<String>,
+    pub(crate) headers: Vec<String>,
 }
 
 impl Visitor {
     /// Connects a new visitor; the server makes the session.
-    pub async fn connect(url: &str) -> Self {
+    pub(crate) async fn connect(url: &str) -> Self {
         Self::connect_with(url, None).await.expect("the arena takes visitors")
     }
 
     /// Connects, with a session cookie or an Origin or any other header.
-    pub async fn connect_with(url: &str, header: Option<(&'static str, String)>) -> Result<Self, Error> {
+    pub(crate) async fn connect_with(url: &str, header: Option<(&'static str, String)>) -> Result<Self, Error> {
         let mut request = format!("{}/ws/battle", url.replace("http://", "ws://")).into_client_request()?;
         let mut cookie = String::new();
         if let Some((name, value)) = header {
@@ -50,43 +50,43 @@ impl Visitor {
     }
 
     /// The same person on a second connection.
-    pub async fn reconnect(&self) -> Self {
+    pub(crate) async fn reconnect(&self) -> Self {
         Self::connect_with(&self.url, Some(("cookie", self.cookie.clone()))).await.expect("the arena is still there")
     }
 
     /// The session cookie.
-    pub fn cookie(&self) -> &str {
+    pub(crate) fn cookie(&self) -> &str {
         &self.cookie
     }
 
     /// Sends a message.
-    pub async fn send(&mut self, message: Value) {
+    pub(crate) async fn send(&mut self, message: Value) {
         self.send_raw(Message::text(message.to_string())).await;
     }
 
     /// Sends any frame.
-    pub async fn send_raw(&mut self, message: Message) {
+    pub(crate) async fn send_raw(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
     }
 
     /// Starts a battle.
-    pub async fn ask(&mut self, prompt: &str) {
+    pub(crate) async fn ask(&mut self, prompt: &str) {
         self.send(json!({"type": "start", "prompt": prompt})).await;
     }
 
     /// Votes on the latest battle and returns the answer.
-    pub async fn vote(&mut self, outcome: &str) -> Value {
+    pub(crate) async fn vote(&mut self, outcome: &str) -> Value {
         self.send(json!({"type": "vote", "outcome": outcome})).await;
         self.next_of(&["revealed", "error"]).await
     }
 
     /// The next text frame.
-    pub async fn next(&mut self) -> Value {
+    pub(crate) async fn next(&mut self) -> Value {
         self.try_next().await.expect("the socket is open")
     }
 
     /// The next text frame, or the code with which the server closed.
-    pub async fn try_next(&mut self) -> Result<Value, Option<CloseCode>> {
+    pub(crate) async fn try_next(&mut self) -> Result<Value, Option<CloseCode>> {
         loop {
             let message = tokio::time::timeout(PATIENCE, self.socket.next()).await;
             let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()));
@@ -103,7 +103,7 @@ impl Visitor {
     }
 
     /// Reads on to the next frame of one of these types.
-    pub async fn next_of(&mut self, kinds: &[&str]) -> Value {
+    pub(crate) async fn next_of(&mut self, kinds: &[&str]) -> Value {
         loop {
             let frame = self.next().await;
             if kinds.iter().any(|kind| frame["type"] == *kind) {
@@ -113,13 +113,13 @@ impl Visitor {
     }
 
     /// Reads on until a vote may be cast, and returns the texts of sides A and B in the latest turn.
-    pub async fn until_ready(&mut self) -> [String; 2] {
+    pub(crate) async fn until_ready(&mut self) -> [String; 2] {
         self.next_of(&["ready"]).await;
         self.texts()
     }
 
     /// The texts of sides A and B in the latest turn, from all frames so far.
-    pub fn texts(&self) -> [String; 2] {
+    pub(crate) fn texts(&self) -> [String; 2] {
         let mut texts: [String; 2] = Default::default();
         for frame in &self.frames {
             let frame: Value = serde_json::from_str(frame).unwrap();
@@ -135,13 +135,13 @@ impl Visitor {
     }
 
     /// The number of the last event seen.
-    pub fn last_seq(&self) -> u64 {
+    pub(crate) fn last_seq(&self) -> u64 {
         let seqs = self.frames.iter().filter_map(|frame| serde_json::from_str::<Value>(frame).unwrap()["seq"].as_u64());
         seqs.last().unwrap_or(0)
     }
 
     /// The id of the latest battle seen.
-    pub fn battle(&self) -> String {
+    pub(crate) fn battle(&self) -> String {
         let ids = self.frames.iter().rev().filter_map(|frame| {
             serde_json::from_str::<Value>(frame).unwrap()["battle"].as_str().map(str::to_owned)
         });
@@ -149,5 +149,5 @@ impl Visitor {
     }
 
     /// Leaves without a word, as a lost connection does.
-    pub fn drop_connection(self) {}
+    pub(crate) fn drop_connection(self) {}
 }

@@ -1,0 +1,97 @@
+//! What cannot be used gets one clear answer, and nothing is lost by it.
+
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::Visitor;
+
+async fn arena() -> TestArena {
+    TestArena::start(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))]).await
+}
+
+#[actix_web::test]
+async fn unusable_messages_get_a_code_and_a_way_out_and_the_battle_lives_on() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Still there?").await;
+    visitor.until_ready().await;
+    let cases = [
+        (r#"{"type":"start","prompt":""}"#, "prompt_empty", "write a question"),
+        (r#"{"type":"start","prompt":" \n\t"}"#, "prompt_empty", "write a question"),
+        (r#"{"type":"start","prompt":"a\u0000b"}"#, "prompt_invalid", "NUL"),
+        (r#"{"type":"start"}"#, "invalid_message", "prompt"),
+        (r#"{"type":"start","prompt":"x","mode":"direct"}"#, "unsupported_mode", "anonymous"),
+        (r#"{"type":"start","prompt":"x","intent":"no spaces"}"#, "invalid_message", "intent"),
+        (r#"{"type":"dance"}"#, "invalid_message", "dance"),
+        (r#"{"type":"#, "invalid_message", "JSON"),
+        ("[]", "invalid_message", "JSON"),
+        (r#"{"type":"vote"}"#, "invalid_message", "outcome"),
+        (r#"{"type":"vote","outcome":"left"}"#, "unknown_outcome", "both_bad"),
+        (r#"{"type":"vote","outcome":"a","satisfaction":9}"#, "invalid_message", "1 to 5"),
+        (r#"{"type":"vote","outcome":"a","satisfaction":-1}"#, "invalid_message", "1 to 5"),
+        (r#"{"type":"vote","battle":"no-such","outcome":"a"}"#, "unknown_battle", "start a new battle"),
+        (r#"{"type":"stop"}"#, "not_ready", "nothing"),
+    ];
+    for (text, code, way_out) in cases {
+        visitor.send_raw(Message::text(text)).await;
+        let answer = visitor.next().await;
+        assert_eq!(answer["code"], code, "{text}: {answer}");
+        assert!(answer["message"].as_str().unwrap().contains(way_out), "{text}: {answer}");
+    }
+    visitor.send_raw(Message::binary(vec![0, 159, 146, 150])).await;
+    assert_eq!(visitor.next().await["code"], "invalid_message");
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_vote_without_a_battle_says_so() {
+    let arena = arena().await;
+    assert_eq!(arena.visitor().await.vote("a").await["code"], "unknown_battle");
+}
+
+#[actix_web::test]
+async fn a_prompt_over_the_limit_is_refused_by_its_length() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask(&"x".repeat(40_000)).await;
+    let answer = visitor.next().await;
+    assert_eq!(answer["code"], "prompt_too_long");
+    assert!(answer["message"].as_str().unwrap().contains("40000"));
+}
+
+#[track_caller]
+fn assert_too_large(answer: &Value) {
+    assert_eq!(answer["code"], "message_too_large");
+    assert!(answer["message"].as_str().unwrap().contains("65536"), "{answer}");
+}
+
+#[actix_web::test]
+async fn messages_over_64_kib_are_answered_then_closed_with_1009_and_the_battle_resumes() {
+    let arena = arena().await;
+    for bytes in [100_000, 2_000_000] {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Keep this").await;
+        visitor.until_ready().await;
+        let mut back = visitor.reconnect().await;
+        visitor.send(json!({"type": "message", "prompt": "x".repeat(bytes)})).await;
+        assert_too_large(&visitor.next().await);
+        assert_eq!(visitor.try_next().await.unwrap_err(), Some(CloseCode::Size));
+        back.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
+        back.until_ready().await;
+        assert_eq!(back.vote("tie").await["type"], "revealed");
+    }
+}
+
+#[actix_web::test]
+async fn a_page_of_another_site_cannot_open_a_socket() {
+    let arena = arena().await;
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1"] {
+        let refused = Visitor::connect_with(&arena.url, Some(("origin", origin.to_owned()))).await;
+        let Err(tokio_tungstenite::tungstenite::Error::Http(answer)) = refused else { panic!("{origin} got in") };
+        assert_eq!(answer.status(), 403, "{origin}");
+    }
+    assert!(Visitor::connect_with(&arena.url, Some(("origin", arena.url.clone()))).await.is_ok());
+}

@@ -1,0 +1,134 @@
+//! The vote: once, atomic, owned, kept.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::{Scripted, Step};
+
+async fn arena() -> TestArena {
+    TestArena::start(&[("one", &Scripted::saying("One says.")), ("two", &Scripted::saying("Two says."))]).await
+}
+
+async fn stored_votes(arena: &TestArena) -> Vec<langya::storage::VoteRow> {
+    use langya::clock::Timestamp;
+    arena.app.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 10_000).await.unwrap()
+}
+
+#[actix_web::test]
+async fn all_four_outcomes_are_kept_as_cast() {
+    let arena = arena().await;
+    for outcome in ["a", "b", "tie", "both_bad"] {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Which?").await;
+        visitor.until_ready().await;
+        visitor.send(json!({"type": "vote", "outcome": outcome, "satisfaction": 4})).await;
+        assert_eq!(visitor.next_of(&["revealed"]).await["outcome"], outcome);
+    }
+    let votes = stored_votes(&arena).await;
+    let outcomes: Vec<&str> = votes.iter().map(|vote| vote.outcome.as_str()).collect();
+    assert_eq!(outcomes, ["a", "b", "tie", "both_bad"]);
+    for vote in votes {
+        assert_eq!((vote.pair_probability, vote.pairing_policy.as_str()), (1.0, "weighted"));
+        assert_eq!(vote.text_counts.map(|counts| counts.tokens), [2, 2]);
+        assert_eq!((vote.satisfaction, vote.rated, vote.exclusion), (Some(4), true, None));
+        assert!(vote.first_token_ms.iter().all(Option::is_some));
+    }
+}
+
+#[actix_web::test]
+async fn twenty_parallel_identical_votes_leave_one_row_and_one_receipt() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    let mut sockets = Vec::new();
+    for _ in 0..20 {
+        sockets.push(visitor.reconnect().await);
+    }
+    let receipts = join_all(sockets.iter_mut().enumerate().map(|(at, socket)| {
+        let outcome = if at == 0 { "a" } else { ["a", "b", "tie"][at % 3] };
+        let vote = json!({"type": "vote", "battle": battle, "outcome": outcome});
+        async move {
+            socket.send(vote).await;
+            socket.next_of(&["revealed", "error"]).await
+        }
+    }))
+    .await;
+    assert_eq!(receipts[0]["type"], "revealed");
+    assert!(receipts.iter().all(|receipt| *receipt == receipts[0]), "every retry gets the first receipt");
+    assert_eq!(stored_votes(&arena).await.len(), 1);
+}
+
+#[actix_web::test]
+async fn a_changed_mind_gets_the_first_receipt() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    let first = visitor.vote("a").await;
+    assert_eq!(visitor.vote("b").await, first);
+    assert_eq!(stored_votes(&arena).await.len(), 1);
+}
+
+#[actix_web::test]
+async fn a_vote_before_both_replies_have_ended_is_refused_and_a_later_one_counts() {
+    let gated = Scripted::new(|_| vec![Step::Say("Wait".into()), Step::Gate]);
+    let quick = Scripted::saying("Quick.");
+    let arena = TestArena::start(&[("gated", &gated), ("quick", &quick)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.next_of(&["battle"]).await;
+    assert_eq!(visitor.vote("a").await["code"], "not_ready");
+    gated.open_gate();
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn another_visitor_cannot_vote_watch_or_steer_a_battle() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    let mut stranger = arena.visitor().await;
+    for message in [
+        json!({"type": "vote", "outcome": "a"}),
+        json!({"type": "resume", "after": 0}),
+        json!({"type": "message", "prompt": "And?"}),
+        json!({"type": "regenerate"}),
+        json!({"type": "stop"}),
+    ] {
+        let mut message: Value = message;
+        message["battle"] = json!(battle);
+        stranger.send(message.clone()).await;
+        assert_eq!(stranger.next().await["code"], "unknown_battle", "{message}");
+    }
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_vote_moves_the_leaderboard_that_is_open_in_another_window() {
+    use futures_util::StreamExt;
+    let arena = arena().await;
+    let url = format!("{}/ws/leaderboard", arena.url.replace("http://", "ws://"));
+    let (mut window, _) = tokio_tungstenite::connect_async(url).await.unwrap();
+    let first: Value = serde_json::from_str(window.next().await.unwrap().unwrap().to_text().unwrap()).unwrap();
+    assert_eq!(first["type"], "leaderboard");
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    visitor.vote("a").await;
+    loop {
+        let frame = window.next().await.unwrap().unwrap();
+        let Ok(text) = frame.to_text() else { continue };
+        let Ok(frame) = serde_json::from_str::<Value>(text) else { continue };
+        if frame["votes"] == 1 {
+            break;
+        }
+    }
+    let board: Value = reqwest::get(format!("{}/api/v1/leaderboard", arena.url)).await.unwrap().json().await.unwrap();
+    assert_eq!(board["votes"]["rated"], 1);
+}
