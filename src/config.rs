@@ -526,3 +526,64 @@ fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), Strin
     section_table.insert(key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned())));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = include_str!("../deploy/langya.example.toml");
+
+    #[test]
+    fn the_example_lists_every_key_with_its_default() {
+        let written: toml::Table = EXAMPLE.parse().unwrap();
+        let mut defaults = toml::Table::try_from(Settings::default()).unwrap();
+        defaults.remove("models");
+        assert_eq!(written, defaults);
+    }
+
+    #[test]
+    fn the_example_of_a_model_can_be_used() {
+        let model: String = EXAMPLE
+            .lines()
+            .skip_while(|line| !line.starts_with("# [[models]]"))
+            .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
+            .collect();
+        let settings = Settings::parse(&model, "the example", &Environment::default()).unwrap();
+        assert_eq!(settings.models[0].id, "qwen-14b");
+        assert_eq!(settings.models[0].extra_body["top_p"], 0.9);
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, env: &Environment, expected: &[&str]) {
+        let message = Settings::parse(text, "langya.toml", env).unwrap_err().to_string();
+        for part in expected {
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_by_its_name() {
+        let none = Environment::default();
+        check_refused("[server]\nlisen = \"x\"", &none, &["lisen", "listen"]);
+        check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
+        check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
+        check_refused("[server", &none, &["langya.toml"]);
+        check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
+        check_refused(
+            "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
+            &none,
+            &["\"x\""],
+        );
+        check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
+        check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
+        check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let env = Environment::of([("LANGYA__BATTLE__MAX_TURNS", "3"), ("LANGYA__SERVER__LISTEN", "127.0.0.1:1")]);
+        let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
+        assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
+        assert_eq!(settings.server.listen, "127.0.0.1:1");
+    }
+}

@@ -47,15 +47,11 @@ pub async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
     let visitor = Visitor::of(&request, &app.chance, &app.settings.server.public_url);
-    let (mut response, session, stream) =
-        actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    let (mut response, session, stream) = actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
     if let Some(cookie) = &visitor.new_cookie {
         response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
     }
-    let inbox = stream
-        .max_frame_size(MAX_FRAME_BYTES)
-        .aggregate_continuations()
-        .max_continuation_size(MAX_FRAME_BYTES);
+    let inbox = stream.max_frame_size(MAX_FRAME_BYTES).aggregate_continuations().max_continuation_size(MAX_FRAME_BYTES);
     let connection = Connection {
         visitor: visitor.id,
         battles: Arc::clone(&app.battles),

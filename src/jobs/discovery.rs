@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::app::AppState;
 use crate::config::{Environment, Settings};
-use crate::llm::{discover, roster::Roster};
+use crate::llm::discover::{self, Places};
+use crate::llm::roster::Roster;
 
 /// Looks once for local model servers and for keys in the environment, where no model is configured, and puts what it
 /// finds in place of the practice models (or beside them, as the settings say).
@@ -13,9 +14,9 @@ pub async fn join_found_models(app: Arc<AppState>, env: Environment) {
     if !settings.providers.discover || !settings.models.is_empty() {
         return;
     }
-    let shutdown = app.tasks.shutdown();
+    let (shutdown, places) = (app.tasks.shutdown(), Places::default());
     let found = tokio::select! {
-        found = discover::discover(&env) => found,
+        found = discover::discover(&env, &places) => found,
         () = shutdown.cancelled() => return,
     };
     if found.is_empty() {

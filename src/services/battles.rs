@@ -195,7 +195,12 @@ impl Battles {
         }
     }
 
-    async fn begin_turn(&self, battle: &Arc<LiveBattle>, action: Action, prompt: Option<&str>) -> Result<(), BattleError> {
+    async fn begin_turn(
+        &self,
+        battle: &Arc<LiveBattle>,
+        action: Action,
+        prompt: Option<&str>,
+    ) -> Result<(), BattleError> {
         let turn = {
             let mut state = battle.state();
             let progress = state.row.progress;
@@ -215,7 +220,11 @@ impl Battles {
             state.row.progress.turn = turn;
             match prompt {
                 Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
-                None => state.exchanges.iter_mut().skip(turn as usize - 1).for_each(|last| last.replies = Default::default()),
+                None => state
+                    .exchanges
+                    .iter_mut()
+                    .skip(turn as usize - 1)
+                    .for_each(|last| last.replies = Default::default()),
             }
         }
         self.answer(battle);

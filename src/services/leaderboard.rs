@@ -149,11 +149,7 @@ impl VoteTally {
     ///
     /// # Errors
     /// [`RefitError`]; what was read so far stays read.
-    pub async fn catch_up(
-        &mut self,
-        store: &Store,
-        mut counted: impl FnMut(&str, &str),
-    ) -> Result<u64, RefitError> {
+    pub async fn catch_up(&mut self, store: &Store, mut counted: impl FnMut(&str, &str)) -> Result<u64, RefitError> {
         let before = self.read;
         loop {
             let page = store.comparisons_after(self.last_seq, PAGE).await?;

@@ -79,15 +79,10 @@ impl Matchmaker {
     pub fn published(&self) -> PublishedPairing {
         let pool = self.pool(|_| true);
         let pairs = pairing::distribution(&pool, &self.rules).unwrap_or_default();
-        let pairs = pairs.into_iter().map(|pair| PublishedPair {
-            models: [pair.first, pair.second],
-            probability: pair.probability,
-        });
-        PublishedPairing {
-            policy: self.rules.policy.as_str(),
-            policy_version: POLICY_VERSION,
-            pairs: pairs.collect(),
-        }
+        let pairs = pairs
+            .into_iter()
+            .map(|pair| PublishedPair { models: [pair.first, pair.second], probability: pair.probability });
+        PublishedPairing { policy: self.rules.policy.as_str(), policy_version: POLICY_VERSION, pairs: pairs.collect() }
     }
 
     /// The healthy models, and `always` whether it is healthy or not.

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::leaderboard::Standings;
 use super::models::Models;
-use crate::battle::state::{Action, Refusal};
+use crate::battle::state::{Action, Refusal, Stage};
 use crate::battle::text_counts::TextCounts;
-use crate::battle::{ModelId, Outcome, Side};
+use crate::battle::{Outcome, Side};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::events::{Event, EventBus};
 use crate::llm::ModelCard;
-use crate::storage::{BattleRow, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow};
+use crate::storage::{BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow};
 
 /// What voting needs.
 pub struct Voting {
@@ -105,17 +105,20 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     }
     let battle = own_battle(voting, &vote.visitor, &vote.battle).await?;
     let replies = voting.store.replies(&battle.id).await?;
-    if let Some(first) = voting.store.vote_on(&battle.id).await? {
-        return receipt_of(&first, &replies);
+    if battle.progress.stage == Stage::Voted
+        && let Some(first) = voting.store.vote_on(&battle.id).await?
+    {
+        return stored_receipt(&first, &replies);
     }
     battle.progress.allows(Action::Vote, u32::MAX)?;
-    let row = new_row(voting, &vote, &battle, &replies)?;
-    match voting.store.insert_vote(&row).await? {
-        VoteInsert::Stored(stored) => {
+    let id = voting.chance.id(voting.clock.as_ref());
+    let receipt = new_receipt(voting, id, &vote, &battle, &replies)?;
+    match voting.store.insert_vote(&new_row(voting, &receipt, &vote, &battle, &replies)).await? {
+        VoteInsert::Stored => {
             voting.events.publish(Event::VoteRecorded);
-            receipt_of(&stored, &replies)
+            Ok(with_reasoning(receipt, &replies))
         }
-        VoteInsert::Existing(first) => receipt_of(&first, &replies),
+        VoteInsert::Existing(first) => stored_receipt(&first, &replies),
         VoteInsert::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
 }
@@ -127,7 +130,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
 pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Option<Receipt>, VoteError> {
     let battle = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
-        Some(vote) => receipt_of(&vote, &voting.store.replies(&battle.id).await?).map(Some),
+        Some(vote) => stored_receipt(&vote, &voting.store.replies(&battle.id).await?).map(Some),
         None => Ok(None),
     }
 }
@@ -137,62 +140,65 @@ async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<Batt
     battle.ok_or(VoteError::UnknownBattle)
 }
 
-fn new_row(
+/// Names, ratings and speeds as they are at the vote.
+fn new_receipt(
     voting: &Voting,
+    id: String,
     vote: &NewVote,
     battle: &BattleRow,
     replies: &[ReplyRow],
-) -> Result<NewVoteRow, VoteError> {
-    let id = voting.chance.id(voting.clock.as_ref());
-    let last = |side: Side| {
-        let in_last_turn = |row: &&ReplyRow| row.turn == battle.progress.turn && row.reply.side == side;
-        replies.iter().find(in_last_turn).map(|row| &row.reply)
-    };
-    let (Some(a), Some(b)) = (last(Side::A), last(Side::B)) else {
-        return Err(Refusal::StillAnswering.into());
-    };
+) -> Result<Receipt, VoteError> {
     let change = voting.standings.elo_change(&battle.models, vote.outcome);
-    let reveal = |model: &ModelId, reply: &crate::storage::NewReply, change: f64| Revealed {
-        card: voting.models.card(model),
-        rating: voting.standings.elo(model),
-        rating_change: change,
-        first_token_ms: reply.first_token_ms,
-        duration_ms: reply.duration_ms,
-        chars_per_second: chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms),
-        reasoning: Vec::new(),
+    let reveal = |side: Side, change: f64| {
+        let reply = last_reply(replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
+        Ok::<_, Refusal>(Revealed {
+            card: voting.models.card(&battle.models[side.index()]),
+            rating: voting.standings.elo(&battle.models[side.index()]),
+            rating_change: change,
+            first_token_ms: reply.first_token_ms,
+            duration_ms: reply.duration_ms,
+            chars_per_second: chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms),
+            reasoning: Vec::new(),
+        })
     };
-    let receipt = Receipt {
-        vote: id.clone(),
-        outcome: vote.outcome,
-        a: reveal(&battle.models[0], a, change),
-        b: reveal(&battle.models[1], b, -change),
-    };
-    Ok(NewVoteRow {
-        id,
+    Ok(Receipt { vote: id, outcome: vote.outcome, a: reveal(Side::A, change)?, b: reveal(Side::B, -change)? })
+}
+
+fn new_row(voting: &Voting, receipt: &Receipt, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> NewVoteRow {
+    NewVoteRow {
+        id: receipt.vote.clone(),
         battle: battle.id.clone(),
         turn: battle.progress.turn,
         outcome: vote.outcome,
         satisfaction: vote.satisfaction,
-        first_token_ms: [a.first_token_ms, b.first_token_ms],
-        duration_ms: [a.duration_ms, b.duration_ms],
+        first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
+        duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
         text_counts: Side::BOTH.map(|side| text_counts(replies, side)),
         exclusion: None,
-        receipt: serde_json::to_string(&receipt).expect("a receipt is plain text and finite numbers"),
+        receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
         created_at: voting.clock.now(),
-    })
+    }
 }
 
-/// The stored receipt, completed with the reasoning that is kept with the replies.
-fn receipt_of(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
-    let mut receipt: Receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
+fn last_reply(replies: &[ReplyRow], side: Side, turn: u32) -> Option<&NewReply> {
+    replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
+}
+
+fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
         table: "votes",
         column: "receipt",
         row: vote.id.clone(),
         value: vote.receipt.clone(),
     })?;
+    Ok(with_reasoning(receipt, replies))
+}
+
+/// The reasoning is kept with the replies, not with the vote.
+fn with_reasoning(mut receipt: Receipt, replies: &[ReplyRow]) -> Receipt {
     receipt.a.reasoning = reasoning(replies, Side::A);
     receipt.b.reasoning = reasoning(replies, Side::B);
-    Ok(receipt)
+    receipt
 }
 
 fn reasoning(replies: &[ReplyRow], side: Side) -> Vec<String> {

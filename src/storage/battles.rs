@@ -326,12 +326,7 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
             }
-            sqlx::query(SET_STAGE)
-                .bind(battle)
-                .bind(progress.stage.as_str())
-                .bind(now.0)
-                .execute(&mut *tx)
-                .await?;
+            sqlx::query(SET_STAGE).bind(battle).bind(progress.stage.as_str()).bind(now.0).execute(&mut *tx).await?;
             tx.commit().await?;
         });
         Ok(())

@@ -6,8 +6,7 @@ use crate::clock::Timestamp;
 const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (minute) DO UPDATE SET fitted_at = excluded.fitted_at, last_vote_seq = excluded.last_vote_seq, \
      body = excluded.body";
-const SELECT_LATEST: &str =
-    "SELECT fitted_at, last_vote_seq, body FROM leaderboards ORDER BY minute DESC LIMIT 1";
+const SELECT_LATEST: &str = "SELECT fitted_at, last_vote_seq, body FROM leaderboards ORDER BY minute DESC LIMIT 1";
 
 /// A leaderboard as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,8 +90,10 @@ impl Store {
         let unusable = |reason: String| StoreError::DataDir { path: folder.to_owned(), reason };
         std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
         let options = sqlite_options(&path)?;
+        // A connection to a file needs no test before each use, which would be a round trip to its thread.
         let writer = SqlitePoolOptions::new()
             .max_connections(1)
+            .test_before_acquire(false)
             .connect_with(options.clone())
             .await
             .map_err(|error| unusable(error.to_string()))?;
@@ -101,7 +103,11 @@ impl Store {
             MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
             other => StoreError::Migrate(other),
         })?;
-        let reader = SqlitePoolOptions::new().max_connections(2).connect_with(options.read_only(true)).await?;
+        let reader = SqlitePoolOptions::new()
+            .max_connections(2)
+            .test_before_acquire(false)
+            .connect_with(options.read_only(true))
+            .await?;
         Ok(Self::Sqlite(SqlitePools { writer, reader }))
     }
 
@@ -134,8 +140,7 @@ impl DataLock {
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
     pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
         let folder = &settings.data_dir;
-        let unusable =
-            |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
+        let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
         std::fs::create_dir_all(folder).map_err(unusable)?;
         let file = std::fs::File::create(folder.join("langya.lock")).map_err(unusable)?;
         file.try_lock().map_err(|error| match error {

@@ -101,9 +101,9 @@ pub struct VoteRow {
 #[derive(Debug, Clone, PartialEq)]
 pub enum VoteInsert {
     /// This call stored it.
-    Stored(VoteRow),
+    Stored,
     /// The battle had a vote: here it is.
-    Existing(VoteRow),
+    Existing(Box<VoteRow>),
     /// The battle has no vote and was not ready any more.
     BattleMoved,
 }
@@ -128,7 +128,7 @@ impl Store {
     /// [`StoreError`]; nothing is kept then.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
         let counts = serde_json::to_string(&vote.text_counts).expect("counts are plain numbers");
-        let (row, inserted): (Option<RawVote>, bool) = on_writer!(self, |pool| {
+        on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
             let done = sqlx::query(INSERT)
                 .bind(&vote.id)
@@ -147,19 +147,14 @@ impl Store {
                 .bind(i64::from(vote.turn))
                 .execute(&mut *tx)
                 .await?;
-            let inserted = done.rows_affected() == 1;
-            if inserted {
+            if done.rows_affected() == 1 {
                 sqlx::query(CLOSE_BATTLE).bind(&vote.battle).bind(vote.created_at.0).execute(&mut *tx).await?;
+                tx.commit().await?;
+                return Ok(VoteInsert::Stored);
             }
-            let row = sqlx::query_as(SELECT_BY_BATTLE).bind(&vote.battle).fetch_optional(&mut *tx).await?;
-            tx.commit().await?;
-            (row, inserted)
         });
-        Ok(match row.map(VoteRow::try_from).transpose()? {
-            Some(row) if inserted => VoteInsert::Stored(row),
-            Some(row) => VoteInsert::Existing(row),
-            None => VoteInsert::BattleMoved,
-        })
+        let first = self.vote_on(&vote.battle).await?;
+        Ok(first.map_or(VoteInsert::BattleMoved, |row| VoteInsert::Existing(Box::new(row))))
     }
 
     /// The vote on a battle.

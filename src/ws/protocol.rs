@@ -73,7 +73,9 @@ pub enum ProtocolError {
     #[error("binary messages are not read: send JSON as text")]
     Binary,
     /// Too long.
-    #[error("the message is longer than {MAX_MESSAGE_BYTES} bytes: send a shorter one; the connection is closed, and the battle can be resumed")]
+    #[error(
+        "the message is longer than {MAX_MESSAGE_BYTES} bytes: send a shorter one; the connection is closed, and the battle can be resumed"
+    )]
     TooLarge,
     /// An outcome that does not exist.
     #[error(transparent)]

@@ -183,7 +183,8 @@ async fn a_side_that_fails_before_its_first_token_is_replaced_and_the_other_goes
 #[actix_web::test]
 async fn a_side_that_breaks_off_voids_the_battle_while_the_other_goes_on() {
     let broken = Scripted::new(|_| vec![Step::Say("A start".into()), Step::Fail(ChatError::Reported)]);
-    let slow = Scripted::new(|_| vec![Step::Say("A whole answer".into()), Step::Gate, Step::Say(", to its end".into())]);
+    let slow =
+        Scripted::new(|_| vec![Step::Say("A whole answer".into()), Step::Gate, Step::Say(", to its end".into())]);
     let models = [("broken", &broken), ("slow", &slow)];
     // One character a step: the pace does not wait for the gate.
     let arena = TestArena::start_with(&models, |settings| settings.battle.pace_chars_per_second = 20).await;

@@ -1,6 +1,11 @@
 //! The integration tests: each drives the real application as a visitor, an operator or a model server would.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod bad_input;
 mod battle;
+mod blindness;
 mod rating;
 mod support;
 mod tidy;
+mod voting;

@@ -36,9 +36,7 @@ fn rules_name_no_outside_world_and_no_layer_names_one_above_it() {
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries
-        .flat_map(|path| {
-            if path.is_dir() { rust_files(&path) } else { vec![path] }
-        })
+        .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
         .filter(|path| path.extension().is_some_and(|kind| kind == "rs"))
         .collect()
 }

@@ -142,9 +142,10 @@ impl Visitor {
 
     /// The id of the latest battle seen.
     pub(crate) fn battle(&self) -> String {
-        let ids = self.frames.iter().rev().filter_map(|frame| {
-            serde_json::from_str::<Value>(frame).unwrap()["battle"].as_str().map(str::to_owned)
-        });
+        let ids =
+            self.frames.iter().rev().filter_map(|frame| {
+                serde_json::from_str::<Value>(frame).unwrap()["battle"].as_str().map(str::to_owned)
+            });
         ids.into_iter().next().expect("a battle was seen")
     }
 
