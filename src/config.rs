@@ -335,6 +335,46 @@ pub enum ConfigError {
         /// What may stand there.
         rule: &'static str,
     },
+    /// The HTTP client for the providers cannot be made.
+    #[error("no HTTP client for the providers: {reason}; install the system's certificates (package ca-certificates)")]
+    NoHttpClient {
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+impl ModelSettings {
+    /// An entry with only what must be given; everything else has its default.
+    #[must_use]
+    pub fn minimal(id: impl Into<String>, provider: ProviderKind) -> Self {
+        Self {
+            id: id.into(),
+            name: String::new(),
+            organization: String::new(),
+            license: String::new(),
+            provider,
+            base_url: String::new(),
+            model: String::new(),
+            api_key_env: String::new(),
+            weight: one(),
+            temperature: None,
+            max_tokens: default_max_tokens(),
+            system_prompt: String::new(),
+            extra_body: BTreeMap::new(),
+        }
+    }
+
+    /// The name at the provider: `model`, or the id where it is left out.
+    #[must_use]
+    pub fn name_at_provider(&self) -> &str {
+        if self.model.is_empty() { &self.id } else { &self.model }
+    }
+
+    /// The name that people see: `name`, or the id where it is left out.
+    #[must_use]
+    pub fn display_name(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
 }
 
 /// The process's environment variables, read once.

@@ -3,11 +3,20 @@
 //! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
 
+pub mod anthropic;
+pub mod lines;
+pub mod ollama;
+pub mod openai;
+mod reading;
+pub mod sse;
+mod transport;
+
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+pub use self::transport::{HttpClient, http_client};
 use crate::battle::ModelId;
 
 /// Who wrote a message of a conversation.
