@@ -166,7 +166,7 @@ pub(crate) trait ReplyReader: Send + 'static {
 pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
     let exchange =
         Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
-    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) }).boxed()
+    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) }).fuse().boxed()
 }
 
 struct Exchange<R> {
