@@ -163,7 +163,8 @@ impl GuardedReply {
                 Err(error) => error,
                 part => return part,
             };
-            let again_at = self.shared.wait_before_retry(&error, tries).and_then(|wait| Instant::now().checked_add(wait));
+            let again_at =
+                self.shared.wait_before_retry(&error, tries).and_then(|wait| Instant::now().checked_add(wait));
             match again_at {
                 Some(again_at) if again_at < self.first_token_by => {
                     tries += 1;

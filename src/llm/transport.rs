@@ -115,12 +115,11 @@ impl Endpoint {
     ) -> Result<Self, ConfigError> {
         if let Some(key) = key {
             let text = SecretString::from(format!("{prefix}{}", key.expose_secret().trim()));
-            let mut value =
-                HeaderValue::from_str(text.expose_secret()).map_err(|_| ConfigError::OutOfRange {
-                    key: "models.api_key_env",
-                    value: settings.api_key_env.clone(),
-                    rule: "the variable's value has characters that no key has, such as a line break",
-                })?;
+            let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| ConfigError::OutOfRange {
+                key: "models.api_key_env",
+                value: settings.api_key_env.clone(),
+                rule: "the variable's value has characters that no key has, such as a line break",
+            })?;
             value.set_sensitive(true);
             self.headers.insert(header, value);
         }
@@ -164,9 +163,10 @@ pub(crate) trait ReplyReader: Send + 'static {
 
 /// Sends the request when first polled and reads the answer as it arrives.
 pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
-    let exchange =
-        Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
-    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) }).fuse().boxed()
+    let exchange = Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
+    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
+        .fuse()
+        .boxed()
 }
 
 struct Exchange<R> {
@@ -284,7 +284,8 @@ impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> = found.iter().filter(|address| !is_forbidden(address.ip())).copied().collect();
+            let allowed: Vec<SocketAddr> =
+                found.iter().filter(|address| !is_forbidden(address.ip())).copied().collect();
             if allowed.is_empty() && !found.is_empty() {
                 return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
             }
@@ -310,7 +311,12 @@ mod tests {
     fn endpoint(base_url: &str) -> Result<Endpoint, ConfigError> {
         let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"{base_url}\"\n");
         let settings = Settings::parse(&text, "test", &crate::config::Environment::default()).unwrap();
-        Endpoint::new(&settings.models[0], "http://127.0.0.1/v1", "/chat", &http_client(Duration::from_secs(1)).unwrap())
+        Endpoint::new(
+            &settings.models[0],
+            "http://127.0.0.1/v1",
+            "/chat",
+            &http_client(Duration::from_secs(1)).unwrap(),
+        )
     }
 
     #[test]

@@ -1,1 +1,4 @@
 //! The integration tests.
+
+mod providers;
+mod support;

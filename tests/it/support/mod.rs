@@ -1,0 +1,3 @@
+//! What several features' tests share.
+
+pub(crate) mod upstream;
