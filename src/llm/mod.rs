@@ -5,11 +5,13 @@
 
 pub mod anthropic;
 pub mod breaker;
+pub mod builtin;
 pub mod guard;
 pub mod lines;
 pub mod ollama;
 pub mod openai;
 mod reading;
+pub mod roster;
 pub mod sse;
 mod transport;
 
