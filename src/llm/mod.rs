@@ -6,6 +6,7 @@
 pub mod anthropic;
 pub mod breaker;
 pub mod builtin;
+pub mod discover;
 pub mod guard;
 pub mod lines;
 pub mod ollama;

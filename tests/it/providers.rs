@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use langya::battle::ModelId;
-use langya::config::{ModelSettings, ProviderKind, ProviderSettings};
+use langya::cli::models::{Format, check as check_models, render};
+use langya::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::llm::anthropic::AnthropicModel;
+use langya::llm::discover::{Places, discover, with_discovered};
 use langya::llm::guard::{GuardedModel, Limits};
 use langya::llm::ollama::OllamaModel;
 use langya::llm::openai::OpenAiModel;
+use langya::llm::roster::Roster;
 use langya::llm::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Role, http_client};
 use rand::SeedableRng;
 use secrecy::SecretString;
@@ -362,4 +365,103 @@ async fn faults_of_the_other_providers_are_told_alike() {
             assert!(error.as_ref().is_some_and(|e| e.to_string().contains(expected)), "{provider:?}: {error:?}");
         }
     }
+}
+
+fn nowhere() -> Places {
+    let closed = "http://127.0.0.1:9".to_owned();
+    Places {
+        ollama: closed.clone(),
+        compatible: vec![("vLLM", format!("{closed}/v1"))],
+        openai: closed.clone(),
+        anthropic: closed,
+        local_wait: PATIENCE,
+        remote_wait: PATIENCE,
+    }
+}
+
+#[tokio::test]
+async fn local_servers_and_keys_in_the_environment_are_found() {
+    let (local, paid, ollama) = (Upstream::start().await, Upstream::start().await, Upstream::start().await);
+    ollama.script("/api/tags", Script::json(&json!({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})));
+    local.script(
+        "/v1/models",
+        Script::json(&json!({"object": "list", "data": [{"id": "/models/q.gguf"}, {"id": "qwen3:8b"}]})),
+    );
+    let list = json!({"data": [{"id": "gpt-5", "created": 2}, {"id": "whisper-1", "created": 3}]});
+    paid.script("/models", Script::json(&list));
+    let list = json!({"data": [{"id": "claude-x", "display_name": "Claude X", "type": "model"}]});
+    paid.script("/v1/models", Script::json(&list));
+    let places = Places {
+        ollama: ollama.url(),
+        compatible: vec![("llama.cpp", format!("{}/v1", local.url()))],
+        openai: paid.url(),
+        anthropic: paid.url(),
+        ..nowhere()
+    };
+    let env =
+        Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk-2"), ("OPENROUTER_API_KEY", "sk-3")]);
+    let settings = with_discovered(Settings::default(), &env, &places).await;
+    let found: Vec<_> =
+        settings.models.iter().map(|m| (m.id.as_str(), m.model.as_str(), m.api_key_env.as_str())).collect();
+    let expected = [
+        ("qwen3:8b", "qwen3:8b", ""),
+        ("q", "/models/q.gguf", ""),
+        ("qwen3:8b-2", "qwen3:8b", ""),
+        ("gpt-5", "gpt-5", "OPENAI_API_KEY"),
+        ("claude-x", "claude-x", "ANTHROPIC_API_KEY"),
+    ];
+    assert_eq!(found, expected);
+    assert!(paid.received().iter().any(|request| request.head.contains("x-api-key: sk-2")));
+    assert_eq!(Roster::build(&settings, &env, 1).unwrap().all().len(), 5);
+}
+
+#[tokio::test]
+async fn servers_that_are_absent_silent_or_something_else_are_passed_over() {
+    let upstream = Upstream::start().await;
+    upstream.script("/v1/models", Script::whole("200 OK", "content-type: text/html\r\n", "<h1>A shop</h1>"));
+    upstream.script("/api/tags", Script::silence());
+    let places = Places {
+        ollama: upstream.url(),
+        compatible: vec![("vLLM", format!("{}/v1", upstream.url()))],
+        local_wait: Duration::from_millis(100),
+        ..nowhere()
+    };
+    let env = Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk\n2")]);
+    assert!(discover(&env, &places).await.is_empty());
+}
+
+#[tokio::test]
+async fn configured_models_end_the_search() {
+    let upstream = Upstream::start().await;
+    let places = Places { ollama: upstream.url(), ..nowhere() };
+    let configured = Settings { models: vec![settings(&upstream, ProviderKind::Openai)], ..Settings::default() };
+    let switched_off = Settings {
+        providers: ProviderSettings { discover: false, ..ProviderSettings::default() },
+        ..Settings::default()
+    };
+    for settings in [configured, switched_off] {
+        assert_eq!(with_discovered(settings.clone(), &Environment::default(), &places).await, settings);
+    }
+    assert!(upstream.received().is_empty());
+}
+
+#[tokio::test]
+async fn a_check_says_for_each_model_what_to_change() {
+    let upstream = Upstream::start().await;
+    upstream.script("good", Script::mode("ok"));
+    upstream.script("locked", Script::mode("err401"));
+    let entry = |id: &str| ModelSettings {
+        id: id.into(),
+        api_key_env: "MY_KEY".into(),
+        ..settings(&upstream, ProviderKind::Openai)
+    };
+    let models = vec![entry("good"), entry("locked"), entry("unknown")];
+    let settings = Settings { models, ..Settings::default() };
+    let roster = Roster::build(&settings, &Environment::of([("MY_KEY", "sk-CANARY")]), 1).unwrap();
+    let checked = check_models(&settings, &roster).await;
+    let ok: Vec<bool> = checked.iter().map(|model| model.ok).collect();
+    assert_eq!(ok, [true, false, false]);
+    let table = render(&checked, Format::Table).unwrap();
+    assert!(table.contains("MY_KEY") && table.contains("\"unknown\""), "{table}");
+    assert!(!table.to_uppercase().contains("CANARY"), "{table}");
 }
