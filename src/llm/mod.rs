@@ -3,11 +3,25 @@
 //! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
 
+pub mod anthropic;
+pub mod breaker;
+pub mod builtin;
+pub mod discover;
+pub mod guard;
+pub mod lines;
+pub mod ollama;
+pub mod openai;
+mod reading;
+pub mod roster;
+pub mod sse;
+mod transport;
+
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+pub use self::transport::{HttpClient, http_client};
 use crate::battle::ModelId;
 
 /// Who wrote a message of a conversation.
@@ -92,7 +106,7 @@ pub enum ChatError {
     /// A limit of time passed.
     #[error("no {awaited} within {} s", .after.as_secs_f32())]
     Timeout {
-        /// What was waited for: "connection", "first token", "next token", "end of the reply".
+        /// What was waited for: "first token", "next token", "end of the reply".
         awaited: &'static str,
         /// The limit.
         after: Duration,
@@ -100,4 +114,22 @@ pub enum ChatError {
     /// The circuit breaker is open: the model is not asked at the moment.
     #[error("the model is resting after repeated failures")]
     BreakerOpen,
+}
+
+impl ChatError {
+    /// Whether asking again may help: no connection, too many requests, or a failure of the server.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ChatError::Connection(_) => true,
+            ChatError::Status { status, .. } => *status == 429 || (500..600).contains(status),
+            _ => false,
+        }
+    }
+
+    /// Whether the provider found this one request unfit (too long, filtered): then it says nothing about the model.
+    #[must_use]
+    pub fn may_be_the_prompts_fault(&self) -> bool {
+        matches!(self, ChatError::Status { status: 400 | 413 | 422, .. })
+    }
 }

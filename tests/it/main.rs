@@ -5,6 +5,7 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod providers;
 mod rating;
 mod support;
 mod tidy;

@@ -1,0 +1,119 @@
+//! Lines out of byte chunks that are split anywhere: the base of the SSE decoder and of Ollama's JSON lines.
+//!
+//! A line ends at `\n`, `\r\n` or a lone `\r`, and it is handed out as soon as its end is known. What is held is
+//! bounded: a line longer than [`MAX_LINE`] is an error and not memory.
+
+/// Bytes of one line, and of one event, at the most.
+pub const MAX_LINE: usize = 1 << 20;
+
+/// A line (or an event made of lines) grew beyond [`MAX_LINE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("more than {MAX_LINE} bytes without an end")]
+pub struct TooLong;
+
+/// Takes chunks, gives lines.
+#[derive(Debug, Default)]
+pub struct LineBuffer {
+    bytes: Vec<u8>,
+    /// Where the current line starts.
+    start: usize,
+    /// Up to here no line end was found, so that a long line in many chunks is searched once only.
+    scanned: usize,
+    /// The last line ended in `\r`: a `\n` that follows belongs to the same line end.
+    after_cr: bool,
+}
+
+impl LineBuffer {
+    /// Adds the next chunk.
+    pub fn push(&mut self, chunk: &[u8]) {
+        if self.start > 0 {
+            self.bytes.drain(..self.start);
+            self.scanned -= self.start;
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(chunk);
+    }
+
+    /// The next whole line without its end; `None` until more bytes come.
+    ///
+    /// # Errors
+    /// [`TooLong`] where the line under way is longer than [`MAX_LINE`].
+    pub fn next_line(&mut self) -> Result<Option<&[u8]>, TooLong> {
+        if self.after_cr && self.start < self.bytes.len() {
+            self.after_cr = false;
+            if self.bytes[self.start] == b'\n' {
+                self.start += 1;
+                self.scanned = self.scanned.max(self.start);
+            }
+        }
+        let unseen = &self.bytes[self.scanned..];
+        let Some(length) = unseen.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+            self.scanned = self.bytes.len();
+            return if self.scanned - self.start > MAX_LINE { Err(TooLong) } else { Ok(None) };
+        };
+        let (start, end) = (self.start, self.scanned + length);
+        self.after_cr = self.bytes[end] == b'\r';
+        self.start = end + 1;
+        self.scanned = self.start;
+        if end - start > MAX_LINE { Err(TooLong) } else { Ok(Some(&self.bytes[start..end])) }
+    }
+
+    /// At the end of the input: the last line where it has no line end.
+    pub fn last_line(&mut self) -> Option<&[u8]> {
+        let rest = self.start..self.bytes.len();
+        self.start = self.bytes.len();
+        self.scanned = self.start;
+        if rest.is_empty() { None } else { Some(&self.bytes[rest]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(chunks: &[&str], expected: &[&str]) {
+        let mut buffer = LineBuffer::default();
+        let mut lines: Vec<String> = Vec::new();
+        for chunk in chunks {
+            buffer.push(chunk.as_bytes());
+            while let Some(line) = buffer.next_line().unwrap() {
+                lines.push(String::from_utf8(line.to_vec()).unwrap());
+            }
+        }
+        lines.extend(buffer.last_line().map(|line| String::from_utf8(line.to_vec()).unwrap()));
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn lines_end_at_any_of_the_three_line_ends() {
+        check(&["a\nb\r\nc\rd\n"], &["a", "b", "c", "d"]);
+        check(&["\n\r\n\r"], &["", "", ""]);
+    }
+
+    #[test]
+    fn a_line_end_split_over_two_chunks_is_one_line_end() {
+        check(&["a\r", "\nb\r", "c"], &["a", "b", "c"]);
+        check(&["a\r", "", "\n", "\n"], &["a", ""]);
+    }
+
+    #[test]
+    fn the_last_line_needs_no_line_end() {
+        check(&["a\nb", "c"], &["a", "bc"]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused_with_or_without_an_end() {
+        let mut buffer = LineBuffer::default();
+        buffer.push(&vec![b'x'; MAX_LINE]);
+        assert_eq!(buffer.next_line(), Ok(None));
+        buffer.push(b"y");
+        assert_eq!(buffer.next_line(), Err(TooLong));
+
+        let mut buffer = LineBuffer::default();
+        buffer.push(&vec![b'x'; MAX_LINE + 1]);
+        buffer.push(b"\n");
+        assert_eq!(buffer.next_line(), Err(TooLong));
+    }
+}

@@ -1,0 +1,294 @@
+//! Server-sent events out of byte chunks that are split anywhere, even within a character.
+//!
+//! Pure, and it never panics. Follows the `text/event-stream` format with three additions that real servers ask for:
+//! an event counts without its closing blank line when the stream ends, a byte-order mark is skipped, and a line
+//! `error: …` (llama.cpp) is an event named `error`. An event is bounded by [`super::lines::MAX_LINE`].
+
+use std::str;
+
+use super::lines::{LineBuffer, MAX_LINE, TooLong};
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// One event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SseEvent<'a> {
+    /// What the `event:` line said; empty where there was none.
+    pub name: &'a str,
+    /// The `data:` lines, joined with `\n`.
+    pub data: &'a str,
+}
+
+/// Why the bytes are no event stream that can be read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SseError {
+    /// An event beyond the bound.
+    #[error("an event of more than {MAX_LINE} bytes")]
+    TooLong,
+    /// Data that is not UTF-8.
+    #[error("an event that is not UTF-8")]
+    NotUtf8,
+}
+
+impl From<TooLong> for SseError {
+    fn from(_: TooLong) -> Self {
+        SseError::TooLong
+    }
+}
+
+/// Takes chunks, gives events. After an error it gives nothing more.
+#[derive(Debug, Default)]
+pub struct SseDecoder {
+    lines: LineBuffer,
+    event: EventBuffer,
+    begun: bool,
+    finished: bool,
+    failed: bool,
+    /// The event in `event` was given out: the next line starts another one.
+    given_out: bool,
+}
+
+impl SseDecoder {
+    /// Adds the next chunk.
+    pub fn push(&mut self, chunk: &[u8]) {
+        if !self.failed {
+            self.lines.push(chunk);
+        }
+    }
+
+    /// Says that no more chunks come: an event without its closing blank line is given out too.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// The next whole event; `None` until more bytes come.
+    ///
+    /// # Errors
+    /// [`SseError`], once.
+    pub fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, SseError> {
+        if self.failed {
+            return Ok(None);
+        }
+        match self.read_until_complete() {
+            Ok(false) => Ok(None),
+            Ok(true) => self.event.view().map(Some).inspect_err(|_| self.failed = true),
+            Err(error) => {
+                self.failed = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// True once `event` holds a whole event.
+    fn read_until_complete(&mut self) -> Result<bool, SseError> {
+        if std::mem::take(&mut self.given_out) {
+            self.event.clear();
+        }
+        while let Some(line) = self.lines.next_line()? {
+            let line = without_mark(line, &mut self.begun);
+            if !line.is_empty() {
+                self.event.take(line)?;
+            } else if self.event.has_data {
+                self.given_out = true;
+                return Ok(true);
+            } else {
+                self.event.clear();
+            }
+        }
+        if self.finished {
+            if let Some(line) = self.lines.last_line() {
+                self.event.take(without_mark(line, &mut self.begun))?;
+            }
+            self.given_out = true;
+            return Ok(self.event.has_data);
+        }
+        Ok(false)
+    }
+}
+
+/// Takes the byte-order mark off the first line of the stream.
+fn without_mark<'a>(line: &'a [u8], begun: &mut bool) -> &'a [u8] {
+    if std::mem::replace(begun, true) { line } else { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) }
+}
+
+/// The lines of the event under way.
+#[derive(Debug, Default)]
+struct EventBuffer {
+    name: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+}
+
+impl EventBuffer {
+    fn take(&mut self, line: &[u8]) -> Result<(), SseError> {
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
+        let (field, value) = line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => self.add_data(value),
+            b"event" => {
+                self.name.clear();
+                self.name.extend_from_slice(value);
+                Ok(())
+            }
+            b"error" => {
+                self.name.clear();
+                self.name.extend_from_slice(field);
+                self.add_data(value)
+            }
+            // Comments (no field name), `id`, `retry` and unknown fields say nothing about the text.
+            _ => Ok(()),
+        }
+    }
+
+    fn add_data(&mut self, value: &[u8]) -> Result<(), SseError> {
+        if self.data.len() + value.len() > MAX_LINE {
+            return Err(SseError::TooLong);
+        }
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.data.extend_from_slice(value);
+        self.has_data = true;
+        Ok(())
+    }
+
+    fn view(&self) -> Result<SseEvent<'_>, SseError> {
+        let text = |bytes| str::from_utf8(bytes).map_err(|_| SseError::NotUtf8);
+        Ok(SseEvent { name: text(&self.name)?, data: text(&self.data)? })
+    }
+
+    fn clear(&mut self) {
+        self.name.clear();
+        self.data.clear();
+        self.has_data = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Events = Result<Vec<(String, String)>, SseError>;
+
+    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Events {
+        let mut decoder = SseDecoder::default();
+        let mut events = Vec::new();
+        let mut drain = |decoder: &mut SseDecoder| {
+            while let Some(event) = decoder.next_event()? {
+                events.push((event.name.to_owned(), event.data.to_owned()));
+            }
+            Ok::<(), SseError>(())
+        };
+        for chunk in chunks {
+            decoder.push(chunk);
+            drain(&mut decoder)?;
+        }
+        decoder.finish();
+        drain(&mut decoder)?;
+        Ok(events)
+    }
+
+    /// Checks the data of the events, for the whole input and for one byte at a time.
+    #[track_caller]
+    fn check(input: &str, expected: &[&str]) {
+        for events in [decode([input.as_bytes()]), decode(input.as_bytes().chunks(1))] {
+            let data: Vec<String> = events.unwrap().into_iter().map(|(_, data)| data).collect();
+            assert_eq!(data, expected, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn events_end_at_a_blank_line_whatever_the_line_ends() {
+        check("data: a\n\ndata: b\n\n", &["a", "b"]);
+        check("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]);
+        check("data: a\r\rdata: b\r\r", &["a", "b"]);
+    }
+
+    #[test]
+    fn data_lines_of_one_event_are_joined() {
+        check("data: a\ndata: b\n\n", &["a\nb"]);
+        check("data\ndata:\n\n", &["\n"]);
+        check("data:  two spaces lose one\n\n", &[" two spaces lose one"]);
+    }
+
+    #[test]
+    fn comments_ids_and_unknown_fields_are_passed_over() {
+        check(": keep-alive\n\ndata: a\nid: 7\nretry: 10\nwhat: ever\n\n: bye\n", &["a"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_at_the_start_only() {
+        check("\u{feff}data: a\n\n", &["a"]);
+        check("\u{feff}data: a", &["a"]);
+        check("data: a\n\n\u{feff}data: b\n\n", &["a"]);
+    }
+
+    #[test]
+    fn the_last_event_needs_neither_blank_line_nor_line_end() {
+        check("data: a\n\ndata: b\n", &["a", "b"]);
+        check("data: a\n\ndata: b", &["a", "b"]);
+        check("data: a\n\n", &["a"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_character_may_be_split_over_chunks() {
+        check("data: 你好 😀\n\n", &["你好 😀"]);
+    }
+
+    #[test]
+    fn the_event_name_belongs_to_one_event() {
+        let events = decode([b"event: ping\ndata: a\n\ndata: b\n\nevent: lost\n\ndata: c\n\n".as_slice()]).unwrap();
+        let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["ping", "", ""]);
+    }
+
+    #[test]
+    fn an_error_line_is_an_event_named_error() {
+        let events = decode([b"error: {\"code\":500}\n\n".as_slice()]).unwrap();
+        assert_eq!(events, [("error".to_owned(), "{\"code\":500}".to_owned())]);
+    }
+
+    #[test]
+    fn an_event_beyond_the_bound_is_refused_once_and_ends_the_stream() {
+        let line = format!("data: {}\n", "x".repeat(MAX_LINE / 2));
+        let mut decoder = SseDecoder::default();
+        for _ in 0..3 {
+            decoder.push(line.as_bytes());
+        }
+        assert_eq!(decoder.next_event(), Err(SseError::TooLong));
+        decoder.push(b"data: a\n\n");
+        assert_eq!(decoder.next_event(), Ok(None));
+    }
+
+    #[test]
+    fn data_that_is_not_utf8_is_refused() {
+        assert_eq!(decode([b"data: \xff\xfe\n\n".as_slice()]), Err(SseError::NotUtf8));
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunking_gives_the_same_events(
+            lines in prop::collection::vec(("(data: ?|event: |: |id: |)[a-z你😀 ]{0,8}", "\n|\r\n|\r|\n\n"), 0..20),
+            cuts in prop::collection::vec(0usize..200, 0..12),
+        ) {
+            let bytes: Vec<u8> = lines.iter().flat_map(|(line, end)| [line.as_bytes(), end.as_bytes()].concat()).collect();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let chunked = decode(cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]));
+            prop_assert_eq!(chunked, decode([bytes.as_slice()]));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(chunks in prop::collection::vec(prop::collection::vec(
+            prop_oneof![any::<u8>(), Just(b'\n'), Just(b'\r'), Just(b':'), Just(b'd')], 0..40), 0..20)) {
+            // An error is as good as events here: only a panic fails.
+            drop(decode(chunks.iter().map(Vec::as_slice)));
+        }
+    }
+}

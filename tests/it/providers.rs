@@ -1,0 +1,467 @@
+//! Every provider against a scripted server: what real servers do differently, and every way in which they fail.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use langya::battle::ModelId;
+use langya::cli::models::{Format, check as check_models, render};
+use langya::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
+use langya::llm::anthropic::AnthropicModel;
+use langya::llm::discover::{Places, discover, with_discovered};
+use langya::llm::guard::{GuardedModel, Limits};
+use langya::llm::ollama::OllamaModel;
+use langya::llm::openai::OpenAiModel;
+use langya::llm::roster::Roster;
+use langya::llm::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Role, http_client};
+use rand::SeedableRng;
+use secrecy::SecretString;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::support::upstream::{Gate, MODES, Script, Upstream, delta};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn settings(upstream: &Upstream, provider: ProviderKind) -> ModelSettings {
+    let path = if provider == ProviderKind::Openai { "/v1" } else { "" };
+    ModelSettings { base_url: format!("{}{path}", upstream.url()), ..ModelSettings::minimal("m", provider) }
+}
+
+fn model_of(settings: &ModelSettings) -> Arc<dyn ChatModel> {
+    let http = http_client(Duration::from_secs(2)).unwrap();
+    let key = SecretString::from("sk-OUR-CANARY");
+    match settings.provider {
+        ProviderKind::Openai => Arc::new(OpenAiModel::new(settings, Some(&key), &http).unwrap()),
+        ProviderKind::Anthropic => Arc::new(AnthropicModel::new(settings, Some(&key), &http).unwrap()),
+        ProviderKind::Ollama => Arc::new(OllamaModel::new(settings, None, &http).unwrap()),
+        ProviderKind::Builtin => panic!("practice models have no server"),
+    }
+}
+
+fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)) -> GuardedModel {
+    let mut limits = ProviderSettings { retry_backoff_ms: 1, ..ProviderSettings::default() };
+    change(&mut limits);
+    let card = ModelCard {
+        id: ModelId::new("m"),
+        name: "M".into(),
+        organization: String::new(),
+        license: String::new(),
+        practice: false,
+    };
+    GuardedModel::new(card, 1.0, model, Limits::from(&limits), rand_chacha::ChaCha8Rng::seed_from_u64(1))
+}
+
+fn conversation() -> Vec<Message> {
+    let message = |role, content: &str| Message { role, content: content.into() };
+    vec![message(Role::User, "Hi"), message(Role::Assistant, "Hello"), message(Role::User, "你好?")]
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    text: String,
+    reasoning: String,
+    error: Option<ChatError>,
+}
+
+async fn listen(mut reply: ReplyStream) -> Told {
+    let mut told = Told::default();
+    while let Some(part) = timeout(PATIENCE, reply.next()).await.expect("the reply goes on") {
+        match part {
+            Ok(ReplyPart::Text(text)) => told.text.push_str(&text),
+            Ok(ReplyPart::Reasoning(text)) => told.reasoning.push_str(&text),
+            Err(error) => {
+                assert!(!error.to_string().to_uppercase().contains("CANARY"), "{error}");
+                told.error = Some(error);
+            }
+        }
+    }
+    told
+}
+
+/// Plays a script to an OpenAI model and returns what it told.
+async fn told(script: Script) -> Told {
+    let upstream = Upstream::start().await;
+    upstream.script("m", script);
+    listen(model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation())).await
+}
+
+#[track_caller]
+fn check(told: &Told, text: &str, error: Option<&ChatError>) {
+    assert_eq!((told.text.as_str(), told.error.as_ref()), (text, error));
+}
+
+fn malformed(error: Option<&ChatError>) -> bool {
+    matches!(error, Some(ChatError::Malformed(_)))
+}
+
+fn connection(error: Option<&ChatError>) -> bool {
+    matches!(error, Some(ChatError::Connection(_)))
+}
+
+fn deltas<const N: usize>(deltas: [serde_json::Value; N]) -> Script {
+    deltas.iter().fold(Script::stream(), |script, part| script.event(&delta(part)))
+}
+
+#[tokio::test]
+async fn usual_streams_are_read_whole() {
+    check(&told(Script::mode("ok")).await, "one two three", None);
+    check(&told(Script::mode("nodone")).await, "one two three", None);
+    check(&told(Script::mode("slow")).await, "one two three", None);
+    check(&told(Script::mode("crlf")).await, "one two three", None);
+    check(&told(Script::mode("split")).await, "one 😀 two 😀 three", None);
+    check(&told(Script::mode("long")).await, &"word ".repeat(2000), None);
+    check(&told(Script::mode("leak")).await, "I am canary-model, trained by Canary Corp.", None);
+}
+
+#[tokio::test]
+async fn first_deltas_of_every_kind_are_read() {
+    let role_and_text = deltas([json!({"role": "assistant", "content": "Hi"}), json!({"content": " you"})]);
+    check(&told(role_and_text.event("[DONE]").end()).await, "Hi you", None);
+    let no_content = deltas([json!({"role": "assistant"}), json!({"content": "Hi"})]);
+    check(&told(no_content.end()).await, "Hi", None);
+    let null_content = deltas([json!({"role": "assistant", "content": null}), json!({"content": "Hi"})]);
+    check(&told(null_content.end()).await, "Hi", None);
+}
+
+#[tokio::test]
+async fn a_usage_chunk_without_choices_adds_nothing() {
+    let script = deltas([json!({"content": "Hi"})]).event(r#"{"choices":[],"usage":{"total_tokens":3}}"#);
+    check(&told(script.event("[DONE]").end()).await, "Hi", None);
+}
+
+#[tokio::test]
+async fn reasoning_is_kept_apart_from_the_answer() {
+    let script = deltas([json!({"reasoning_content": "Hm, "}), json!({"reasoning": "so"}), json!({"content": "Yes"})]);
+    let told = told(script.end()).await;
+    assert_eq!((told.reasoning.as_str(), told.text.as_str()), ("Hm, so", "Yes"));
+}
+
+#[tokio::test]
+async fn a_last_event_without_its_blank_line_counts() {
+    let script = Script::stream().text("one ").chunk(format!("data: {}", delta(&json!({"content": "two"}))));
+    check(&told(script.end()).await, "one two", None);
+}
+
+#[tokio::test]
+async fn every_byte_may_come_by_itself() {
+    let event = format!("\u{feff}: hello\r\ndata: {}\r\n\r\ndata: [DONE]\n\n", delta(&json!({"content": "你好 😀"})));
+    let script = event.as_bytes().chunks(1).fold(Script::stream(), Script::chunk);
+    check(&told(script.end()).await, "你好 😀", None);
+}
+
+#[tokio::test]
+async fn error_statuses_are_told_by_number_and_without_their_bodies() {
+    for (mode, status, seconds) in
+        [("err500", 500, None), ("plain500", 500, None), ("err401", 401, None), ("err429", 429, Some(1))]
+    {
+        let error = ChatError::Status { status, retry_after: seconds.map(Duration::from_secs) };
+        check(&told(Script::mode(mode)).await, "", Some(&error));
+    }
+    let moved = Script::whole("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", "");
+    check(&told(moved).await, "", Some(&ChatError::Status { status: 307, retry_after: None }));
+}
+
+#[tokio::test]
+async fn an_error_in_mid_stream_is_reported_after_the_text_before_it() {
+    check(&told(Script::mode("errmid")).await, "one two ", Some(&ChatError::Reported));
+}
+
+#[tokio::test]
+async fn broken_json_and_endless_events_are_malformed_after_the_text_before_them() {
+    for mode in ["badjson", "huge"] {
+        let told = told(Script::mode(mode)).await;
+        assert!(told.text == "one two " && malformed(told.error.as_ref()), "{mode}: {told:?}");
+    }
+    let both = format!("data: {}\n\ndata: {{\n\n", delta(&json!({"content": "in one chunk"})));
+    let told = told(Script::stream().chunk(both).end()).await;
+    assert!(told.text == "in one chunk" && malformed(told.error.as_ref()), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_told_from_the_end_of_a_reply() {
+    let close = Script::stream().text("one ").close();
+    for script in [Script::mode("reset"), close, Script::stream().reset(), Script::nothing().reset()] {
+        let told = told(script).await;
+        assert!(connection(told.error.as_ref()), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_a_connection_error() {
+    let upstream = Upstream::start().await;
+    let settings = settings(&upstream, ProviderKind::Openai);
+    drop(upstream);
+    tokio::task::yield_now().await;
+    let told = listen(model_of(&settings).reply(&conversation())).await;
+    assert_eq!(told.error, Some(ChatError::Connection("refused: nothing listens there".into())));
+}
+
+#[tokio::test]
+async fn a_reply_without_any_text_is_empty() {
+    let html = Script::whole("200 OK", "content-type: text/html\r\n", "<h1>Welcome, CANARY</h1>");
+    let whole = json!({"choices": [{"message": {"content": "CANARY: the server does not stream"}}]});
+    for script in [Script::mode("empty"), Script::mode("garbage"), html, Script::json(&whole)] {
+        let upstream = Upstream::start().await;
+        upstream.script("m", script);
+        let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
+        assert_eq!(listen(model.reply(&conversation())).await.error, Some(ChatError::Empty));
+    }
+}
+
+#[tokio::test]
+async fn hanging_servers_are_cut_and_their_connections_closed() {
+    for (mode, awaited) in [("hang", "first token"), ("hangmid", "next token")] {
+        let upstream = Upstream::start().await;
+        upstream.script("m", Script::mode(mode));
+        let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |limits| {
+            (limits.first_token_timeout_ms, limits.idle_timeout_ms) = (if mode == "hang" { 50 } else { 5_000 }, 50);
+        });
+        let error = listen(model.reply(&conversation())).await.error;
+        assert!(matches!(error, Some(ChatError::Timeout { awaited: a, .. }) if a == awaited), "{mode}: {error:?}");
+        upstream.until_active(0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_reply_closes_the_connection() {
+    let upstream = Upstream::start().await;
+    for script in [Script::stream().text("one").hang(), Script::stream().text("one").wait(&Gate::new())] {
+        upstream.script("m", script);
+        let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
+        let mut reply = model.reply(&conversation());
+        assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
+        assert_eq!(upstream.active(), 1);
+        drop(reply);
+        upstream.until_active(0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reply_dropped_before_its_first_token_closes_the_connection() {
+    let upstream = Upstream::start().await;
+    upstream.script("m", Script::silence());
+    let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
+    let listening = tokio::spawn(listen(model.reply(&conversation())));
+    upstream.until_active(1).await;
+    listening.abort();
+    upstream.until_active(0).await;
+}
+
+#[tokio::test]
+async fn a_part_is_passed_on_before_the_next_one_comes() {
+    let (upstream, gate) = (Upstream::start().await, Gate::new());
+    upstream.script("m", Script::stream().text("one").wait(&gate).text("two").end());
+    let mut reply = model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation());
+    assert_eq!(timeout(PATIENCE, reply.next()).await.unwrap(), Some(Ok(ReplyPart::Text("one".into()))));
+    gate.open();
+    assert_eq!(listen(reply).await.text, "two");
+}
+
+#[tokio::test]
+async fn a_failing_server_is_asked_again_until_it_answers() {
+    let upstream = Upstream::start().await;
+    upstream.scripts("m", [Script::mode("err500"), Script::mode("plain500"), Script::mode("ok")]);
+    let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
+    check(&listen(model.reply(&conversation())).await, "one two three", None);
+    assert_eq!(upstream.received().len(), 3);
+}
+
+#[tokio::test]
+async fn each_mode_ends_a_guarded_reply_in_one_way() {
+    for mode in MODES {
+        let upstream = Upstream::start().await;
+        upstream.script("m", Script::mode(mode));
+        let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |limits| {
+            (limits.first_token_timeout_ms, limits.idle_timeout_ms, limits.retries) = (2_000, 1_000, 0);
+        });
+        let failed = listen(model.reply(&conversation())).await.error.is_some();
+        let fine = ["ok", "slow", "nodone", "split", "crlf", "long", "leak"].contains(&mode);
+        assert_eq!(failed, !fine, "{mode}");
+        upstream.until_active(0).await;
+    }
+}
+
+#[tokio::test]
+async fn connections_are_used_again() {
+    let upstream = Upstream::start().await;
+    upstream.script("m", Script::mode("ok"));
+    let model = model_of(&settings(&upstream, ProviderKind::Openai));
+    for _ in 0..5 {
+        check(&listen(model.reply(&conversation())).await, "one two three", None);
+    }
+    assert_eq!(upstream.connections(), 1);
+}
+
+#[tokio::test]
+async fn the_request_of_a_chat_completions_server_holds_all_settings() {
+    let upstream = Upstream::start().await;
+    upstream.script("name-there", Script::openai(["ok"]));
+    let mut settings = settings(&upstream, ProviderKind::Openai);
+    settings.model = "name-there".into();
+    settings.system_prompt = "Be brief.".into();
+    settings.temperature = Some(0.5);
+    settings.max_tokens = 99;
+    settings.extra_body.insert("top_k".into(), json!(3));
+    listen(model_of(&settings).reply(&conversation())).await;
+    let request = &upstream.received()[0];
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
+    assert!(request.head.contains("authorization: bearer sk-our-canary\r\n"), "{}", request.head);
+    let expected = json!({
+        "model": "name-there", "stream": true, "max_tokens": 99, "temperature": 0.5, "top_k": 3,
+        "messages": [
+            {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "你好?"},
+        ],
+    });
+    assert_eq!(request.body, expected);
+}
+
+#[tokio::test]
+async fn anthropic_is_asked_and_read_in_its_own_way() {
+    let upstream = Upstream::start().await;
+    upstream.script("m", Script::anthropic(["one ", "two"]));
+    let mut settings = settings(&upstream, ProviderKind::Anthropic);
+    settings.system_prompt = "Be brief.".into();
+    check(&listen(model_of(&settings).reply(&conversation())).await, "one two", None);
+    let request = &upstream.received()[0];
+    assert_eq!(request.path, "/v1/messages");
+    assert!(
+        request.head.contains("x-api-key: sk-our-canary\r\n") && request.head.contains("anthropic-version: 2023-06-01")
+    );
+    assert_eq!((&request.body["system"], &request.body["max_tokens"]), (&json!("Be brief."), &json!(2048)));
+    assert_eq!(request.body["messages"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn ollama_is_asked_and_read_in_its_own_way() {
+    let upstream = Upstream::start().await;
+    upstream.script("m", Script::ollama(["one ", "two"]));
+    let mut settings = settings(&upstream, ProviderKind::Ollama);
+    settings.temperature = Some(0.0);
+    check(&listen(model_of(&settings).reply(&conversation())).await, "one two", None);
+    let request = &upstream.received()[0];
+    assert_eq!(request.path, "/api/chat");
+    assert_eq!(request.body["options"], json!({"num_predict": 2048, "temperature": 0.0}));
+}
+
+#[tokio::test]
+async fn faults_of_the_other_providers_are_told_alike() {
+    for provider in [ProviderKind::Anthropic, ProviderKind::Ollama] {
+        let error_line = Script::stream().chunk("{\"error\":\"sk-CANARY\"}\n").end();
+        let error_event = Script::stream().chunk("event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n").end();
+        let reported = if provider == ProviderKind::Ollama { error_line } else { error_event };
+        let broken = Script::stream().chunk("data: {\n\n").end();
+        for (script, expected) in [
+            (reported, "the provider reported an error in mid-stream"),
+            (broken, "malformed"),
+            (Script::stream().chunk("x".repeat((1 << 20) + 9)).hang(), "malformed"),
+            (Script::stream().reset(), "connection"),
+            (Script::mode("err401"), "401"),
+        ] {
+            let upstream = Upstream::start().await;
+            upstream.script("m", script);
+            let error = listen(model_of(&settings(&upstream, provider)).reply(&conversation())).await.error;
+            assert!(error.as_ref().is_some_and(|e| e.to_string().contains(expected)), "{provider:?}: {error:?}");
+        }
+    }
+}
+
+fn nowhere() -> Places {
+    let closed = "http://127.0.0.1:9".to_owned();
+    Places {
+        ollama: closed.clone(),
+        compatible: vec![("vLLM", format!("{closed}/v1"))],
+        openai: closed.clone(),
+        anthropic: closed,
+        local_wait: PATIENCE,
+        remote_wait: PATIENCE,
+    }
+}
+
+#[tokio::test]
+async fn local_servers_and_keys_in_the_environment_are_found() {
+    let (local, paid, ollama) = (Upstream::start().await, Upstream::start().await, Upstream::start().await);
+    ollama.script("/api/tags", Script::json(&json!({"models": [{"name": "qwen3:8b"}, {"name": "nomic-embed-text"}]})));
+    local.script(
+        "/v1/models",
+        Script::json(&json!({"object": "list", "data": [{"id": "/models/q.gguf"}, {"id": "qwen3:8b"}]})),
+    );
+    let list = json!({"data": [{"id": "gpt-5", "created": 2}, {"id": "whisper-1", "created": 3}]});
+    paid.script("/models", Script::json(&list));
+    let list = json!({"data": [{"id": "claude-x", "display_name": "Claude X", "type": "model"}]});
+    paid.script("/v1/models", Script::json(&list));
+    let places = Places {
+        ollama: ollama.url(),
+        compatible: vec![("llama.cpp", format!("{}/v1", local.url()))],
+        openai: paid.url(),
+        anthropic: paid.url(),
+        ..nowhere()
+    };
+    let env =
+        Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk-2"), ("OPENROUTER_API_KEY", "sk-3")]);
+    let settings = with_discovered(Settings::default(), &env, &places).await;
+    let found: Vec<_> =
+        settings.models.iter().map(|m| (m.id.as_str(), m.model.as_str(), m.api_key_env.as_str())).collect();
+    let expected = [
+        ("qwen3:8b", "qwen3:8b", ""),
+        ("q", "/models/q.gguf", ""),
+        ("qwen3:8b-2", "qwen3:8b", ""),
+        ("gpt-5", "gpt-5", "OPENAI_API_KEY"),
+        ("claude-x", "claude-x", "ANTHROPIC_API_KEY"),
+    ];
+    assert_eq!(found, expected);
+    assert!(paid.received().iter().any(|request| request.head.contains("x-api-key: sk-2")));
+    assert_eq!(Roster::build(&settings, &env, 1).unwrap().all().len(), 5);
+}
+
+#[tokio::test]
+async fn servers_that_are_absent_silent_or_something_else_are_passed_over() {
+    let upstream = Upstream::start().await;
+    upstream.script("/v1/models", Script::whole("200 OK", "content-type: text/html\r\n", "<h1>A shop</h1>"));
+    upstream.script("/api/tags", Script::silence());
+    let places = Places {
+        ollama: upstream.url(),
+        compatible: vec![("vLLM", format!("{}/v1", upstream.url()))],
+        local_wait: Duration::from_millis(100),
+        ..nowhere()
+    };
+    let env = Environment::of([("OPENAI_API_KEY", "sk-1"), ("ANTHROPIC_API_KEY", "sk\n2")]);
+    assert!(discover(&env, &places).await.is_empty());
+}
+
+#[tokio::test]
+async fn configured_models_end_the_search() {
+    let upstream = Upstream::start().await;
+    let places = Places { ollama: upstream.url(), ..nowhere() };
+    let configured = Settings { models: vec![settings(&upstream, ProviderKind::Openai)], ..Settings::default() };
+    let switched_off = Settings {
+        providers: ProviderSettings { discover: false, ..ProviderSettings::default() },
+        ..Settings::default()
+    };
+    for settings in [configured, switched_off] {
+        assert_eq!(with_discovered(settings.clone(), &Environment::default(), &places).await, settings);
+    }
+    assert!(upstream.received().is_empty());
+}
+
+#[tokio::test]
+async fn a_check_says_for_each_model_what_to_change() {
+    let upstream = Upstream::start().await;
+    upstream.script("good", Script::mode("ok"));
+    upstream.script("locked", Script::mode("err401"));
+    let entry = |id: &str| ModelSettings {
+        id: id.into(),
+        api_key_env: "MY_KEY".into(),
+        ..settings(&upstream, ProviderKind::Openai)
+    };
+    let models = vec![entry("good"), entry("locked"), entry("unknown")];
+    let settings = Settings { models, ..Settings::default() };
+    let roster = Roster::build(&settings, &Environment::of([("MY_KEY", "sk-CANARY")]), 1).unwrap();
+    let checked = check_models(&settings, &roster).await;
+    let ok: Vec<bool> = checked.iter().map(|model| model.ok).collect();
+    assert_eq!(ok, [true, false, false]);
+    let table = render(&checked, Format::Table).unwrap();
+    assert!(table.contains("MY_KEY") && table.contains("\"unknown\""), "{table}");
+    assert!(!table.to_uppercase().contains("CANARY"), "{table}");
+}
