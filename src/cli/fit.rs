@@ -277,13 +277,27 @@ mod tests {
 
     #[test]
     fn the_table_is_aligned_and_cannot_steer_the_terminal() {
-        insta::assert_snapshot!(run(VOTES, &["--interval", "none"]).unwrap(), @"");
+        insta::assert_snapshot!(run(VOTES, &["--interval", "none"]).unwrap(), @r"
+        Bradley–Terry, converged in 5 iterations; no intervals; 5 of 5 votes rated
+        rank  model     rating  lower  upper     Elo  battles  wins  losses  win+tie
+           1  通义千问  1127.2      –      –  1003.9        4     3       1    75.0%  provisional
+           2  b, 7B      936.4      –      –   996.2        5     1       3    40.0%  provisional
+           2  c�[2J      936.4      –      –  1000.0        1     0       0   100.0%  provisional
+        ");
     }
 
     #[test]
     fn a_winner_of_every_vote_is_explained_under_the_table() {
         let votes = format!("{VOTES}d,通义千问,A\n");
-        insta::assert_snapshot!(run(&votes, &["--min-votes", "0"]).unwrap(), @"");
+        insta::assert_snapshot!(run(&votes, &["--min-votes", "0"]).unwrap(), @r#"
+        Bradley–Terry, converged in 5 iterations; sandwich intervals at 0.95 confidence; 6 of 6 votes rated
+        rank  model     rating  lower   upper     Elo  battles  wins  losses  win+tie
+           1  d          748.8  748.8       –  1002.0        1     1       0   100.0%  only won: lower limit
+           1  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
+           1  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
+           1  c�[2J      936.4  805.3  1067.4  1000.0        1     0       0   100.0%
+        note: "d" won every vote against the models rated here, so its rating has no upper limit: shown is its lower limit by likelihood ratio at 0.95 confidence, and the others are rated as if it had not taken part
+        "#);
     }
 
     #[test]
