@@ -320,6 +320,13 @@ mod tests {
     }
 
     #[test]
+    fn an_anchor_name_may_hold_an_equals_sign() {
+        let text = run("model_a,model_b,winner\nx=y,z,tie\n", &["--format=json", "--anchor", "x=y=1500"]).unwrap();
+        let board: Leaderboard = serde_json::from_str(&text).unwrap();
+        assert!(board.models.iter().all(|model| (model.rating - 1500.0).abs() < 1e-9), "{board:?}");
+    }
+
+    #[test]
     fn no_votes_say_so() {
         let text = run("model_a,model_b,winner\n", &[]).unwrap();
         assert!(text.contains("note: no rated votes yet"), "{text}");

@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn several_files_are_put_in_one_order_where_all_have_times() {
-        let one = b"model_a,model_b,winner,tstamp\nx,y,A,10\nx,y,B,30\n";
+        let one = b"model_a,model_b,winner,tstamp\nx,y,B,30\nx,y,A,10\n";
         let other = b"model_a,model_b,winner,ts_ms\nx,y,tie,20000\n";
         let untimed = b"model_a,model_b,winner\nx,z,A\n";
         assert_eq!(read(&[one, other]).unwrap(), ["x AWins y", "x Tie y", "x BWins y"]);

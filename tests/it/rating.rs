@@ -294,6 +294,7 @@ fn parts_joined_by_one_way_votes_only_are_rated_apart_and_the_bridge_is_named() 
     ];
     let board = board(&votes);
     assert_eq!(board.components, 2);
+    assert_eq!((line(&board, "z").component, line(&board, "a").component), (0, 1), "the largest comes first");
     for component in 0..2 {
         let ratings: Vec<f64> =
             board.models.iter().filter(|line| line.component == component).map(|line| line.rating).collect();
@@ -342,6 +343,9 @@ fn dropped_ties_leave_every_sum_and_are_counted_as_excluded() {
     assert_eq!(board.models.len(), 2, "c has no rated vote");
     let a = line(&board, "a");
     assert!((a.rating - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
+    let four_only = set(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
+    let elo = EloTable::replay(&four_only, Scoring::default()).rating(0);
+    assert!((a.elo - elo).abs() < 1e-12, "Elo leaves them out as well: {} and {elo}", a.elo);
     assert_eq!((a.battles, a.ties), (4, 0));
     assert!((a.win_tie_rate - 0.75).abs() < 1e-15);
 }
