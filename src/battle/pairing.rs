@@ -1,1 +1,507 @@
-//! Stub.
+//! Which two models meet: a probability for every pair, and a seeded draw from it.
+//!
+//! [`distribution`] is what the arena publishes, and [`choose_pair`] draws from exactly that, so the log can be
+//! reweighted by the probability kept with each battle. Sides come from a fair coin. A model of weight 0 is paused.
+
+use std::collections::HashMap;
+
+use rand::{Rng, RngExt};
+
+use super::ModelId;
+
+/// Raised whenever the probabilities of a policy change for the same pool; kept with each battle.
+pub const POLICY_VERSION: u32 = 1;
+
+/// How two models are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Every pair alike.
+    Uniform,
+    /// P ∝ wᵢwⱼ.
+    Weighted,
+    /// P ∝ wᵢwⱼ·exp(−|Rᵢ−Rⱼ|/width), with a uniform share.
+    Elo,
+    /// P ∝ wᵢwⱼ·(what one more vote would take off the pair's interval), with a uniform share.
+    Active,
+}
+
+impl Policy {
+    /// The policy's name in settings, the database and exports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Policy::Uniform => "uniform",
+            Policy::Weighted => "weighted",
+            Policy::Elo => "elo",
+            Policy::Active => "active",
+        }
+    }
+}
+
+/// A policy with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairingRules {
+    /// How two models are chosen.
+    pub policy: Policy,
+    /// Share of the battles under `Elo` and `Active` in which every pair is alike, so that all pairs occur; 0 to 1.
+    pub uniform_share: f64,
+    /// Under `Elo`: the rating difference at which a pair is e times rarer; more than 0.
+    pub elo_width: f64,
+    /// A model is new until it has this many votes.
+    pub new_model_votes: u64,
+    /// A new model's weight is multiplied by this.
+    pub new_model_boost: f64,
+}
+
+/// A model that may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolEntry {
+    /// Its key.
+    pub id: ModelId,
+    /// Its pairing weight; 0 pauses it.
+    pub weight: f64,
+    /// Its rating; 1000 where it has none yet.
+    pub rating: f64,
+    /// Its rated votes.
+    pub votes: u64,
+}
+
+/// The models that may be chosen, and how often each pair has been voted on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelPool {
+    entries: Vec<PoolEntry>,
+    /// Rated votes of a pair, under the lesser id and then the greater; pairs without one are left out.
+    pair_votes: HashMap<ModelId, HashMap<ModelId, u64>>,
+}
+
+/// The probability with which two models meet, whichever side each is on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairProbability {
+    /// One model.
+    pub first: ModelId,
+    /// The other.
+    pub second: ModelId,
+    /// Their share of the battles.
+    pub probability: f64,
+}
+
+/// Two models drawn for a battle, with what the log keeps of the draw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The model on side A.
+    pub a: ModelId,
+    /// The model on side B.
+    pub b: ModelId,
+    /// The probability of this pair, whichever side each is on.
+    pub probability: f64,
+    /// The policy that drew it.
+    pub policy: Policy,
+    /// Its version.
+    pub policy_version: u32,
+}
+
+/// A model drawn to take the place of one that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opponent {
+    /// The model.
+    pub id: ModelId,
+    /// The probability of the pair that now meets, in the pool without the excluded models.
+    pub probability: f64,
+}
+
+/// Why no pair can be drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PairingError {
+    /// A battle needs two models.
+    #[error(
+        "a battle needs two models and {0} can take part: add models under [[models]], give them a weight above 0, \
+         and see with `langya models check` whether they answer"
+    )]
+    TooFewModels(usize),
+    /// A weight or rating is not a number that can be used.
+    #[error("model {model:?} has the {what} {value}: give a finite number that is not negative")]
+    BadNumber {
+        /// The model.
+        model: ModelId,
+        /// Which number.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// The model that is to stay is not in the pool.
+    #[error("model {0:?} is not among the models that can take part")]
+    NotInPool(ModelId),
+}
+
+impl ModelPool {
+    /// A pool in which no pair has been voted on.
+    #[must_use]
+    pub fn new(entries: Vec<PoolEntry>) -> Self {
+        Self { entries, pair_votes: HashMap::new() }
+    }
+
+    /// Says how many rated votes a pair has, in either order of sides; `Active` reads it.
+    pub fn set_pair_votes(&mut self, one: &ModelId, other: &ModelId, votes: u64) {
+        let (lesser, greater) = if one <= other { (one, other) } else { (other, one) };
+        self.pair_votes.entry(lesser.clone()).or_default().insert(greater.clone(), votes);
+    }
+
+    /// The models.
+    #[must_use]
+    pub fn entries(&self) -> &[PoolEntry] {
+        &self.entries
+    }
+
+    fn votes_between(&self, one: &PoolEntry, other: &PoolEntry) -> u64 {
+        let (lesser, greater) = if one.id <= other.id { (one, other) } else { (other, one) };
+        self.pair_votes.get(&lesser.id).and_then(|votes| votes.get(&greater.id)).copied().unwrap_or(0)
+    }
+}
+
+/// The probability of every pair that can meet; they add up to 1.
+///
+/// # Errors
+/// [`PairingError`] says what to change.
+pub fn distribution(pool: &ModelPool, rules: &PairingRules) -> Result<Vec<PairProbability>, PairingError> {
+    let shares = shares(pool, rules, &[])?;
+    let named = |share: Share<'_>| PairProbability {
+        first: share.first.id.clone(),
+        second: share.second.id.clone(),
+        probability: share.probability,
+    };
+    Ok(shares.into_iter().map(named).collect())
+}
+
+/// Draws two models and their sides. The same pool, rules and state of `rng` give the same pair.
+///
+/// # Errors
+/// As [`distribution`].
+pub fn choose_pair(pool: &ModelPool, rules: &PairingRules, rng: &mut impl Rng) -> Result<Pair, PairingError> {
+    let shares = shares(pool, rules, &[])?;
+    let chosen = draw(&shares, rng);
+    let (a, b) = if rng.random::<bool>() { (chosen.first, chosen.second) } else { (chosen.second, chosen.first) };
+    Ok(Pair {
+        a: a.id.clone(),
+        b: b.id.clone(),
+        probability: chosen.probability,
+        policy: rules.policy,
+        policy_version: POLICY_VERSION,
+    })
+}
+
+/// Draws another opponent for the model that stays, as the policy would have drawn it had the excluded models not been
+/// in the pool: in proportion to the probability of each pair with the staying model.
+///
+/// # Errors
+/// As [`distribution`], and [`PairingError::NotInPool`] for a staying model that is paused or unknown.
+pub fn choose_opponent(
+    pool: &ModelPool,
+    rules: &PairingRules,
+    staying: &ModelId,
+    excluded: &[ModelId],
+    rng: &mut impl Rng,
+) -> Result<Opponent, PairingError> {
+    let mut shares = shares(pool, rules, excluded)?;
+    shares.retain(|share| share.first.id == *staying || share.second.id == *staying);
+    if shares.is_empty() {
+        return Err(PairingError::NotInPool(staying.clone()));
+    }
+    let chosen = draw(&shares, rng);
+    let other = if chosen.first.id == *staying { chosen.second } else { chosen.first };
+    Ok(Opponent { id: other.id.clone(), probability: chosen.probability })
+}
+
+/// The probability of one pair.
+struct Share<'pool> {
+    first: &'pool PoolEntry,
+    second: &'pool PoolEntry,
+    probability: f64,
+}
+
+fn shares<'pool>(
+    pool: &'pool ModelPool,
+    rules: &PairingRules,
+    excluded: &[ModelId],
+) -> Result<Vec<Share<'pool>>, PairingError> {
+    let models = available(pool, excluded)?;
+    let mut pairs = Vec::with_capacity(models.len() * (models.len() - 1) / 2);
+    for (place, &first) in models.iter().enumerate() {
+        pairs.extend(models[place + 1..].iter().map(|&second| Share { first, second, probability: 0.0 }));
+    }
+    let uniform = 1.0 / f64::from(u32::try_from(pairs.len()).unwrap_or(u32::MAX));
+    let uniform_share = match rules.policy {
+        Policy::Uniform => 1.0,
+        Policy::Weighted => 0.0,
+        Policy::Elo | Policy::Active => rules.uniform_share,
+    };
+    // As logarithms, and less the largest, so that no product of small factors vanishes for all pairs at once.
+    let logs: Vec<f64> = pairs.iter().map(|pair| log_preference(pool, rules, pair.first, pair.second)).collect();
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = logs.iter().map(|log| (log - largest).exp()).sum();
+    for (pair, log) in pairs.iter_mut().zip(&logs) {
+        pair.probability = uniform_share * uniform + (1.0 - uniform_share) * (log - largest).exp() / total;
+    }
+    Ok(pairs)
+}
+
+/// The models that can meet, checked.
+fn available<'pool>(pool: &'pool ModelPool, excluded: &[ModelId]) -> Result<Vec<&'pool PoolEntry>, PairingError> {
+    for entry in &pool.entries {
+        let bad = |what, value| Err(PairingError::BadNumber { model: entry.id.clone(), what, value });
+        if !(entry.weight.is_finite() && entry.weight >= 0.0) {
+            return bad("weight", entry.weight);
+        }
+        if !entry.rating.is_finite() {
+            return bad("rating", entry.rating);
+        }
+    }
+    let models: Vec<&PoolEntry> =
+        pool.entries.iter().filter(|entry| entry.weight > 0.0 && !excluded.contains(&entry.id)).collect();
+    if models.len() < 2 { Err(PairingError::TooFewModels(models.len())) } else { Ok(models) }
+}
+
+/// ln of what a pair's probability is in proportion to, apart from the uniform share.
+fn log_preference(pool: &ModelPool, rules: &PairingRules, one: &PoolEntry, other: &PoolEntry) -> f64 {
+    let weights = log_weight(rules, one) + log_weight(rules, other);
+    let difference = (one.rating - other.rating).abs();
+    match rules.policy {
+        Policy::Uniform => 0.0,
+        Policy::Weighted => weights,
+        Policy::Elo => weights - difference / rules.elo_width,
+        Policy::Active => weights + log_shrinkage(difference, pool.votes_between(one, other)),
+    }
+}
+
+fn log_weight(rules: &PairingRules, entry: &PoolEntry) -> f64 {
+    let boost = if entry.votes < rules.new_model_votes { rules.new_model_boost } else { 1.0 };
+    entry.weight.ln() + boost.ln()
+}
+
+/// ln of how much one more vote shortens the interval of a pair's win rate: √(v/n) − √(v/(n+1)), the rule of Chiang et
+/// al. 2024 (arXiv 2403.04132, section 5). v = p(1−p) is the variance of one vote, p the win rate that the ratings
+/// predict. One vote is added to n, so that a pair never voted on comes first but not always.
+fn log_shrinkage(difference: f64, votes: u64) -> f64 {
+    // ln p + ln(1−p) with p = 1/(1+10^(−d/400)), written so that neither end overflows.
+    let d = difference * std::f64::consts::LN_10 / 400.0;
+    let log_variance = -d - 2.0 * (-d).exp().ln_1p();
+    let n = f64::from(u32::try_from(votes).unwrap_or(u32::MAX)) + 1.0;
+    // 1/√n − 1/√(n+1) without the difference of two near numbers.
+    let shrinkage = 1.0 / (n.sqrt() * (n + 1.0).sqrt() * (n.sqrt() + (n + 1.0).sqrt()));
+    0.5 * log_variance + shrinkage.ln()
+}
+
+/// Draws one of the pairs in proportion to their probabilities. There is at least one.
+fn draw<'shares, 'pool>(shares: &'shares [Share<'pool>], rng: &mut impl Rng) -> &'shares Share<'pool> {
+    let total: f64 = shares.iter().map(|share| share.probability).sum();
+    let mut rest = rng.random::<f64>() * total;
+    let chosen = shares.iter().filter(|share| share.probability > 0.0).find(|share| {
+        rest -= share.probability;
+        rest < 0.0
+    });
+    // Rounding can leave a trace of `rest` after the last pair.
+    chosen.or_else(|| shares.iter().rfind(|share| share.probability > 0.0)).unwrap_or(&shares[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+    use super::*;
+
+    const DRAWS: u32 = 10_000;
+
+    fn ordered(one: &ModelId, other: &ModelId) -> (ModelId, ModelId) {
+        if one <= other { (one.clone(), other.clone()) } else { (other.clone(), one.clone()) }
+    }
+
+    fn rules(policy: Policy) -> PairingRules {
+        PairingRules { policy, uniform_share: 0.2, elo_width: 100.0, new_model_votes: 50, new_model_boost: 2.0 }
+    }
+
+    fn entry(id: &str, weight: f64, rating: f64, votes: u64) -> PoolEntry {
+        PoolEntry { id: ModelId::new(id), weight, rating, votes }
+    }
+
+    /// Five models, of which one is paused and one is new.
+    fn pool() -> ModelPool {
+        let mut pool = ModelPool::new(vec![
+            entry("one", 1.0, 1000.0, 100),
+            entry("two", 2.0, 1100.0, 100),
+            entry("three", 1.0, 1300.0, 100),
+            entry("paused", 0.0, 1000.0, 100),
+            entry("new", 1.0, 950.0, 3),
+        ]);
+        pool.set_pair_votes(&ModelId::new("two"), &ModelId::new("one"), 63);
+        pool.set_pair_votes(&ModelId::new("one"), &ModelId::new("three"), 8);
+        pool
+    }
+
+    fn probability(policy: Policy, one: &str, other: &str) -> f64 {
+        let shares = distribution(&pool(), &rules(policy)).unwrap();
+        let ids = (ModelId::new(one), ModelId::new(other));
+        let found = shares.into_iter().find(|share| ordered(&share.first, &share.second) == ordered(&ids.0, &ids.1));
+        found.map_or(0.0, |share| share.probability)
+    }
+
+    #[track_caller]
+    fn near(got: f64, want: f64) {
+        assert!((got - want).abs() < 1e-12, "{got} instead of {want}");
+    }
+
+    /// The upper tail of chi-square for counts against probabilities.
+    fn chi_square_tail(counts: &[u32], probabilities: &[f64], draws: u32) -> f64 {
+        let term = |(&count, &p): (&u32, &f64)| {
+            let expected = f64::from(draws) * p;
+            assert!(expected >= 5.0, "too rare for the test: {expected}");
+            (f64::from(count) - expected).powi(2) / expected
+        };
+        let statistic: f64 = counts.iter().zip(probabilities).map(term).sum();
+        let freedom = f64::from(u32::try_from(counts.len()).unwrap() - 1);
+        1.0 - ChiSquared::new(freedom).unwrap().cdf(statistic)
+    }
+
+    #[test]
+    fn draws_of_every_policy_follow_the_stated_probabilities() {
+        for policy in [Policy::Uniform, Policy::Weighted, Policy::Elo, Policy::Active] {
+            let (pool, rules) = (pool(), rules(policy));
+            let stated = distribution(&pool, &rules).unwrap();
+            let probabilities: Vec<f64> = stated.iter().map(|pair| pair.probability).collect();
+            let mut counts = vec![0_u32; stated.len()];
+            let mut rng = ChaCha8Rng::seed_from_u64(7);
+            for _ in 0..DRAWS {
+                let pair = choose_pair(&pool, &rules, &mut rng).unwrap();
+                let met = ordered(&pair.a, &pair.b);
+                let place = stated.iter().position(|p| ordered(&p.first, &p.second) == met).unwrap();
+                near(pair.probability, probabilities[place]);
+                counts[place] += 1;
+            }
+            let tail = chi_square_tail(&counts, &probabilities, DRAWS);
+            assert!(tail > 0.001, "{policy:?}: {counts:?} against {probabilities:?}, tail {tail}");
+        }
+    }
+
+    #[test]
+    fn sides_are_fair_for_every_pair() {
+        let (pool, rules) = (pool(), rules(Policy::Weighted));
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut sides: HashMap<(ModelId, ModelId), [u32; 2]> = HashMap::new();
+        for _ in 0..DRAWS {
+            let pair = choose_pair(&pool, &rules, &mut rng).unwrap();
+            let key = ordered(&pair.a, &pair.b);
+            let side = usize::from(pair.a == key.0);
+            sides.entry(key).or_default()[side] += 1;
+        }
+        for (pair, counts) in sides {
+            let tail = chi_square_tail(&counts, &[0.5, 0.5], counts[0] + counts[1]);
+            assert!(tail > 0.001, "{pair:?}: {counts:?}, tail {tail}");
+        }
+    }
+
+    #[test]
+    fn probabilities_add_up_to_one() {
+        for policy in [Policy::Uniform, Policy::Weighted, Policy::Elo, Policy::Active] {
+            let shares = distribution(&pool(), &rules(policy)).unwrap();
+            near(shares.iter().map(|pair| pair.probability).sum(), 1.0);
+            assert_eq!(shares.len(), 6, "the paused model meets no one");
+        }
+    }
+
+    #[test]
+    fn uniform_makes_every_pair_alike() {
+        near(probability(Policy::Uniform, "one", "two"), 1.0 / 6.0);
+        near(probability(Policy::Uniform, "new", "three"), 1.0 / 6.0);
+    }
+
+    #[test]
+    fn weights_and_the_boost_of_a_new_model_multiply() {
+        // Weights 1, 2, 1 and 1·2 for the new one: the products add up to 2 + 1 + 2 + 2 + 4 + 2.
+        near(probability(Policy::Weighted, "one", "two"), 2.0 / 13.0);
+        near(probability(Policy::Weighted, "two", "new"), 4.0 / 13.0);
+        near(probability(Policy::Weighted, "paused", "new"), 0.0);
+    }
+
+    #[test]
+    fn near_ratings_meet_more_often_under_elo() {
+        let uniform = 0.2 / 6.0;
+        let (close, far) = (probability(Policy::Elo, "one", "two"), probability(Policy::Elo, "one", "three"));
+        // Twice the weight, and e^(−100/100) against e^(−300/100).
+        near((close - uniform) / (far - uniform), 2.0 * 2_f64.exp());
+    }
+
+    #[test]
+    fn seldom_compared_pairs_meet_more_often_under_active() {
+        let uniform = 0.2 / 6.0;
+        let (often, seldom) = (probability(Policy::Active, "one", "two"), probability(Policy::Active, "one", "three"));
+        let deviation = |rating: f64| {
+            let p = 1.0 / (1.0 + 10_f64.powf(-rating / 400.0));
+            (p * (1.0 - p)).sqrt()
+        };
+        let shrinkage = |n: f64| 1.0 / n.sqrt() - 1.0 / (n + 1.0).sqrt();
+        let want = 2.0 * deviation(100.0) * shrinkage(64.0) / (deviation(300.0) * shrinkage(9.0));
+        assert!(((often - uniform) / (seldom - uniform) - want).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_uniform_share_of_nothing_still_gives_numbers_for_ratings_far_apart() {
+        let pool = ModelPool::new(vec![entry("low", 1.0, -1e7, 99), entry("high", 1.0, 1e7, 99)]);
+        for policy in [Policy::Elo, Policy::Active] {
+            let shares = distribution(&pool, &PairingRules { uniform_share: 0.0, ..rules(policy) }).unwrap();
+            near(shares[0].probability, 1.0);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_pairs() {
+        let draw = || {
+            let mut rng = ChaCha8Rng::seed_from_u64(3);
+            (0..20).map(|_| choose_pair(&pool(), &rules(Policy::Elo), &mut rng).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(), draw());
+    }
+
+    #[test]
+    fn a_replacement_follows_the_pairs_of_the_model_that_stays() {
+        let (pool, rules, staying) = (pool(), rules(Policy::Weighted), ModelId::new("one"));
+        let excluded = [ModelId::new("three")];
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut counts = [0_u32; 2];
+        for _ in 0..DRAWS {
+            let opponent = choose_opponent(&pool, &rules, &staying, &excluded, &mut rng).unwrap();
+            // Without the failed model the products are one·two 2, one·new 2 and two·new 4.
+            near(opponent.probability, 2.0 / 8.0);
+            counts[usize::from(opponent.id == ModelId::new("new"))] += 1;
+        }
+        assert_eq!(counts[0] + counts[1], DRAWS);
+        assert!(chi_square_tail(&counts, &[0.5, 0.5], DRAWS) > 0.001, "{counts:?}");
+    }
+
+    #[test]
+    fn too_few_models_say_what_to_do() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let alone = ModelPool::new(vec![entry("one", 1.0, 1000.0, 0), entry("paused", 0.0, 1000.0, 0)]);
+        let error = choose_pair(&alone, &rules(Policy::Weighted), &mut rng).unwrap_err();
+        assert_eq!(error, PairingError::TooFewModels(1));
+        assert!(error.to_string().contains("[[models]]"), "{error}");
+        let excluded = ["two", "three", "new"].map(ModelId::new);
+        let error = choose_opponent(&pool(), &rules(Policy::Elo), &ModelId::new("one"), &excluded, &mut rng);
+        assert_eq!(error, Err(PairingError::TooFewModels(1)));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_used_are_named() {
+        for (weight, rating) in [(f64::NAN, 1000.0), (-1.0, 1000.0), (1.0, f64::INFINITY)] {
+            let pool = ModelPool::new(vec![entry("odd", weight, rating, 0), entry("two", 1.0, 1000.0, 0)]);
+            let error = distribution(&pool, &rules(Policy::Weighted)).unwrap_err();
+            assert!(matches!(&error, PairingError::BadNumber { model, .. } if model.as_str() == "odd"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_staying_model_outside_the_pool_is_an_error() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let error = choose_opponent(&pool(), &rules(Policy::Uniform), &ModelId::new("paused"), &[], &mut rng);
+        assert_eq!(error, Err(PairingError::NotInPool(ModelId::new("paused"))));
+    }
+}

@@ -33,11 +33,15 @@ pub(super) enum Place {
 /// Takes the graph apart. Every model must have met another.
 pub(super) fn lay_out(models: usize, pairs: &[PairTally]) -> Layout {
     let graph = Graph::new(models, pairs);
-    let mut beyond = graph.peel();
+    let peeled = graph.peel();
+    let mut beyond = vec![None; models];
+    peeled.iter().for_each(|&(model, direction)| beyond[model] = Some(direction));
     let pairs_apart = graph.lone_pairs(&mut beyond);
     let inside: Vec<bool> = beyond.iter().map(Option::is_none).collect();
     let mut components = graph.strong_components(&inside);
-    for model in unmeasured(pairs, &beyond, &pairs_apart) {
+    let mut peeled: Vec<usize> = peeled.into_iter().map(|(model, _)| model).collect();
+    peeled.retain(|model| !pairs_apart.iter().any(|&(a, b)| a == *model || b == *model));
+    for model in unmeasured(pairs, &inside, &peeled) {
         beyond[model] = None;
         components.push(vec![model]);
     }
@@ -62,14 +66,14 @@ fn place(label: Option<usize>, beyond: Option<Direction>) -> Place {
 }
 
 /// Models beyond all others that only met models which are as far beyond the other way: nothing says how they compare
-/// with any rated model, so each is a component of its own.
-fn unmeasured(pairs: &[PairTally], beyond: &[Option<Direction>], pairs_apart: &[(usize, usize)]) -> Vec<usize> {
-    let mut grounded: Vec<usize> = (0..beyond.len()).filter(|&model| beyond[model].is_none()).collect();
-    let apart = |model: usize| pairs_apart.iter().any(|&(a, b)| a == model || b == model);
+/// with any rated model, so each is a component of its own. Taken in the reverse of the order in which they were
+/// peeled, so that one which only met such a model is measured by it.
+fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usize> {
+    let mut grounded: Vec<usize> = (0..inside.len()).filter(|&model| inside[model]).collect();
     let mut found = Vec::new();
-    for model in (0..beyond.len()).filter(|&model| beyond[model].is_some() && !apart(model)) {
+    for &model in peeled.iter().rev() {
         grounded.push(model);
-        let tied = tied_to(beyond.len(), pairs, &grounded);
+        let tied = tied_to(inside.len(), pairs, &grounded);
         let met =
             |pair: &PairTally| (pair.first == model && tied[pair.second]) || (pair.second == model && tied[pair.first]);
         if pairs.iter().any(met) {
@@ -135,38 +139,37 @@ impl Graph {
         self.beaten_by[loser].push(winner);
     }
 
-    /// The models that only won or only lost against those still there when their turn came, winners first.
-    fn peel(&self) -> Vec<Option<Direction>> {
-        let mut beyond: Vec<Option<Direction>> = vec![None; self.beaten.len()];
+    /// The models that only won or only lost against those still there when their turn came, in the order of their
+    /// turns; winners first.
+    fn peel(&self) -> Vec<(usize, Direction)> {
+        let mut there = vec![true; self.beaten.len()];
+        let mut peeled = Vec::new();
         loop {
-            let there = |others: &[usize]| others.iter().any(|&other| beyond[other].is_none());
-            let find = |direction: Direction| -> Vec<(usize, Direction)> {
-                (0..beyond.len())
-                    .filter(|&model| beyond[model].is_none())
-                    .filter(|&model| match direction {
-                        Direction::Above => there(&self.beaten[model]) && !there(&self.beaten_by[model]),
-                        Direction::Below => there(&self.beaten_by[model]) && !there(&self.beaten[model]),
-                    })
-                    .map(|model| (model, direction))
-                    .collect()
-            };
-            let mut found = find(Direction::Above);
-            if found.is_empty() {
-                found = find(Direction::Below);
-            }
-            if found.is_empty() {
-                return beyond;
-            }
-            found.into_iter().for_each(|(model, direction)| beyond[model] = Some(direction));
+            let turn = [Direction::Above, Direction::Below]
+                .into_iter()
+                .find_map(|direction| Some(self.extremes(&there, direction)).filter(|found| !found.is_empty()));
+            let Some(turn) = turn else { return peeled };
+            turn.iter().for_each(|&(model, _)| there[model] = false);
+            peeled.extend(turn);
         }
+    }
+
+    /// The models still there that only won, or only lost, against others still there.
+    fn extremes(&self, there: &[bool], direction: Direction) -> Vec<(usize, Direction)> {
+        let met = |others: &[usize]| others.iter().any(|&other| there[other]);
+        let extreme = |&model: &usize| match direction {
+            Direction::Above => met(&self.beaten[model]) && !met(&self.beaten_by[model]),
+            Direction::Below => met(&self.beaten_by[model]) && !met(&self.beaten[model]),
+        };
+        (0..there.len()).filter(|&model| there[model]).filter(extreme).map(|model| (model, direction)).collect()
     }
 
     /// Two models that met only each other, one winning every time: neither can be the other's measure, so both are
     /// beyond.
     fn lone_pairs(&self, beyond: &mut [Option<Direction>]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        for loser in 0..beyond.len() {
-            let ([winner], []) = (self.beaten_by[loser].as_slice(), self.beaten[loser].as_slice()) else { continue };
+        for (loser, (won, lost)) in self.beaten.iter().zip(&self.beaten_by).enumerate() {
+            let ([], [winner]) = (won.as_slice(), lost.as_slice()) else { continue };
             if self.beaten[*winner].len() == 1 && self.beaten_by[*winner].is_empty() {
                 beyond[loser] = Some(Direction::Below);
                 found.push((*winner.min(&loser), *winner.max(&loser)));

@@ -10,7 +10,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::FitError;
 use super::bradley_terry::{Fit, Standing, within};
 use super::comparison::{PairTally, Tally};
-use super::newton::{PairLoss, logistic, pseudo_inverse};
+use super::newton::{PairLoss, inverse_but_for_a_constant, logistic};
 
 /// The share of intervals that hold the true value, strictly between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,7 +74,7 @@ fn strengths_of(fit: &Fit, members: &[usize]) -> DVector<f64> {
 fn variances(pairs: Vec<PairTally>, strengths: &DVector<f64>) -> Result<DVector<f64>, FitError> {
     let models = strengths.len();
     let loss = PairLoss::new(models, pairs.clone(), Vec::new());
-    let inverse: DMatrix<f64> = pseudo_inverse(loss.curvature(strengths))?;
+    let inverse: DMatrix<f64> = inverse_but_for_a_constant(loss.curvature(strengths))?;
     let mut variances = DVector::zeros(models);
     for pair in &pairs {
         let weight = squared_residuals(pair, strengths[pair.first] - strengths[pair.second]);

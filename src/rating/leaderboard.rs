@@ -267,6 +267,9 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
+/// Ratings that differ by less, in points, differ only by rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Where a model stands on the public scale.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
@@ -299,7 +302,7 @@ impl Placed {
     fn surely_above(&self, other: &Placed) -> bool {
         self.unbounded != Some(Direction::Below)
             && other.unbounded != Some(Direction::Above)
-            && self.lower().unwrap_or(self.rating) > other.upper().unwrap_or(other.rating)
+            && self.lower().unwrap_or(self.rating) > other.upper().unwrap_or(other.rating) + ROUNDING
     }
 
     /// Predicted share of wins against the other; none between two that are unbounded to the same side.

@@ -121,15 +121,13 @@ impl PairLoss {
     }
 }
 
-/// The inverse of a component's curvature on the space of strengths that sum to zero (its pseudo-inverse).
-pub(super) fn pseudo_inverse(mut curvature: DMatrix<f64>) -> Result<DMatrix<f64>, FitError> {
+/// A component's H⁺ but for a constant added to every entry, which no difference of two columns shows.
+pub(super) fn inverse_but_for_a_constant(mut curvature: DMatrix<f64>) -> Result<DMatrix<f64>, FitError> {
     let size = real_len(curvature.nrows());
     let stiffness = mean_diagonal(&curvature);
     curvature.add_scalar_mut(stiffness / size);
     let factor = curvature.cholesky().ok_or_else(|| FitError::Solver(Singular.into()))?;
-    let mut inverse = factor.inverse();
-    inverse.add_scalar_mut(-1.0 / (stiffness * size));
-    Ok(inverse)
+    Ok(factor.inverse())
 }
 
 /// 1 / (1 + e^−x), without overflow and exact in relative terms in both tails.

@@ -61,7 +61,8 @@ impl Profile {
         grounded.push(held);
         // Other unbounded models that the held one keeps from infinity are fitted; the rest go there and cost nothing.
         let kept = tied_to(strengths.len(), &turned, &grounded);
-        let pairs: Vec<PairTally> = turned.into_iter().filter(|pair| kept[pair.first] && kept[pair.second]).collect();
+        let counts = |pair: &PairTally| kept[pair.first] && kept[pair.second] && !joins_components(fit, pair);
+        let pairs: Vec<PairTally> = turned.into_iter().filter(counts).collect();
         let least = pairs.iter().map(|pair| loss_within(fit, sign, pair)).sum();
         let mut gauges: Vec<Vec<usize>> = fit.members().into_iter().filter(|members| !members.is_empty()).collect();
         gauges.push(vec![held]);
@@ -121,14 +122,18 @@ fn turned(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
     pairs.iter().map(turn).collect()
 }
 
-/// The loss of a (turned) pair at the fit: nothing unless both models are rated in one component, for all others part
-/// without limit.
+/// Whether both models are rated, in different components: with the means held, such a pair says nothing.
+fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
+    match (fit.standings[pair.first], fit.standings[pair.second]) {
+        (Standing::Rated { component: one, .. }, Standing::Rated { component: other, .. }) => one != other,
+        _ => false,
+    }
+}
+
+/// The loss of a (turned) pair at the fit: nothing unless both models are rated, for all others part without limit.
 fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
     match (fit.standings[pair.first], fit.standings[pair.second]) {
-        (
-            Standing::Rated { component: one, strength: first },
-            Standing::Rated { component: other, strength: second },
-        ) if one == other => {
+        (Standing::Rated { strength: first, .. }, Standing::Rated { strength: second, .. }) => {
             let d = sign * (first - second);
             pair.points_first() * softplus(-d) + pair.points_second() * softplus(d)
         }

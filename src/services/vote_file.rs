@@ -243,3 +243,117 @@ impl From<csv::Error> for RowError {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{AWins, BWins, BothBad, Tie};
+
+    /// The votes of files with these contents, as `a outcome b`.
+    fn read(files: &[&[u8]]) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..files.len()).map(|n| folder.path().join(format!("votes{n}.csv"))).collect();
+        for (path, text) in paths.iter().zip(files) {
+            std::fs::write(path, text).unwrap();
+        }
+        let shown = |error: VoteFileError| error.to_string().replace(&format!("{}/", folder.path().display()), "");
+        let comparisons = read_votes(&paths).map_err(shown)?;
+        let name = |index: u32| comparisons.models()[index as usize].clone();
+        let line = |c: &crate::rating::comparison::Comparison| format!("{} {:?} {}", name(c.a), c.outcome, name(c.b));
+        Ok(comparisons.log().iter().map(line).collect())
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(read(&[text.as_bytes()]).unwrap(), expected);
+    }
+
+    #[track_caller]
+    fn refuse(text: &[u8], message: &str) {
+        assert_eq!(read(&[text]).unwrap_err(), message);
+    }
+
+    #[test]
+    fn every_spelling_of_a_winner_is_known() {
+        for (spellings, outcome) in [
+            (&["model_a", "A", "a", "left"][..], AWins),
+            (&["model_b", "B", "b", "right"], BWins),
+            (&["tie"], Tie),
+            (&["both_bad", "tie (bothbad)"], BothBad),
+        ] {
+            for spelling in spellings {
+                check(&format!("model_a,model_b,winner\nx,y,{spelling}\n"), &[&format!("x {outcome:?} y")]);
+            }
+        }
+    }
+
+    #[test]
+    fn columns_are_found_by_name_in_any_order() {
+        check("id,winner,model_x,left,right\n0,right,97,Falcon,\"Weaver, 12k\"\n", &["Falcon BWins Weaver, 12k"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_carriage_returns_do_no_harm() {
+        let text = "\u{feff}model_a,model_b,winner\r\nx,y,model_b\r\n通义,y,tie\r\n";
+        check(text, &["x BWins y", "通义 Tie y"]);
+    }
+
+    #[test]
+    fn votes_come_in_the_order_of_their_times() {
+        let text = "tstamp,model_a,model_b,winner\n3,x,y,A\n1.5,x,y,B\n3,x,y,tie\n-2,x,y,both_bad\n";
+        check(text, &["x BothBad y", "x BWins y", "x AWins y", "x Tie y"]);
+    }
+
+    #[test]
+    fn several_files_are_put_in_one_order_where_all_have_times() {
+        let one = b"model_a,model_b,winner,tstamp\nx,y,B,30\nx,y,A,10\n";
+        let other = b"model_a,model_b,winner,ts_ms\nx,y,tie,20000\n";
+        let untimed = b"model_a,model_b,winner\nx,z,A\n";
+        assert_eq!(read(&[one, other]).unwrap(), ["x AWins y", "x Tie y", "x BWins y"]);
+        assert_eq!(read(&[one, untimed, other]).unwrap(), ["x AWins y", "x BWins y", "x AWins z", "x Tie y"]);
+    }
+
+    #[test]
+    fn a_header_without_rows_is_no_votes() {
+        check("model_a,model_b,winner\n", &[]);
+    }
+
+    #[test]
+    fn bad_rows_are_refused_with_their_line_and_reason() {
+        let header = "model_a,model_b,winner,tstamp\n";
+        for (row, reason) in [
+            ("x,y,nobody,1", "unknown winner \"nobody\": write model_a, model_b, tie or both_bad"),
+            ("x,y,,1", "unknown winner \"\": write model_a, model_b, tie or both_bad"),
+            ("x,x,A,1", "model \"x\" is compared with itself: a vote needs two different models"),
+            ("x,,A,1", "column model_b is empty: name the model"),
+            ("x,y,A,soon", "tstamp is \"soon\": give a number"),
+            ("x,y,A,NaN", "tstamp is \"NaN\": give a number"),
+            ("x,y,A", "3 fields where the header has 4: quote fields that hold a comma"),
+        ] {
+            let text = format!("{header}x,y,A,0\n\"x\n2\",y,A,0\n{row}\nx,y,B,2\n");
+            refuse(text.as_bytes(), &format!("votes0.csv line 5: {reason}"));
+        }
+        refuse(b"model_a,model_b,winner\nx,\xff,A\n", "votes0.csv line 2: not UTF-8: save the file as UTF-8");
+    }
+
+    #[test]
+    fn files_without_the_columns_are_refused_by_name() {
+        let rest = "its first line must name model_a, model_b and winner (or left, right and winner)";
+        refuse(b"", &format!("votes0.csv has no column model_a: {rest}"));
+        refuse(b"model_a,winner\nx,A\n", &format!("votes0.csv has no column model_b: {rest}"));
+        refuse(b"left,right\nx,y\n", &format!("votes0.csv has no column winner: {rest}"));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = read_votes(&["no/such/votes.csv"]).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the votes file no/such/votes.csv: "), "{error}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            let _: Result<_, _> = read(&[&[b"model_a,model_b,winner\n", bytes.as_slice()].concat()]);
+        }
+    }
+}

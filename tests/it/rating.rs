@@ -85,7 +85,471 @@ fn the_sparse_simulation_agrees_with_the_exact_results() {
     agree_with_goldens(&shared.join("data/synth_5000.csv"), &shared.join("golden/synth_5000"));
 }
 
+#[test]
+fn the_small_fixture_agrees_with_results_in_fifty_digits() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let comparisons = read_votes(&[data.join("small_votes.csv")]).unwrap();
+    let board = board_of(&comparisons, &LeaderboardOptions::default());
+    let expected = data.join("small_expected.csv");
+    agree(&board, &expected, "rating", 1e-9, |model| model.rating);
+    agree(&board, &expected, "lower", 1e-9, |model| model.lower.unwrap());
+    agree(&board, &expected, "upper", 1e-9, |model| model.upper.unwrap());
+    agree(&board, &expected, "elo", 1e-9, |model| model.elo);
+    agree(&board, &expected, "rank", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
+    assert_eq!(board.models[0].model, "Ärger 7B");
+}
+
+// ------------------------------------------------------------------------------------------------- hard cases
+
+/// So many votes of one kind: A, B, the outcome, how often.
+type Votes = [(&'static str, &'static str, Outcome, u32)];
+
+fn set(votes: &Votes) -> ComparisonSet {
+    let mut comparisons = ComparisonSet::new();
+    for &(a, b, outcome, count) in votes {
+        for _ in 0..count {
+            comparisons.record(a, b, outcome).unwrap();
+        }
+    }
+    comparisons
+}
+
 fn board_of(comparisons: &ComparisonSet, options: &LeaderboardOptions) -> Leaderboard {
     let elo = EloTable::replay(comparisons, options.scoring);
-    rank(comparisons, &elo, options).unwrap()
+    let board = rank(comparisons, &elo, options).unwrap();
+    let json = serde_json::to_value(&board).unwrap();
+    for model in json["models"].as_array().unwrap() {
+        for field in ["rating", "elo", "win_tie_rate"] {
+            assert!(model[field].is_number(), "{field} is not a finite number: {model}");
+        }
+    }
+    board
+}
+
+fn board(votes: &Votes) -> Leaderboard {
+    board_of(&set(votes), &LeaderboardOptions::default())
+}
+
+#[track_caller]
+fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board RankedModel {
+    board.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
+}
+
+/// The ratings, in the order of the leaderboard.
+#[track_caller]
+fn check(votes: &Votes, expected: &[(&str, f64)]) {
+    let board = board(votes);
+    let names: Vec<&str> = board.models.iter().map(|line| line.model.as_str()).collect();
+    assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (line, (name, rating)) in board.models.iter().zip(expected) {
+        assert!((line.rating - rating).abs() < 1e-9, "{name}: {} instead of {rating}", line.rating);
+    }
+    assert!(board.converged, "{board:?}");
+}
+
+/// Rating points of odds.
+fn points(odds: f64) -> f64 {
+    400.0 * odds.log10()
+}
+
+/// The strength in points at which `wins` wins in a row stand at the 95 % likelihood-ratio limit against an equal.
+fn limit_points(wins: f64) -> f64 {
+    let chi_square: f64 = 3.841_458_820_694_124;
+    -points((chi_square / (2.0 * wins)).exp_m1())
+}
+
+#[test]
+fn three_of_four_are_exactly_a_factor_of_three_apart() {
+    let half = 190.848_501_887_865 / 2.0;
+    check(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)], &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
+}
+
+#[test]
+fn ten_thousand_to_one_loses_no_precision() {
+    let half = points(9999.0) / 2.0;
+    check(&[("a", "b", AWins, 9999), ("a", "b", BWins, 1)], &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
+    assert!((2.0 * half - 1_599.982_627).abs() < 1e-6);
+}
+
+#[test]
+fn only_ties_leave_all_at_the_mean() {
+    let votes = [("a", "b", Tie, 3), ("b", "c", BothBad, 2), ("c", "a", Tie, 1)];
+    check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
+}
+
+#[test]
+fn a_perfect_cycle_leaves_all_at_the_mean() {
+    let votes = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2)];
+    check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
+}
+
+#[test]
+fn odd_names_are_unchanged() {
+    let votes = [("say \"hi\", ok", "通义千问", Tie, 1), ("通义千问", " Ärger\t", Tie, 1)];
+    check(&votes, &[(" Ärger\t", 1000.0), ("say \"hi\", ok", 1000.0), ("通义千问", 1000.0)]);
+}
+
+#[test]
+fn no_votes_give_an_empty_leaderboard_and_say_so() {
+    let board = board(&[]);
+    assert!(board.models.is_empty() && board.converged);
+    assert_eq!((board.votes.read, board.components), (0, 0));
+    assert!(board.notes[0].contains("no rated votes"), "{:?}", board.notes);
+}
+
+#[test]
+fn a_model_against_itself_is_refused_and_leaves_nothing_behind() {
+    let mut comparisons = ComparisonSet::new();
+    let error = comparisons.record("a", "a", AWins).unwrap_err();
+    assert!(error.to_string().contains("\"a\" is compared with itself"), "{error}");
+    assert!(comparisons.is_empty() && comparisons.models().is_empty());
+}
+
+const BALANCED: [(&str, &str, Outcome, u32); 3] = [("b", "c", AWins, 6), ("b", "c", BWins, 3), ("c", "d", Tie, 2)];
+
+#[test]
+fn a_model_that_always_wins_comes_first_with_a_bound_and_changes_no_other_rating() {
+    let without = board(&BALANCED);
+    let with = board(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
+    let winner = &with.models[0];
+    assert_eq!((winner.model.as_str(), winner.rank, winner.unbounded), ("a", 1, Some(Direction::Above)));
+    assert_eq!((winner.lower, winner.upper), (Some(winner.rating), None));
+    // From the likelihood equations, solved by a general root finder in 40 digits.
+    assert!((winner.rating - 1_144.650_934_945_092_3).abs() < 1e-9, "{}", winner.rating);
+    for model in &without.models {
+        let line = line(&with, &model.model);
+        assert_eq!((line.rating.to_bits(), line.lower, line.upper), (model.rating.to_bits(), model.lower, model.upper));
+    }
+    assert_eq!(with.components, 1);
+    assert!(with.notes[0].contains("\"a\" won every vote"), "{:?}", with.notes);
+}
+
+#[test]
+fn a_model_that_always_loses_mirrors_one_that_always_wins() {
+    let mirrored: Vec<_> = [&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]]
+        .concat()
+        .into_iter()
+        .map(|(a, b, outcome, count)| match outcome {
+            AWins => (a, b, BWins, count),
+            BWins => (a, b, AWins, count),
+            other => (a, b, other, count),
+        })
+        .collect();
+    let winning = board(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
+    let losing = board(&mirrored);
+    let loser = losing.models.last().unwrap();
+    assert_eq!((loser.model.as_str(), loser.unbounded), ("a", Some(Direction::Below)));
+    assert_eq!((loser.lower, loser.upper), (None, Some(loser.rating)));
+    for model in &winning.models {
+        let mirror = 2000.0 - line(&losing, &model.model).rating;
+        assert!((model.rating - mirror).abs() < 1e-9, "{}: {} and {mirror}", model.model, model.rating);
+    }
+}
+
+#[test]
+fn the_bound_of_a_winner_is_its_likelihood_ratio_limit() {
+    // Against one rated group of two equal models it is that of six wins in a row, all else being symmetrical.
+    let board = board(&[("b", "c", Tie, 8), ("a", "b", AWins, 3), ("a", "c", AWins, 3)]);
+    let bound = line(&board, "a").rating;
+    assert!((bound - (1000.0 + limit_points(6.0))).abs() < 1e-6, "{bound}");
+}
+
+#[test]
+fn two_models_of_which_one_always_wins_share_the_bound() {
+    let half = limit_points(9.0) / 2.0;
+    let votes = [("b", "a", BWins, 9)];
+    check(&votes, &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
+    let board = board(&votes);
+    assert_eq!(
+        board.models.iter().map(|line| line.unbounded).collect::<Vec<_>>(),
+        [Some(Direction::Above), Some(Direction::Below)]
+    );
+}
+
+#[test]
+fn one_vote_between_two_models_gives_finite_numbers() {
+    let half = limit_points(1.0) / 2.0;
+    check(&[("a", "b", AWins, 1)], &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
+}
+
+#[test]
+fn a_chain_of_winners_is_bounded_link_by_link() {
+    let board = board(&[("a", "b", AWins, 9), ("b", "c", AWins, 9), ("c", "d", AWins, 5), ("c", "d", BWins, 5)]);
+    let order: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
+    let above = Some(Direction::Above);
+    assert_eq!(order, [("a", above), ("b", above), ("c", None), ("d", None)]);
+    assert!(line(&board, "a").rating > line(&board, "b").rating, "{board:?}");
+    assert!((line(&board, "c").rating - 1000.0).abs() < 1e-9);
+}
+
+#[test]
+fn parts_joined_by_one_way_votes_only_are_rated_apart_and_the_bridge_is_named() {
+    let votes = [
+        ("a", "b", AWins, 3),
+        ("a", "b", BWins, 1),
+        ("x", "y", AWins, 1),
+        ("x", "y", BWins, 3),
+        ("y", "z", Tie, 2),
+        ("a", "x", AWins, 2),
+    ];
+    let board = board(&votes);
+    assert_eq!(board.components, 2);
+    assert_eq!((line(&board, "z").component, line(&board, "a").component), (0, 1), "the largest comes first");
+    for component in 0..2 {
+        let ratings: Vec<f64> =
+            board.models.iter().filter(|line| line.component == component).map(|line| line.rating).collect();
+        let mean = ratings.iter().sum::<f64>() / f64::from(u32::try_from(ratings.len()).unwrap());
+        assert!((mean - 1000.0).abs() < 1e-9, "component {component}: {ratings:?}");
+    }
+    assert!((line(&board, "a").rating - line(&board, "b").rating - points(3.0)).abs() < 1e-9);
+    assert_eq!((board.bridges[0].winner.as_str(), board.bridges[0].loser.as_str()), ("a", "x"));
+    assert!(board.notes.iter().any(|note| note.contains("\"a\" over \"x\" (2)")), "{:?}", board.notes);
+}
+
+#[test]
+fn votes_between_components_do_not_bend_the_bound_of_a_winner() {
+    let apart =
+        [("b", "c", Tie, 2), ("x", "y", Tie, 2), ("x", "b", AWins, 5), ("a", "b", AWins, 3), ("a", "c", AWins, 3)];
+    let bound = line(&board(&apart), "a").rating;
+    assert!((bound - 1000.0 - limit_points(6.0)).abs() < 1e-6, "{bound}");
+}
+
+#[test]
+fn a_winner_over_a_loser_only_is_a_component_of_its_own() {
+    let board = board(&[("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1)]);
+    let odd = line(&board, "odd");
+    assert_eq!((board.components, odd.component, odd.unbounded), (2, 1, None));
+    assert_eq!((odd.rating.to_bits(), odd.lower, odd.average_win_rate), (1000_f64.to_bits(), None, None));
+    assert_eq!(line(&board, "loser").unbounded, Some(Direction::Below));
+}
+
+#[test]
+fn a_winner_over_a_component_of_one_is_measured_by_it() {
+    let votes = [("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1), ("first", "odd", AWins, 4)];
+    let board = board(&votes);
+    let (odd, first) = (line(&board, "odd"), line(&board, "first"));
+    assert_eq!((odd.component, odd.unbounded), (1, None));
+    assert_eq!((first.component, first.unbounded), (1, Some(Direction::Above)));
+    assert!((first.rating - 1000.0 - limit_points(4.0)).abs() < 1e-6, "{first:?}");
+}
+
+#[test]
+fn dropped_ties_leave_every_sum_and_are_counted_as_excluded() {
+    let comparisons = set(&[("a", "b", AWins, 3), ("b", "a", AWins, 1), ("a", "b", Tie, 5), ("b", "c", BothBad, 2)]);
+    let scoring = Scoring { ties: TieRule::Drop, both_bad: TieRule::Drop };
+    let board = board_of(&comparisons, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
+    assert_eq!((board.votes.read, board.votes.rated), (11, 4));
+    assert_eq!((board.votes.excluded["tie_dropped"], board.votes.excluded["both_bad_dropped"]), (5, 2));
+    assert_eq!(board.models.len(), 2, "c has no rated vote");
+    let a = line(&board, "a");
+    assert!((a.rating - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
+    let four_only = set(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
+    let elo = EloTable::replay(&four_only, Scoring::default()).rating(0);
+    assert!((a.elo - elo).abs() < 1e-12, "Elo leaves them out as well: {} and {elo}", a.elo);
+    assert_eq!((a.battles, a.ties), (4, 0));
+    assert!((a.win_tie_rate - 0.75).abs() < 1e-15);
+}
+
+#[test]
+fn an_anchor_moves_its_component_to_its_rating() {
+    let comparisons = set(&BALANCED);
+    let free = board_of(&comparisons, &LeaderboardOptions::default());
+    let anchor = Some(Anchor { model: "c".into(), rating: 1200.0 });
+    for method in [Method::Bt, Method::Elo] {
+        let options = LeaderboardOptions { method, anchor: anchor.clone(), ..LeaderboardOptions::default() };
+        assert!((line(&board_of(&comparisons, &options), "c").rating - 1200.0).abs() < 1e-9);
+    }
+    let options = LeaderboardOptions { anchor, ..LeaderboardOptions::default() };
+    let held = board_of(&comparisons, &options);
+    let shift = 1200.0 - line(&free, "c").rating;
+    assert!((line(&held, "b").lower.unwrap() - line(&free, "b").lower.unwrap() - shift).abs() < 1e-9);
+}
+
+#[test]
+fn an_anchor_that_cannot_be_one_is_refused() {
+    let comparisons = set(&[&BALANCED[..], &[("a", "b", AWins, 2)]].concat());
+    let refuse = |model: &str, rating: f64| {
+        let anchor = Some(Anchor { model: model.into(), rating });
+        let elo = EloTable::replay(&comparisons, Scoring::default());
+        rank(&comparisons, &elo, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() }).unwrap_err()
+    };
+    assert!(matches!(refuse("nobody", 1000.0), FitError::UnknownAnchor(_)));
+    assert!(matches!(refuse("a", 1000.0), FitError::UnboundedAnchor(_)));
+    assert!(matches!(refuse("b", f64::NAN), FitError::AnchorRating(_)));
+}
+
+#[test]
+fn elo_as_the_method_ranks_by_elo_without_intervals() {
+    let comparisons = set(&BALANCED);
+    let board = board_of(&comparisons, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
+    assert_eq!((board.interval, board.iterations, board.components), (IntervalMethod::None, 0, 1));
+    for model in &board.models {
+        assert!((model.rating - model.elo).abs() < 1e-9);
+        assert_eq!(model.lower, None);
+    }
+    assert_eq!(board.models.iter().map(|line| line.rank).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn the_change_of_a_vote_can_be_told_before_and_after_it_is_counted() {
+    let comparisons = set(&[("a", "b", AWins, 1), ("b", "a", AWins, 1)]);
+    let mut elo = EloTable::default();
+    let first = elo.record(comparisons.log()[0]);
+    assert!((first - 2.0).abs() < 1e-12, "half of K: {first}");
+    let told = elo.change(1, 0, AWins);
+    elo.catch_up(&comparisons);
+    assert!((elo.rating(1) - (998.0 + told)).abs() < 1e-12);
+    assert!((elo.rating(0) + elo.rating(1) - 2000.0).abs() < 1e-12);
+    assert!((elo.rating(7) - 1000.0).abs() < 1e-12, "a model without a vote is at the start");
+}
+
+#[test]
+fn few_votes_are_marked_provisional() {
+    let votes = [("a", "b", AWins, 20), ("b", "a", AWins, 12), ("b", "c", Tie, 2)];
+    let board = board(&votes);
+    let marked: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.provisional)).collect();
+    assert!(marked.contains(&("a", false)) && marked.contains(&("b", false)) && marked.contains(&("c", true)));
+}
+
+#[test]
+fn a_leaderboard_has_the_fields_of_the_contract_in_its_order() {
+    let text = serde_json::to_string(&board(&BALANCED)).unwrap();
+    let order = |keys: &[&str], text: &str| {
+        let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).expect(key)).collect();
+        assert!(places.is_sorted(), "{keys:?} in {text}");
+    };
+    let top = ["method", "interval", "confidence", "converged", "iterations", "log_likelihood", "votes", "components"];
+    order(&[&top[..], &["models", "style"]].concat(), &text);
+    let line = ["model", "rank", "rating", "lower", "upper", "elo", "battles", "wins", "losses", "ties", "both_bad"];
+    let rest = ["win_tie_rate", "average_win_rate", "component", "provisional"];
+    order(&[&line[..], &rest].concat(), &text[text.find("\"models\"").unwrap()..]);
+    let back: Leaderboard = serde_json::from_str(&text).unwrap();
+    assert_eq!(back.models.len(), 3);
+}
+
+// ------------------------------------------------------------------------------------------------- properties
+
+/// Votes among up to eight models; every model ties with the next, so that the graph is connected both ways.
+fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
+    let vote = (0..8_u8, 1..8_u8, prop::sample::select(Outcome::ALL.to_vec()));
+    prop::collection::vec(vote, 0..120).prop_map(|mut votes| {
+        votes.iter_mut().for_each(|vote| vote.1 = (vote.0 + vote.1) % 8);
+        votes.extend((0..8).map(|model| (model, (model + 1) % 8, Tie)));
+        votes
+    })
+}
+
+fn recorded(votes: &[(u8, u8, Outcome)]) -> ComparisonSet {
+    let mut comparisons = ComparisonSet::new();
+    for &(a, b, outcome) in votes {
+        comparisons.record(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
+    }
+    comparisons
+}
+
+fn without_elo(board: Leaderboard) -> Vec<RankedModel> {
+    board.models.into_iter().map(|line| RankedModel { elo: 0.0, ..line }).collect()
+}
+
+fn mirrored((a, b, outcome): (u8, u8, Outcome)) -> (u8, u8, Outcome) {
+    let turned = match outcome {
+        AWins => BWins,
+        BWins => AWins,
+        other => other,
+    };
+    (b, a, turned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn neither_order_nor_side_changes_a_bit((votes, shuffled) in connected_votes().prop_flat_map(|votes| {
+        (Just(votes.clone()), Just(votes).prop_shuffle())
+    })) {
+        let options = LeaderboardOptions::default();
+        let turned: Vec<_> = shuffled.into_iter().enumerate()
+            .map(|(place, vote)| if place % 2 == 0 { mirrored(vote) } else { vote })
+            .collect();
+        let (one, other) = (board_of(&recorded(&votes), &options), board_of(&recorded(&turned), &options));
+        prop_assert_eq!(without_elo(one), without_elo(other));
+    }
+
+    #[test]
+    fn elo_does_not_depend_on_sides(votes in connected_votes()) {
+        let turned: Vec<_> = votes.iter().copied().map(mirrored).collect();
+        let (one, other) = (recorded(&votes), recorded(&turned));
+        let (elo_one, elo_other) =
+            (EloTable::replay(&one, Scoring::default()), EloTable::replay(&other, Scoring::default()));
+        for (index, model) in one.models().iter().enumerate() {
+            let mirror = elo_other.rating(other.index_of(model).unwrap());
+            prop_assert!((elo_one.rating(index) - mirror).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_gradient_is_at_rounding_and_strengths_sum_to_zero(votes in connected_votes()) {
+        let tally = recorded(&votes).tally(Scoring::default());
+        let fit = fit(&tally).unwrap();
+        prop_assert!(fit.converged && fit.iterations < 20, "{:?}", fit);
+        let strengths: Vec<f64> = fit.strengths().map(|strength| strength.unwrap()).collect();
+        prop_assert!(strengths.iter().sum::<f64>().abs() < 1e-13);
+        let mut gradient = vec![0.0; strengths.len()];
+        for pair in &tally.pairs {
+            let p = 1.0 / (1.0 + (strengths[pair.second] - strengths[pair.first]).exp());
+            let surplus = pair.points_first() - (pair.first_wins + pair.second_wins + pair.halves) * p;
+            gradient[pair.first] += surplus;
+            gradient[pair.second] -= surplus;
+        }
+        for slope in gradient {
+            prop_assert!(slope.abs() < 1e-13 * f64::from(u32::try_from(votes.len()).unwrap()), "{}", slope);
+        }
+    }
+
+    #[test]
+    fn every_vote_twice_narrows_intervals_by_the_square_root_of_two(votes in connected_votes()) {
+        let options = LeaderboardOptions::default();
+        let once = board_of(&recorded(&votes), &options);
+        let twice = board_of(&recorded(&[votes.clone(), votes].concat()), &options);
+        for model in &once.models {
+            let double = line(&twice, &model.model);
+            prop_assert!((double.rating - model.rating).abs() < 1e-9);
+            let ratio = model.standard_error.unwrap() / double.standard_error.unwrap();
+            prop_assert!(model.standard_error.unwrap() < 1e-9 || (ratio - 2_f64.sqrt()).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn an_anchor_shifts_every_rating_alike(votes in connected_votes(), rating in -3000.0..3000.0) {
+        let comparisons = recorded(&votes);
+        let free = board_of(&comparisons, &LeaderboardOptions::default());
+        let anchor = Some(Anchor { model: "model 3".into(), rating });
+        let held = board_of(&comparisons, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
+        let shift = rating - line(&free, "model 3").rating;
+        for model in &free.models {
+            let moved = line(&held, &model.model);
+            prop_assert!((moved.rating - model.rating - shift).abs() < 1e-9);
+            prop_assert_eq!(moved.rank, model.rank);
+        }
+    }
+
+    #[test]
+    fn any_votes_at_all_give_finite_numbers(votes in prop::collection::vec(
+        (0..12_u8, 1..12_u8, prop::sample::select(vec![AWins, AWins, AWins, BWins, Tie])), 0..25,
+    )) {
+        let votes: Vec<_> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 12, outcome)).collect();
+        let comparisons = recorded(&votes);
+        let board = board_of(&comparisons, &LeaderboardOptions::default());
+        prop_assert!(board.converged);
+        prop_assert_eq!(board.models.len(), comparisons.models().len());
+        prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating.abs() < 1e5));
+        let fit = fit(&comparisons.tally(Scoring::default())).unwrap();
+        for members in fit.members().into_iter().filter(|members| !members.is_empty()) {
+            let sum: f64 = members.iter().map(|&model| match fit.standings[model] {
+                Standing::Rated { strength, .. } => strength,
+                Standing::Unbounded { .. } => f64::NAN,
+            }).sum();
+            prop_assert!(sum.abs() < 1e-12);
+        }
+    }
 }
