@@ -27,7 +27,7 @@ enum Command {
     /// Run the arena.
     Serve(serve::ServeOptions),
     /// List the models, or ask each of them one question.
-    Models(models::ModelsOptions),
+    Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(fit::FitCommand),
     /// Write the vote log to a file.

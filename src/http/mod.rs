@@ -1,12 +1,13 @@
 //! HTTP: the one route table, and the server around it.
 
 mod api;
+mod board;
 pub mod error;
-mod headers;
-mod pages;
+pub mod headers;
+pub mod pages;
 mod session;
 mod sockets;
-mod static_files;
+pub mod static_files;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -21,9 +22,9 @@ use sockets::OpenSockets;
 /// Every address of the arena.
 fn routes(config: &mut web::ServiceConfig) {
     config
-        .route("/", web::get().to(pages::battle))
-        .route("/leaderboard", web::get().to(pages::leaderboard))
-        .route("/about", web::get().to(pages::about))
+        .route("/", web::get().to(pages::battle::battle))
+        .route("/leaderboard", web::get().to(board::page))
+        .route("/about", web::get().to(pages::about::about))
         .route("/static/{path:.*}", web::get().to(static_files::serve))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
@@ -31,7 +32,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(api::readyz))
-        .default_service(web::to(pages::not_found));
+        .default_service(web::to(pages::not_found::not_found));
 }
 
 /// The server on a socket that listens already. It ends when the arena's tasks are told to.
@@ -48,7 +49,7 @@ pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Serv
             .app_data(app.clone())
             .app_data(open.clone())
             .wrap(Compress::default())
-            .wrap(from_fn(headers::secure))
+            .wrap(from_fn(headers::security_headers))
             .configure(routes)
     })
     .tcp_nodelay(true)

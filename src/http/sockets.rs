@@ -7,6 +7,7 @@ use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
+use super::pages::Language;
 use super::session::Visitor;
 use crate::app::AppState;
 use crate::ws::driver::{self, Connection};
@@ -77,12 +78,12 @@ pub async fn leaderboard(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
     let (response, session, stream) = actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
-    let language = super::pages::language_of(&request);
-    let view = move |app: &AppState| super::pages::leaderboard_frame(app, language);
+    let language = Language::of(&request);
+    let frame = move |app: &AppState| super::board::frame(app, language);
     let app = app.into_inner();
     let tracked = app.tasks.clone();
     actix_web::rt::spawn(tracked.track(async move {
-        leaderboard::follow(app, view, session, stream).await;
+        leaderboard::follow(app, frame, session, stream).await;
         drop(seat);
     }));
     Ok(response)

@@ -16,7 +16,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 /// Sends `frame` of the arena at once and after every published leaderboard, until the client is gone.
 pub async fn follow(
     app: Arc<AppState>,
-    frame: impl Fn(&AppState) -> Option<String>,
+    frame: impl Fn(&AppState) -> String,
     mut session: Session,
     mut inbox: MessageStream,
 ) {
@@ -26,8 +26,7 @@ pub async fn follow(
     let mut changed = true;
     loop {
         if std::mem::take(&mut changed) {
-            let Some(text) = frame(&app) else { break };
-            if session.text(text).await.is_err() {
+            if session.text(frame(&app)).await.is_err() {
                 return;
             }
         }

@@ -1,0 +1,22 @@
+//! The battle page: ask, read two replies, vote, see the names. `static/js/battle.js` speaks the wire.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Language, Page, Section, respond};
+
+#[derive(Template)]
+#[template(path = "battle.html")]
+struct BattlePage {
+    page: Page,
+    /// The words that the script needs, as JSON.
+    script_strings: String,
+}
+
+/// `GET /`
+pub async fn battle(request: HttpRequest) -> HttpResponse {
+    let page = Page::new(&request, Section::Battle);
+    let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
+    respond(&request, StatusCode::OK, &BattlePage { page, script_strings })
+}

@@ -1,0 +1,85 @@
+//! The server-rendered pages. Each file holds one page: its template's data and a thin handler or `render`.
+//!
+//! Templates are in `web/`, all words in [`strings`]. Pages work in every language of [`Language`]; the visitor's is
+//! taken from `?lang=`, then from the cookie that `?lang=` left, then from what the browser asks for.
+
+pub mod about;
+pub mod battle;
+pub mod language;
+pub mod leaderboard;
+pub mod not_found;
+pub(crate) mod strings;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+pub use language::Language;
+use strings::Strings;
+
+use super::static_files;
+
+/// An entry of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Battle,
+    Leaderboard,
+    About,
+    None,
+}
+
+/// What the frame around every page needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
+    pub(crate) language: Language,
+    pub(crate) section: Section,
+    path: String,
+}
+
+impl Page {
+    pub(crate) fn new(request: &HttpRequest, section: Section) -> Self {
+        Self { language: Language::of(request), section, path: request.path().to_owned() }
+    }
+
+    pub(crate) fn t(&self) -> &'static Strings {
+        self.language.strings()
+    }
+
+    /// The address of this page in another language.
+    pub(crate) fn in_language(&self, language: &Language) -> String {
+        format!("{}?lang={}", self.path, language.code())
+    }
+
+    pub(crate) fn is(&self, section: Section) -> bool {
+        self.section == section
+    }
+
+    /// The address of a static file.
+    #[expect(clippy::unused_self, reason = "templates call it on the page")]
+    pub(crate) fn file(&self, path: &str) -> String {
+        static_files::url(path)
+    }
+}
+
+/// Renders a page as a response; remembers the language where the visitor chose one.
+pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
+    let html = match page.render() {
+        Ok(html) => html,
+        Err(error) => {
+            tracing::error!(page.path = request.path(), error = %error, "a page could not be rendered");
+            return HttpResponse::InternalServerError().body("this page could not be made: reload it\n");
+        }
+    };
+    let mut response = HttpResponse::build(status);
+    response
+        .content_type("text/html; charset=utf-8")
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::VARY, "accept-language, cookie"));
+    if let Some(cookie) = language::chosen(request) {
+        response.cookie(cookie);
+    }
+    response.body(html)
+}
+
+#[cfg(test)]
+mod tests;

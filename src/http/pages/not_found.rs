@@ -1,0 +1,19 @@
+//! The page for an address that leads nowhere.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Language, Page, Section, respond};
+
+#[derive(Template)]
+#[template(path = "not_found.html")]
+struct NotFoundPage {
+    page: Page,
+}
+
+/// The default service.
+pub async fn not_found(request: HttpRequest) -> HttpResponse {
+    let page = Page { path: "/".to_owned(), ..Page::new(&request, Section::None) };
+    respond(&request, StatusCode::NOT_FOUND, &NotFoundPage { page })
+}

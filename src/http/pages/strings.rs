@@ -1,0 +1,150 @@
+//! Every word of the pages, one table a language. A further language is a further table and a line in
+//! [`super::language::Language`].
+
+use serde::Serialize;
+
+/// The words of one language.
+pub(crate) struct Strings {
+    pub(crate) tagline: &'static str,
+    pub(crate) skip: &'static str,
+    pub(crate) navigation: &'static str,
+    pub(crate) nav_battle: &'static str,
+    pub(crate) nav_leaderboard: &'static str,
+    pub(crate) nav_about: &'static str,
+    pub(crate) theme_system: &'static str,
+    pub(crate) theme_light: &'static str,
+    pub(crate) theme_dark: &'static str,
+    pub(crate) footer: &'static str,
+    pub(crate) practice: &'static str,
+    pub(crate) practice_explained: &'static str,
+    pub(crate) battle: BattleStrings,
+    pub(crate) script: ScriptStrings,
+    pub(crate) leaderboard: LeaderboardStrings,
+    pub(crate) about: AboutStrings,
+    pub(crate) missing: MissingStrings,
+}
+
+/// The battle page.
+pub(crate) struct BattleStrings {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) consent: &'static str,
+    pub(crate) examples_title: &'static str,
+    pub(crate) examples: &'static [&'static str],
+    pub(crate) conversation: &'static str,
+    pub(crate) you: &'static str,
+    pub(crate) model_a: &'static str,
+    pub(crate) model_b: &'static str,
+    pub(crate) sides: &'static str,
+    pub(crate) prompt: &'static str,
+    pub(crate) prompt_placeholder: &'static str,
+    pub(crate) prompt_hint: &'static str,
+    pub(crate) send: &'static str,
+    pub(crate) stop: &'static str,
+    pub(crate) regenerate: &'static str,
+    pub(crate) new_battle: &'static str,
+    pub(crate) see_leaderboard: &'static str,
+    pub(crate) question: &'static str,
+    pub(crate) choose_a: &'static str,
+    pub(crate) choose_b: &'static str,
+    pub(crate) choose_tie: &'static str,
+    pub(crate) choose_both_bad: &'static str,
+    pub(crate) satisfaction: &'static str,
+    pub(crate) satisfaction_low: &'static str,
+    pub(crate) satisfaction_high: &'static str,
+    pub(crate) keys: &'static str,
+    pub(crate) result: &'static str,
+    pub(crate) your_choice: &'static str,
+    pub(crate) rating: &'static str,
+    pub(crate) first_words: &'static str,
+    pub(crate) whole_reply: &'static str,
+    pub(crate) speed: &'static str,
+    pub(crate) reasoning: &'static str,
+    pub(crate) scripts_needed: &'static str,
+}
+
+/// What `static/js/battle.js` says. `{…}` is filled in there.
+#[derive(Serialize)]
+pub(crate) struct ScriptStrings {
+    pub(crate) waiting: &'static str,
+    pub(crate) writing: &'static str,
+    pub(crate) ended: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) both_ended: &'static str,
+    pub(crate) wait_for_both: &'static str,
+    pub(crate) vote_now: &'static str,
+    pub(crate) sending_vote: &'static str,
+    pub(crate) revealed: &'static str,
+    pub(crate) chose_a: &'static str,
+    pub(crate) chose_b: &'static str,
+    pub(crate) chose_tie: &'static str,
+    pub(crate) chose_both_bad: &'static str,
+    pub(crate) reconnecting: &'static str,
+    pub(crate) reconnected: &'static str,
+    pub(crate) not_sent: &'static str,
+    pub(crate) follow_up: &'static str,
+    pub(crate) turn: &'static str,
+    pub(crate) seconds: &'static str,
+    pub(crate) characters_per_second: &'static str,
+    pub(crate) error_prompt_empty: &'static str,
+    pub(crate) error_prompt_too_long: &'static str,
+    pub(crate) error_prompt_invalid: &'static str,
+    pub(crate) error_unknown_battle: &'static str,
+    pub(crate) error_not_ready: &'static str,
+    pub(crate) error_battle_over: &'static str,
+    pub(crate) error_voided: &'static str,
+    pub(crate) error_busy: &'static str,
+    pub(crate) error_too_many_turns: &'static str,
+    pub(crate) error_no_models: &'static str,
+}
+
+/// The leaderboard.
+pub(crate) struct LeaderboardStrings {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) as_of: &'static str,
+    pub(crate) votes: &'static str,
+    pub(crate) caption: &'static str,
+    pub(crate) rank: &'static str,
+    pub(crate) model: &'static str,
+    pub(crate) rating: &'static str,
+    pub(crate) interval: &'static str,
+    pub(crate) elo: &'static str,
+    pub(crate) battles: &'static str,
+    pub(crate) win_tie_rate: &'static str,
+    pub(crate) provisional: &'static str,
+    pub(crate) provisional_explained: &'static str,
+    pub(crate) unbounded: &'static str,
+    pub(crate) unbounded_explained: &'static str,
+    pub(crate) empty: &'static str,
+    pub(crate) empty_action: &'static str,
+    pub(crate) changed: &'static str,
+    pub(crate) reading: &'static str,
+    pub(crate) reading_points: &'static [&'static str],
+}
+
+/// The rules.
+pub(crate) struct AboutStrings {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) sections: &'static [AboutSection],
+}
+
+/// A part of the rules.
+pub(crate) struct AboutSection {
+    pub(crate) heading: &'static str,
+    pub(crate) paragraphs: &'static [&'static str],
+}
+
+/// The page for an address that leads nowhere.
+pub(crate) struct MissingStrings {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) action: &'static str,
+}
+
+mod chinese;
+mod english;
+
+pub(crate) use chinese::CHINESE;
+pub(crate) use english::ENGLISH;

@@ -1,0 +1,119 @@
+//! The files of `static/`, built into the program.
+//!
+//! Each has a strong entity tag made of its content. Pages link to `/static/…?v=HASH`, which browsers may keep for
+//! ever; without the right hash (modules that import each other) a browser asks each time and mostly hears "not modified".
+
+use std::fmt::Write;
+
+use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::{HttpRequest, HttpResponse, web};
+use rust_embed::{Embed, EmbeddedFile};
+
+#[derive(Embed)]
+#[folder = "static"]
+struct Files;
+
+/// Serves `/static/{path:.*}`, for `GET` and `HEAD`.
+pub async fn serve(request: HttpRequest, path: web::Path<String>) -> HttpResponse {
+    let Some(file) = Files::get(&path) else {
+        return HttpResponse::NotFound().content_type("text/plain; charset=utf-8").body("no such file\n");
+    };
+    let hash = hash_of(&file);
+    let tag = EntityTag::new_strong(hash.clone());
+    let named_by_hash = request.query_string().strip_prefix("v=").is_some_and(|version| version == hash);
+    let caching = if named_by_hash { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let known = IfNoneMatch::parse(&request).is_ok_and(|known| match known {
+        IfNoneMatch::Any => true,
+        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(&tag)),
+    });
+    let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header(header::ETag(tag)).insert_header((header::CACHE_CONTROL, caching));
+    if known {
+        return response.finish();
+    }
+    response.content_type(content_type(&file)).body(file.data.into_owned())
+}
+
+/// The address of a file, with its hash; for templates.
+#[must_use]
+pub fn url(path: &str) -> String {
+    match Files::get(path) {
+        Some(file) => format!("/static/{path}?v={}", hash_of(&file)),
+        None => format!("/static/{path}"),
+    }
+}
+
+/// The first 128 bits of the content's SHA-256.
+fn hash_of(file: &EmbeddedFile) -> String {
+    file.metadata.sha256_hash()[..16].iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn content_type(file: &EmbeddedFile) -> String {
+    let mime = file.metadata.mimetype();
+    let text = mime.starts_with("text/") || mime.ends_with("javascript") || mime.ends_with("json");
+    if text { format!("{mime}; charset=utf-8") } else { mime.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::dev::ServiceResponse;
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, http::StatusCode};
+
+    use super::*;
+
+    async fn get(uri: &str, known: Option<&str>) -> ServiceResponse {
+        let app = init_service(App::new().route("/static/{path:.*}", web::get().to(serve))).await;
+        let mut request = TestRequest::get().uri(uri);
+        if let Some(tag) = known {
+            request = request.insert_header((header::IF_NONE_MATCH, tag));
+        }
+        call_service(&app, request.to_request()).await.map_into_boxed_body()
+    }
+
+    fn text<'a>(response: &'a ServiceResponse, name: &str) -> &'a str {
+        response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    #[actix_web::test]
+    async fn an_address_with_the_hash_may_be_kept_for_ever() {
+        let response = get(&url("style.css"), None).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(text(&response, "content-type"), "text/css; charset=utf-8");
+        assert!(text(&response, "cache-control").contains("immutable"));
+        assert!(!read_body(response).await.is_empty());
+    }
+
+    #[actix_web::test]
+    async fn an_address_without_the_hash_is_asked_for_each_time() {
+        for uri in ["/static/style.css", "/static/style.css?v=old"] {
+            let response = get(uri, None).await;
+            assert_eq!(text(&response, "cache-control"), "no-cache");
+            let tag = text(&response, "etag").to_owned();
+            let again = get(uri, Some(&tag)).await;
+            assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+            assert_eq!(text(&again, "etag"), tag);
+            assert!(read_body(again).await.is_empty());
+            assert_eq!(get(uri, Some("\"other\"")).await.status(), StatusCode::OK);
+        }
+    }
+
+    #[actix_web::test]
+    async fn modules_and_icons_have_the_types_that_browsers_insist_on() {
+        let module = get("/static/js/battle.js", None).await;
+        assert_eq!(text(&module, "content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(text(&get("/static/icon.svg", None).await, "content-type"), "image/svg+xml");
+    }
+
+    #[actix_web::test]
+    async fn nothing_outside_the_folder_is_served() {
+        for uri in ["/static/missing.css", "/static/../Cargo.toml", "/static/..%2fCargo.toml", "/static/%2fetc/passwd"]
+        {
+            assert_eq!(get(uri, None).await.status(), StatusCode::NOT_FOUND, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Code blocks: colours as CSS classes for closed blocks, plain text for those still being written.
+//!
+//! Classes instead of colours, so that the page's style sheet decides for light and dark. Eight classes are enough:
+//! each piece takes the class of its innermost scope that has one.
+
+use std::sync::LazyLock;
+
+use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
+
+use super::escape;
+
+/// Longer blocks stay without colours: the work of highlighting is not bounded by the syntax definitions.
+const MAX_CODE: usize = 32 * 1024;
+/// Blocks with a longer line stay without colours.
+const MAX_LINE: usize = 1024;
+
+static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
+
+/// Scope prefixes and their classes; the first that fits a scope counts.
+static CLASSES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
+    [
+        ("comment", "hl-comment"),
+        ("string", "hl-string"),
+        ("constant", "hl-constant"),
+        ("keyword", "hl-keyword"),
+        ("storage", "hl-keyword"),
+        ("entity.name.tag", "hl-keyword"),
+        ("entity.name.function", "hl-function"),
+        ("support.function", "hl-function"),
+        ("variable.function", "hl-function"),
+        ("entity.name", "hl-type"),
+        ("entity.other", "hl-type"),
+        ("support.type", "hl-type"),
+        ("support.class", "hl-type"),
+        ("markup.inserted", "hl-inserted"),
+        ("markup.deleted", "hl-deleted"),
+    ]
+    .into_iter()
+    .filter_map(|(prefix, class)| Some((Scope::new(prefix).ok()?, class)))
+    .collect()
+});
+
+/// A block that is still being written.
+pub(super) fn plain(language: &str, text: &str) -> String {
+    framed(language, &escape(text))
+}
+
+/// A closed block with colours, where its language is known and its size allows it.
+pub(super) fn highlighted(language: &str, text: &str) -> String {
+    let small = text.len() <= MAX_CODE && text.lines().all(|line| line.len() <= MAX_LINE);
+    let coloured = syntax(language).filter(|_| small).and_then(|syntax| colour(syntax, text));
+    framed(language, &coloured.unwrap_or_else(|| escape(text)))
+}
+
+/// The frame is a region that the keyboard can scroll.
+fn framed(language: &str, html: &str) -> String {
+    let label: String = language.chars().filter(|c| c.is_alphanumeric() || "+#-_.".contains(*c)).take(24).collect();
+    format!(
+        "<div class=\"code\" dir=\"ltr\"><div class=\"code-language\">{label}</div>\
+         <pre tabindex=\"0\"><code>{html}</code></pre></div>"
+    )
+}
+
+fn syntax(language: &str) -> Option<&'static SyntaxReference> {
+    let token = match language.to_ascii_lowercase().as_str() {
+        "typescript" | "ts" | "tsx" | "jsx" | "mjs" | "node" => "js".to_owned(),
+        "python3" | "py3" | "ipython" => "python".to_owned(),
+        "shell" | "console" | "zsh" | "shellscript" => "bash".to_owned(),
+        "jsonc" | "json5" => "json".to_owned(),
+        "golang" => "go".to_owned(),
+        "csharp" | "c#" => "cs".to_owned(),
+        "vue" | "svelte" => "html".to_owned(),
+        "patch" => "diff".to_owned(),
+        other => other.to_owned(),
+    };
+    SYNTAXES.find_syntax_by_token(&token)
+}
+
+fn colour(syntax: &SyntaxReference, text: &str) -> Option<String> {
+    let mut state = ParseState::new(syntax);
+    let mut scopes = ScopeStack::new();
+    let mut pieces = Pieces::default();
+    for line in text.split_inclusive('\n') {
+        let mut from = 0;
+        for (at, operation) in state.parse_line(line, &SYNTAXES).ok()? {
+            pieces.push(class_of(&scopes), line.get(from..at)?);
+            scopes.apply(&operation).ok()?;
+            from = at;
+        }
+        pieces.push(class_of(&scopes), line.get(from..)?);
+    }
+    Some(pieces.finish())
+}
+
+/// The class of the innermost scope that has one.
+fn class_of(scopes: &ScopeStack) -> &'static str {
+    let class = |scope: &Scope| CLASSES.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)).map(|(_, class)| *class);
+    scopes.as_slice().iter().rev().find_map(class).unwrap_or_default()
+}
+
+/// Joins neighbouring pieces of one class into one element.
+#[derive(Default)]
+struct Pieces {
+    html: String,
+    open: &'static str,
+}
+
+impl Pieces {
+    fn push(&mut self, class: &'static str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if class != self.open {
+            self.close();
+            if !class.is_empty() {
+                self.html.push_str(&format!("<span class=\"{class}\">"));
+            }
+            self.open = class;
+        }
+        self.html.push_str(&escape(text));
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.html.push_str("</span>");
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.close();
+        self.html
+    }
+}

@@ -1,0 +1,86 @@
+//! LaTeX to MathML. What cannot be read as LaTeX is shown as it was written.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pulldown_latex::config::{DisplayMode, RenderConfig};
+use pulldown_latex::{Parser, Storage, mathml::push_mathml};
+
+use super::{escape, sanitize};
+
+/// Bytes of one formula.
+const MAX_LATEX: usize = 4 * 1024;
+/// Levels of groups, and commands in a row, in one formula.
+const MAX_DEPTH: usize = 32;
+/// Commands that define others: a formula of a few bytes could grow without end.
+const DEFINITIONS: &[&str] = &[
+    "\\def",
+    "\\edef",
+    "\\gdef",
+    "\\xdef",
+    "\\let",
+    "\\futurelet",
+    "\\global",
+    "\\newcommand",
+    "\\renewcommand",
+    "\\providecommand",
+];
+
+/// A formula as MathML, inline or on a line of its own.
+pub(super) fn html(latex: &str, display: bool) -> String {
+    // The parser's few internal assertions must not end a battle; it shares no state with us.
+    let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, display))).ok().flatten();
+    mathml.unwrap_or_else(|| format!("<code class=\"tex\">{}</code>", escape(latex)))
+}
+
+fn mathml(latex: &str, display: bool) -> Option<String> {
+    if latex.len() > MAX_LATEX || depth(latex).max(longest_chain(latex)) > MAX_DEPTH {
+        return None;
+    }
+    if DEFINITIONS.iter().any(|name| latex.contains(name)) {
+        return None;
+    }
+    let storage = Storage::new();
+    let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
+    let display_mode = if display { DisplayMode::Block } else { DisplayMode::Inline };
+    let mut mathml = String::new();
+    let config = RenderConfig { display_mode, ..RenderConfig::default() };
+    push_mathml(&mut mathml, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;
+    Some(sanitize::formula(&mathml))
+}
+
+/// Deepest nesting of braces; an unclosed one counts as open to the end.
+fn depth(latex: &str) -> usize {
+    let mut open = 0usize;
+    let mut deepest = 0;
+    for byte in latex.bytes() {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    deepest
+}
+
+/// Longest run of commands with nothing between them. Each may take the next one as its argument (`\not\not …`),
+/// and the parser calls itself for that.
+fn longest_chain(latex: &str) -> usize {
+    let mut chars = latex.chars().peekable();
+    let (mut chain, mut longest) = (0usize, 0);
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chain += 1;
+                longest = longest.max(chain);
+                if chars.next().is_some_and(|c| c.is_ascii_alphabetic()) {
+                    while chars.next_if(char::is_ascii_alphabetic).is_some() {}
+                }
+            }
+            '%' => while chars.next_if(|c| *c != '\n').is_some() {},
+            c if c.is_whitespace() => {}
+            _ => chain = 0,
+        }
+    }
+    longest
+}

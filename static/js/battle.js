@@ -1,0 +1,200 @@
+// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload.
+// The server decides everything; this page shows what it says and asks again after a lost connection.
+
+import { Ballot } from "./ballot.js";
+import { Composer } from "./composer.js";
+import { announce, fill, keep, kept, part } from "./page.js";
+import { hideReveal, reveal } from "./reveal.js";
+import { Socket } from "./socket.js";
+import { Turns } from "./turns.js";
+
+const KEPT = "langya-battle";
+const main = document.querySelector("main");
+const words = JSON.parse(main.dataset.strings);
+const turns = new Turns(words);
+const ballot = new Ballot(vote);
+const composer = new Composer(ask, words.follow_up);
+const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost });
+
+let battle = null;
+let turn = 0;
+let seq = 0;
+/** What the server has not yet answered: a start, a message or a vote. */
+let pending = null;
+let phase = "empty";
+
+// ---- what the visitor does
+
+function ask(prompt) {
+  if (!prompt.trim()) return notice(words.error_prompt_empty);
+  if (phase !== "empty" && phase !== "ready") return;
+  notice("");
+  composer.text = "";
+  if (battle) request({ type: "message", battle, prompt });
+  else request({ type: "start", prompt, render: "html" });
+  setPhase("asking");
+}
+
+function vote(outcome, satisfaction) {
+  if (phase !== "ready") return;
+  notice("");
+  request({ type: "vote", battle, outcome, satisfaction });
+  setPhase("voting");
+}
+
+function newBattle() {
+  forget();
+  turns.clear();
+  ballot.reset();
+  hideReveal();
+  notice("");
+  setPhase("empty");
+  scrollTo({ top: 0 });
+  composer.focus();
+}
+
+const actions = {
+  stop: () => socket.send({ type: "stop", battle }),
+  regenerate: () => {
+    notice("");
+    request({ type: "regenerate", battle });
+    setPhase("asking");
+  },
+  new: newBattle,
+};
+for (const [name, action] of Object.entries(actions)) {
+  document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
+}
+
+// ---- the connection
+
+function request(frame) {
+  pending = frame;
+  if (!socket.send(frame)) socket.open();
+}
+
+function opened() {
+  if (part("notice").dataset.lost !== undefined) {
+    notice("");
+    announce(words.reconnected);
+  }
+  if (battle) socket.send({ type: "resume", battle, after: seq });
+  // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
+  // server shows its turn now.
+  if (pending?.type === "start" || pending?.type === "vote") socket.send(pending);
+  else if (pending) takeBack(words.not_sent);
+}
+
+/** Connects again while there is something to wait for. */
+function lost() {
+  const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
+  if (needed) {
+    notice(words.reconnecting);
+    part("notice").dataset.lost = "";
+  }
+  return needed;
+}
+
+/** Undoes what the server did not take; a question goes back into the field. */
+function takeBack(reason) {
+  if (!composer.text && pending?.prompt) composer.text = pending.prompt;
+  pending = null;
+  notice(reason);
+  setPhase(battle ? "ready" : "empty");
+}
+
+// ---- what the server says
+
+function receive(frame) {
+  const ours = frame.battle === undefined || frame.battle === battle;
+  if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
+  if (typeof frame.seq === "number") seq = Math.max(seq, frame.seq);
+  receivers[frame.type]?.(frame);
+}
+
+const receivers = {
+  battle(frame) {
+    const prompt = frame.prompt ?? pending?.prompt;
+    if (prompt !== undefined && composer.text === prompt) composer.text = "";
+    if (pending?.type !== "vote") pending = null;
+    battle = frame.battle;
+    keep("sessionStorage", KEPT, battle); // for a reload of this tab
+    turn = frame.turn;
+    const fresh = !turns.has(turn);
+    const article = turns.begin(turn, prompt);
+    if (phase !== "voting") setPhase("writing");
+    if (fresh) {
+      article.focus({ preventScroll: true });
+      article.scrollIntoView({ block: "start" });
+    }
+    announce(words.started);
+  },
+  delta(frame) {
+    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, "writing");
+  },
+  html(frame) {
+    if (turns.has(frame.turn)) turns.setBlock(frame.turn, frame.side, frame.block, frame.html);
+  },
+  done(frame) {
+    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, "ended");
+  },
+  ready(frame) {
+    if (frame.turn !== turn || phase === "voting") return;
+    setPhase("ready");
+    announce(words.both_ended);
+  },
+  revealed(frame) {
+    forget();
+    setPhase("revealed");
+    for (const side of ["a", "b"]) turns.name(side, frame[side].name);
+    reveal(frame, words);
+    announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
+  },
+  error({ code, message }) {
+    const text = words[`error_${code}`] ?? message;
+    if (["unknown_battle", "battle_over"].includes(code)) {
+      newBattle();
+      notice(text);
+    } else if (code === "voided") {
+      forget();
+      setPhase("voided");
+      notice(text);
+    } else if (pending) {
+      takeBack(text);
+    } else {
+      notice(text);
+    }
+  },
+};
+
+// ---- the page
+
+function setPhase(next) {
+  phase = next;
+  main.dataset.phase = phase;
+  composer.enabled = phase === "empty" || phase === "ready";
+  composer.followUp = battle !== null;
+  if (phase === "ready") ballot.open(words.vote_now);
+  else ballot.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
+}
+
+function notice(text) {
+  const place = part("notice");
+  delete place.dataset.lost;
+  place.textContent = text;
+  place.hidden = text === "";
+}
+
+function forget() {
+  battle = null;
+  pending = null;
+  turn = 0;
+  seq = 0;
+  keep("sessionStorage", KEPT, null);
+}
+
+battle = kept("sessionStorage", KEPT);
+if (battle) {
+  setPhase("resuming");
+  socket.open();
+}

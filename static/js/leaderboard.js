@@ -1,0 +1,45 @@
+// The live leaderboard: each change comes as the rows that the server would put into the page.
+
+import { announce, fill, number, part } from "./page.js";
+import { Socket } from "./socket.js";
+
+const main = document.querySelector("main");
+const rows = part("rows");
+const time = part("time");
+
+const socket = new Socket(main.dataset.socket, {
+  opened: () => {},
+  frame: (frame) => frame.type === "leaderboard" && show(frame),
+  lost: () => true,
+});
+
+function show({ as_of, votes, html }) {
+  const before = states();
+  const first = part("votes").dataset.live === undefined;
+  rows.innerHTML = html;
+  main.toggleAttribute("data-empty", rows.rows.length === 0);
+  part("votes").textContent = number(votes);
+  part("votes").dataset.live = "";
+  showTime(as_of);
+  const changed = [...rows.rows].filter((row) => before.get(row.dataset.model) !== row.dataset.state);
+  if (changed.length === 0 || first) return;
+  for (const row of changed) row.classList.add("changed");
+  announce(fill(main.dataset.changed, { n: number(votes) }));
+}
+
+/** Each model's figures as text, to see which row has moved. */
+function states() {
+  return new Map([...rows.rows].map((row) => [row.dataset.model, row.dataset.state]));
+}
+
+function showTime(milliseconds) {
+  part("as-of").hidden = typeof milliseconds !== "number";
+  if (typeof milliseconds !== "number") return;
+  const date = new Date(milliseconds);
+  time.dateTime = date.toISOString();
+  const format = { dateStyle: "medium", timeStyle: "medium" };
+  time.textContent = new Intl.DateTimeFormat(document.documentElement.lang, format).format(date);
+}
+
+if (time.dateTime) showTime(Date.parse(time.dateTime));
+socket.open();

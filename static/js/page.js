@@ -1,0 +1,46 @@
+// Small things that pages share.
+
+/** The element marked `data-part="name"` within another. */
+export function part(name, within = document) {
+  return within.querySelector(`[data-part="${name}"]`);
+}
+
+/** Fills `{name}` in a text. */
+export function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+}
+
+/** Tells a screen reader politely; the same text twice is told twice. */
+export function announce(text) {
+  const status = part("status");
+  status.textContent = "";
+  requestAnimationFrame(() => (status.textContent = text));
+}
+
+/** A number in the page's language; thousands are grouped from 10,000 on, so that ratings are not. */
+export function number(value, digits = 0) {
+  return new Intl.NumberFormat(document.documentElement.lang, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    useGrouping: "min2",
+  }).format(value);
+}
+
+/** A value kept in `localStorage` or `sessionStorage`; null where there is none or storage is switched off. */
+export function kept(storage, key) {
+  try {
+    return window[storage].getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a value, or with null forgets it. Without storage it lasts as long as the page. */
+export function keep(storage, key, value) {
+  try {
+    if (value === null) window[storage].removeItem(key);
+    else window[storage].setItem(key, value);
+  } catch {
+    // Storage is switched off.
+  }
+}

@@ -1,0 +1,56 @@
+// Who wrote what, after the vote.
+
+import { fill, number, part } from "./page.js";
+
+const place = part("reveal");
+
+/** Shows both models. `a` and `b` are as the server sends them. */
+export function reveal({ outcome, a, b }, words) {
+  part("choice", place).textContent = words[`chose_${outcome}`] ?? "";
+  card("a", a, outcome === "a", words);
+  card("b", b, outcome === "b", words);
+  place.hidden = false;
+  place.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
+}
+
+export function hideReveal() {
+  place.hidden = true;
+}
+
+function card(side, model, chosen, words) {
+  const at = place.querySelector(`.card[data-side="${side}"]`);
+  const set = (name, text) => (part(name, at).textContent = text);
+  const seconds = (ms) => (isNumber(ms) ? fill(words.seconds, { n: number(ms / 1000, 1) }) : "–");
+  set("name", model.name);
+  set("origin", [model.organization, model.license].filter(Boolean).join(" · "));
+  set("rating", isNumber(model.rating) ? number(model.rating) : "–");
+  set("first", seconds(model.first_token_ms));
+  set("whole", seconds(model.duration_ms));
+  const speed = model.chars_per_second;
+  set("speed", isNumber(speed) ? fill(words.characters_per_second, { n: number(speed) }) : "–");
+  part("practice", at).hidden = !model.practice;
+  part("stamp", at).hidden = !chosen;
+  at.classList.toggle("chosen", chosen);
+  change(part("change", at), model.rating_change);
+  reasoning(part("reasoning", at), model.reasoning);
+}
+
+function change(at, points) {
+  const known = isNumber(points);
+  at.textContent = known ? `${points < 0 ? "−" : "+"}${number(Math.abs(points), 1)}` : "";
+  at.dataset.direction = !known || points === 0 ? "none" : points > 0 ? "up" : "down";
+}
+
+/** Reasoning is shown as plain text, folded. */
+function reasoning(at, turns) {
+  const texts = (turns ?? []).filter(Boolean);
+  at.hidden = texts.length === 0;
+  at.open = false;
+  const paragraphs = texts.map((text) => Object.assign(document.createElement("p"), { textContent: text, dir: "auto" }));
+  part("reasoning-text", at).replaceChildren(...paragraphs);
+}
+
+function isNumber(value) {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -1,0 +1,37 @@
+// The colour theme: the system's, or the visitor's own choice. Runs before the first paint, so it is no module.
+"use strict";
+(() => {
+  const key = "langya-theme";
+  const order = ["system", "light", "dark"];
+  const kept = () => {
+    try {
+      const theme = localStorage.getItem(key);
+      return order.includes(theme) ? theme : "system";
+    } catch {
+      return "system"; // Storage is switched off: the choice lasts for this page.
+    }
+  };
+  const apply = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    const button = document.querySelector("[data-theme-button]");
+    if (button) {
+      button.hidden = false;
+      button.title = button.dataset[theme];
+      button.setAttribute("aria-label", button.dataset[theme]);
+    }
+  };
+  apply(kept());
+  document.addEventListener("DOMContentLoaded", () => {
+    apply(kept());
+    document.querySelector("[data-theme-button]").addEventListener("click", () => {
+      const now = document.documentElement.dataset.theme;
+      const next = order[(order.indexOf(now) + 1) % order.length];
+      try {
+        localStorage.setItem(key, next);
+      } catch {
+        // As above.
+      }
+      apply(next);
+    });
+  });
+})();

@@ -1,0 +1,97 @@
+// The conversation on the page: one article a turn, two replies in each.
+
+import { fill, part } from "./page.js";
+
+export class Turns {
+  #list = part("turns");
+  #template = part("turn-template");
+  #switch = document.querySelector(".side-switch");
+  #main = document.querySelector("main");
+  #words;
+
+  constructor(words) {
+    this.#words = words;
+    this.#switch.addEventListener("click", ({ target }) => {
+      const button = target.closest("[data-show-side]");
+      if (button) this.#show(button.dataset.showSide);
+    });
+  }
+
+  /** Adds a turn, or empties the one that is answered anew. Gives its article. */
+  begin(turn, prompt) {
+    const known = this.#turn(turn);
+    const article = known ?? this.#add(turn, prompt);
+    if (prompt) part("prompt", article).textContent = prompt;
+    for (const side of ["a", "b"]) {
+      part("blocks", reply(article, side)).replaceChildren();
+      this.setState(turn, side, "waiting");
+    }
+    return article;
+  }
+
+  /** Shows a block of a reply; an empty one removes it. The server has made the HTML safe. */
+  setBlock(turn, side, index, html) {
+    const blocks = part("blocks", reply(this.#turn(turn), side));
+    while (html && blocks.children.length <= index) {
+      blocks.append(Object.assign(document.createElement("div"), { className: "block" }));
+    }
+    const block = blocks.children[index];
+    if (block) block.innerHTML = html;
+  }
+
+  /** `waiting`, `writing` or `ended`. */
+  setState(turn, side, state) {
+    const place = reply(this.#turn(turn), side);
+    if (place.dataset.state === state) return;
+    place.dataset.state = state;
+    part("state", place).textContent = this.#words[state];
+    this.#switch.querySelector(`[data-dot="${side}"]`).dataset.state = state;
+  }
+
+  has(turn) {
+    return this.#turn(turn) !== null;
+  }
+
+  /** Puts the names where the letters stood. */
+  name(side, name) {
+    for (const place of this.#list.querySelectorAll(`.reply[data-side="${side}"]`)) {
+      part("name", place).textContent = name;
+    }
+    this.#tab(side).textContent = name;
+  }
+
+  clear() {
+    this.#list.replaceChildren();
+    for (const side of ["a", "b"]) this.#tab(side).textContent = this.#tab(side).dataset.hiddenName;
+    this.#show("a");
+  }
+
+  #add(turn, prompt) {
+    const article = this.#template.content.cloneNode(true).firstElementChild;
+    article.dataset.turn = turn;
+    part("turn-title", article).textContent = fill(this.#words.turn, { n: turn });
+    part("prompt", article).textContent = prompt ?? "";
+    this.#list.append(article);
+    return article;
+  }
+
+  #tab(side) {
+    return this.#switch.querySelector(`[data-name="${side}"]`);
+  }
+
+  #turn(turn) {
+    return this.#list.querySelector(`[data-turn="${Number(turn)}"]`);
+  }
+
+  /** On a narrow screen one reply shows at a time. */
+  #show(side) {
+    this.#main.dataset.shownSide = side;
+    for (const button of this.#switch.querySelectorAll("[data-show-side]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.showSide === side));
+    }
+  }
+}
+
+function reply(article, side) {
+  return article.querySelector(`.reply[data-side="${side}"]`);
+}

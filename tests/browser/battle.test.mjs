@@ -1,0 +1,208 @@
+// A visitor's battle, by mouse and by keyboard, with everything that may go wrong on the way.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { NAMES, startArena } from "./support/arena.mjs";
+import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(options) {
+  const page = await openPage(browser, options);
+  await page.goto(arena.url);
+  return page;
+}
+
+function vote(page, name) {
+  return page.getByRole("button", { name, exact: true });
+}
+
+test("a battle by mouse: ask, read, vote, see the names, begin anew", async () => {
+  const page = await arrive();
+  await page.getByRole("button", { name: "What is 17 × 23? Show each step." }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "What is 17 × 23? Show each step.");
+  assert.ok(await page.locator('.reply[data-side="a"] .block').count());
+  assert.ok(await page.locator('.reply[data-side="b"] .block').count());
+  await page.getByRole("radio", { name: "4" }).check({ force: true });
+  await vote(page, "A is better").click();
+  await phase(page, "revealed");
+  const shown = await page.locator('.reveal [data-part="name"]').allTextContents();
+  assert.deepEqual(shown.sort(), NAMES);
+  assert.ok(await page.getByText("You found A better.").isVisible());
+  await page.getByRole("button", { name: "New battle" }).click();
+  await phase(page, "empty");
+  assert.equal(await page.locator(".turn").count(), 0);
+  page.assertQuiet();
+});
+
+test("a battle by keyboard only", async () => {
+  const page = await arrive();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter"); // the skip link
+  const prompt = page.getByRole("textbox", { name: "Your question" });
+  for (let step = 0; step < 12 && !(await focused(prompt)); step += 1) await page.keyboard.press("Tab");
+  assert.ok(await focused(prompt), "Tab leads to the question");
+  await page.keyboard.type("a short");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("question");
+  assert.equal(await prompt.inputValue(), "a short\nquestion");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  await page.keyboard.press("3");
+  await phase(page, "revealed");
+  assert.ok(await page.getByText("You called it a tie.").isVisible());
+  page.assertQuiet();
+});
+
+test("arrow keys move within the ballot, and the number keys can be switched off", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.getByLabel("Keys 1–4 vote").uncheck();
+  await page.locator("h2", { hasText: "Which answer" }).click();
+  await page.keyboard.press("1");
+  await vote(page, "A is better").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.ok(await focused(vote(page, "B is better")));
+  await page.keyboard.press("Enter");
+  await phase(page, "revealed");
+  assert.ok(await page.getByText("You found B better.").isVisible());
+  page.assertQuiet();
+});
+
+test("names are nowhere on the page before the vote", async () => {
+  const page = await arrive();
+  const frames = [];
+  page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => frames.push(String(payload))));
+  await ask(page, "compare two ways");
+  await phase(page, "ready");
+  const before = (await page.content()) + frames.join("\n");
+  for (const name of NAMES) assert.ok(!before.toLowerCase().includes(name.toLowerCase()), `${name} shows early`);
+  await vote(page, "Both are bad").click();
+  await phase(page, "revealed");
+  const text = await page.locator("main").innerText();
+  for (const name of NAMES) assert.ok(text.includes(name), `${name} is missing`);
+});
+
+test("a vote opens only when both replies have ended, and stop ends them", async () => {
+  const page = await arrive();
+  await ask(page, "answer slowly");
+  assert.ok(await vote(page, "A is better").isDisabled());
+  await page.keyboard.press("1");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "writing");
+  await page.locator('.reply[data-side="a"] .block').first().waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await phase(page, "ready");
+  assert.ok(await vote(page, "A is better").isEnabled());
+  assert.equal(await page.getByRole("status").textContent(), "Both replies have ended. You can vote now.");
+  page.assertQuiet();
+});
+
+test("a second turn goes on with the battle, and both sides can answer anew", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await ask(page, "another short question");
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn").count(), 2);
+  await page.getByRole("button", { name: "Answer anew" }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn").count(), 2);
+  assert.equal(await page.locator(".turn:last-child .prompt-text").textContent(), "another short question");
+  page.assertQuiet();
+});
+
+test("hostile Markdown does nothing", async () => {
+  const page = await arrive();
+  await ask(page, "be hostile");
+  await phase(page, "ready");
+  const replies = page.locator(".reply-body");
+  assert.equal(await replies.locator("script, img, svg, iframe, style, form, input, [style], [onerror]").count(), 0);
+  for (const link of await replies.locator("a[href]").all()) {
+    assert.match(await link.getAttribute("href"), /^https?:/);
+    assert.match(await link.getAttribute("rel"), /noopener/);
+  }
+  assert.ok(await page.getByText("<script>alert(1)</script>").first().isVisible());
+  page.assertQuiet();
+});
+
+test("a reload resumes the battle with its questions and replies", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await ask(page, "compare two ways");
+  await phase(page, "ready");
+  const before = await page.locator(".turns").innerText();
+  await page.reload();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turns").innerText(), before);
+  await vote(page, "Tie").click();
+  await phase(page, "revealed");
+  page.assertQuiet();
+});
+
+test("a dropped connection is taken up again without a lost or doubled block", async () => {
+  const page = await openPage(browser);
+  const sockets = [];
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    socket.connectToServer();
+    sockets.push(socket);
+  });
+  await page.goto(arena.url);
+  await ask(page, "answer slowly");
+  await page.locator('.reply[data-side="b"] .block').nth(1).waitFor();
+  await sockets[0].close({ code: 4000, reason: "dropped by the test" });
+  await page.getByText("The connection was lost. Trying again…").waitFor();
+  await page.getByText("The connection was lost. Trying again…").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Stop" }).click();
+  await phase(page, "ready");
+  assert.equal(sockets.length, 2);
+  const starts = await page.locator('.reply[data-side="a"]').innerText();
+  assert.equal(starts.split("Both sort by comparing").length + starts.split("简要比较").length, 3);
+  page.assertQuiet();
+});
+
+test("an empty question is answered with a plain sentence", async () => {
+  const page = await arrive();
+  await page.getByRole("button", { name: "Send" }).click();
+  assert.equal(await page.getByRole("alert").textContent(), "Write a question first.");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
+  page.assertQuiet();
+});
+
+test("a question that is too long comes back into the field", async () => {
+  const page = await arrive();
+  const prompt = "toolong ".repeat(5_000);
+  await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("alert").filter({ hasText: "too long" }).waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Your question" }).inputValue(), prompt);
+  page.assertQuiet();
+});
+
+test("on a phone one reply shows at a time and nothing scrolls sideways", async () => {
+  const page = await arrive({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await ask(page, "compare two ways");
+  await phase(page, "ready");
+  const [a, b] = ["a", "b"].map((side) => page.locator(`.reply[data-side="${side}"]`));
+  assert.ok((await a.isVisible()) && !(await b.isVisible()));
+  await page.getByRole("button", { name: "Model B" }).click();
+  assert.ok(!(await a.isVisible()) && (await b.isVisible()));
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  page.assertQuiet();
+});
+
+function focused(locator) {
+  return locator.evaluate((element) => element === document.activeElement);
+}

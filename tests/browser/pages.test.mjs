@@ -1,0 +1,134 @@
+// The other pages: live leaderboard, languages, theme, and axe on all of them.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(path, options) {
+  const page = await openPage(browser, options);
+  await page.goto(arena.url + path);
+  return page;
+}
+
+async function playBattle(page) {
+  await ask(page, "compare two ways");
+  await phase(page, "ready");
+  await page.getByRole("button", { name: "A is better", exact: true }).click();
+  await phase(page, "revealed");
+}
+
+async function assertAccessible(page, where) {
+  await page.evaluate(axe);
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const { violations } = await page.evaluate((values) => axe.run({ runOnly: { type: "tag", values } }), tags);
+  const found = violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+  assert.deepEqual(found, []);
+}
+
+test("a second window's leaderboard moves without reloading", async () => {
+  const board = await arrive("/leaderboard");
+  await board.evaluate(() => (window.stillTheSame = true));
+  const battle = await arrive("/");
+  const votes = board.locator('[data-part="votes"][data-live]');
+  await votes.waitFor({ state: "attached" });
+  const before = await votes.textContent();
+  await playBattle(battle);
+  await board.locator(`[data-part="votes"]:not(:text-is("${before}"))`).waitFor();
+  assert.ok((await board.locator("tbody tr").count()) >= 2);
+  assert.ok(await board.evaluate(() => window.stillTheSame));
+  assert.match(await board.getByRole("status").textContent(), /rated votes/);
+  board.assertQuiet();
+});
+
+test("axe finds nothing on any page, light or dark, wide or narrow", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [1440, 390]) {
+      const options = { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" };
+      for (const path of ["/leaderboard", "/about", "/nothing-here", "/", "/?lang=zh"]) {
+        const page = await arrive(path, options);
+        await assertAccessible(page, `${path} ${colorScheme} ${width}`);
+        await page.context().close();
+      }
+      const page = await arrive("/", options);
+      await ask(page, "answer slowly");
+      await assertAccessible(page, `writing ${colorScheme} ${width}`);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("button", { name: "New battle" }).click();
+      await ask(page, "compare two ways");
+      await phase(page, "ready");
+      await assertAccessible(page, `ready ${colorScheme} ${width}`);
+      await page.getByRole("button", { name: "A is better", exact: true }).click();
+      await phase(page, "revealed");
+      await assertAccessible(page, `revealed ${colorScheme} ${width}`);
+      await page.context().close();
+    }
+  }
+});
+
+test("targets are at least 44 pixels and nothing scrolls sideways on a phone", async () => {
+  for (const path of ["/", "/leaderboard", "/about"]) {
+    const page = await arrive(path, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const small = await page.locator("button:visible, nav a:visible, .tools a:visible, .button:visible").evaluateAll((all) =>
+      all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML),
+    );
+    assert.deepEqual(small, []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path);
+    page.assertQuiet();
+  }
+});
+
+test("the browser's language is taken, and another one can be chosen and stays", async () => {
+  const page = await arrive("/", { locale: "zh-CN" });
+  assert.equal(await page.locator("html").getAttribute("lang"), "zh");
+  assert.ok(await page.getByRole("heading", { name: "两方作答，高下由你" }).isVisible());
+  await page.getByRole("link", { name: "English" }).click();
+  await page.getByRole("link", { name: "Leaderboard" }).click();
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+  page.assertQuiet();
+});
+
+test("the theme button goes round and is kept", async () => {
+  const page = await arrive("/about", { colorScheme: "light" });
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await paper();
+  await page.getByRole("button", { name: "Colours: as the system has them" }).click();
+  await page.getByRole("button", { name: "Colours: light" }).click();
+  const dark = await paper();
+  assert.notEqual(dark, light);
+  await page.reload();
+  assert.equal(await paper(), dark);
+  page.assertQuiet();
+});
+
+test("an address that leads nowhere has a page of its own", async () => {
+  const page = await openPage(browser);
+  const response = await page.goto(`${arena.url}/no/such/page`);
+  assert.equal(response.status(), 404);
+  await page.getByRole("link", { name: "Go to the arena" }).click();
+  await phase(page, "empty");
+});
+
+test("every answer carries the security headers", async () => {
+  for (const path of ["/", "/leaderboard", "/no/such/page", "/static/style.css", "/static/none"]) {
+    const { headers } = await fetch(arena.url + path);
+    assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/, path);
+    assert.equal(headers.get("x-content-type-options"), "nosniff", path);
+  }
+});

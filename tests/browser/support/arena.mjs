@@ -1,0 +1,71 @@
+// An arena to test against: BASE_URL if it is set, else `$LANGYA_BIN serve` with two models that the scripted
+// upstream answers for. Everything is on loopback, on free ports, in a folder that goes afterwards.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import { startUpstream } from "./upstream.mjs";
+
+/** What the two models are called; no page may say it before the vote. */
+export const NAMES = ["Crane", "Heron"];
+
+/** Starts an arena and gives `{ url, stop }`. */
+export async function startArena() {
+  if (process.env.BASE_URL) return { url: process.env.BASE_URL.replace(/\/$/, ""), stop: async () => {} };
+  const program = process.env.LANGYA_BIN ?? new URL("../../../target/debug/langya", import.meta.url).pathname;
+  const upstream = await startUpstream();
+  const folder = await mkdtemp(join(tmpdir(), "langya-browser-"));
+  const config = join(folder, "langya.toml");
+  await writeFile(config, settings(upstream.url));
+  const flags = ["serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", join(folder, "data")];
+  const server = spawn(program, flags, { stdio: ["ignore", "pipe", "inherit"] });
+  const stop = async () => {
+    if (server.exitCode === null) {
+      const ended = once(server, "exit");
+      server.kill("SIGTERM");
+      await ended;
+    }
+    await upstream.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    return { url: await addressOf(server), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function addressOf(server) {
+  for await (const line of createInterface({ input: server.stdout })) {
+    const url = /listening on (http:\/\/\S+)/.exec(line)?.[1];
+    if (url) {
+      server.stdout.resume(); // Later lines are read, so that the pipe never fills.
+      return url;
+    }
+  }
+  throw new Error("the arena ended before it said where it listens");
+}
+
+function settings(upstream) {
+  const model = (name, maker, license) => `
+[[models]]
+id = "${name.toLowerCase()}"
+name = "${name}"
+organization = "${maker}"
+license = "${license}"
+provider = "openai"
+base_url = "${upstream}/v1"
+`;
+  return `[providers]
+discover = false
+practice = "never"
+
+[rating]
+debounce_ms = 50
+${model(NAMES[0], "Northern Institute", "MIT")}${model(NAMES[1], "Lakeside Lab", "Apache-2.0")}`;
+}

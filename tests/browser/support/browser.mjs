@@ -1,0 +1,55 @@
+// Chromium as Debian packs it, and a watch over everything that must not happen on a page.
+
+import assert from "node:assert/strict";
+
+import { chromium } from "playwright-core";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export function startBrowser() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+}
+
+/** A page of a fresh visitor. `page.assertQuiet()` fails on dialogs, errors, refused content and foreign requests. */
+export async function openPage(browser, options = {}) {
+  const context = await browser.newContext({ locale: "en-GB", ...options });
+  const page = await context.newPage();
+  const incidents = [];
+  page.on("dialog", async (dialog) => {
+    incidents.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) incidents.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => incidents.push(`error: ${error.message}`));
+  context.on("request", (request) => {
+    const { host, protocol } = new URL(request.url());
+    if (protocol !== "data:" && host !== new URL(page.url()).host && page.url() !== "about:blank") {
+      incidents.push(`foreign request: ${request.url()}`);
+    }
+  });
+  page.assertQuiet = () => assert.deepEqual(incidents, []);
+  return page;
+}
+
+/** Waits until the battle on the page is in a phase. */
+export function phase(page, name) {
+  return page.locator(`main[data-phase="${name}"]`).waitFor();
+}
+
+/** Asks a question as a visitor does and waits until it stands in the conversation. */
+export async function ask(page, prompt) {
+  const turns = await page.locator(".turn").count();
+  await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
+  await page.keyboard.press("Enter");
+  await page.locator(".turn").nth(turns).waitFor();
+}

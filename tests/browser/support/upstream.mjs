@@ -1,0 +1,47 @@
+// A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
+// holds "hostile", "short" or "slowly" gets that, any other one a rich reply.
+
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+
+const reply = (name) => readFile(new URL(`../replies/${name}.md`, import.meta.url), "utf8");
+
+/** Starts the server and gives `{ url, stop }`. */
+export async function startUpstream() {
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stop = () =>
+    new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${server.address().port}`, stop };
+}
+
+async function answer(request, response) {
+  let body = "";
+  for await (const chunk of request.setEncoding("utf8")) body += chunk;
+  if (!request.url.endsWith("/chat/completions")) return response.writeHead(404).end();
+  const { model, messages } = JSON.parse(body);
+  const question = messages.at(-1).content;
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const piece of pieces(await textFor(question, model))) {
+    if (response.destroyed) return;
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: piece } }] })}\n\n`);
+    // A model's pace, not a wait for anything.
+    await new Promise((resolve) => setTimeout(resolve, question.includes("slowly") ? 60 : 2));
+  }
+  response.end("data: [DONE]\n\n");
+}
+
+async function textFor(question, model) {
+  if (question.includes("hostile")) return reply("hostile");
+  if (question.includes("short")) return model === "crane" ? "A short answer." : "Another short answer.";
+  return reply(model === "crane" ? "rich" : "plain");
+}
+
+function pieces(text) {
+  return text.match(/[\s\S]{1,12}/g) ?? [];
+}
