@@ -116,8 +116,8 @@ impl Breaker {
     pub fn failed(&mut self, ticket: Ticket, now: Instant) {
         if ticket.0 == self.period {
             self.failures = self.failures.saturating_add(1);
-            let trying_out = matches!(self.phase, Phase::HalfOpen { .. });
-            if trying_out || (self.policy.failures > 0 && self.failures >= self.policy.failures) {
+            // A trial that fails is one more failure in a row, so this opens it again too.
+            if self.policy.failures > 0 && self.failures >= self.policy.failures {
                 self.enter(Phase::Open { until: now + self.policy.rest });
             }
         }

@@ -67,6 +67,7 @@ struct Told {
 async fn listen(mut reply: ReplyStream) -> Told {
     let mut told = Told::default();
     while let Some(part) = timeout(PATIENCE, reply.next()).await.expect("the reply goes on") {
+        assert!(told.error.is_none(), "nothing comes after an error");
         match part {
             Ok(ReplyPart::Text(text)) => told.text.push_str(&text),
             Ok(ReplyPart::Reasoning(text)) => told.reasoning.push_str(&text),

@@ -11,14 +11,11 @@ pub(super) struct Solution {
     pub(super) value: f64,
 }
 
-/// Deeper nesting is not read: the stack is not the visitor's to fill.
-const MAX_DEPTH: u32 = 40;
-
 /// Runs of characters that are tried as expressions, the longest first.
 const MAX_CANDIDATES: usize = 8;
 
-/// Longest expression in characters.
-const MAX_LENGTH: usize = 400;
+/// Longest expression in bytes. Each level of nesting takes one, so this bounds the parser's stack too.
+const MAX_LENGTH: usize = 200;
 
 /// Works out the longest expression of a text; `None` where there is none. `last` is what “it” and “that” stand for.
 pub(super) fn solve(text: &str, last: Option<f64>) -> Option<Solution> {
@@ -37,7 +34,7 @@ fn solve_expression(text: &str) -> Option<Solution> {
     if has_numbers_side_by_side(text) {
         return None;
     }
-    let mut parser = Parser { chars: &plain, position: 0, depth: 0 };
+    let mut parser = Parser { chars: &plain, position: 0 };
     let expression = parser.sum()?;
     if parser.position < plain.len() || matches!(expression, Expression::Number(_)) {
         return None;
@@ -139,7 +136,6 @@ enum Expression {
 struct Parser<'a> {
     chars: &'a [char],
     position: usize,
-    depth: u32,
 }
 
 impl Parser<'_> {
@@ -154,15 +150,10 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> Option<Expression> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
         let mut left = self.product()?;
         while let Some(sign) = self.take("+-") {
             left = Expression::Binary(Box::new(left), sign, Box::new(self.product()?));
         }
-        self.depth -= 1;
         Some(left)
     }
 
@@ -184,18 +175,12 @@ impl Parser<'_> {
         if self.take("^").is_none() {
             return Some(base);
         }
-        self.depth += 1;
-        let exponent = if self.depth > MAX_DEPTH { None } else { self.signed() };
-        self.depth -= 1;
-        Some(Expression::Binary(Box::new(base), '^', Box::new(exponent?)))
+        Some(Expression::Binary(Box::new(base), '^', Box::new(self.signed()?)))
     }
 
     fn atom(&mut self) -> Option<Expression> {
         let atom = if self.take("√").is_some() {
-            self.depth += 1;
-            let inner = if self.depth > MAX_DEPTH { None } else { self.atom() };
-            self.depth -= 1;
-            Expression::Root(Box::new(inner?))
+            Expression::Root(Box::new(self.atom()?))
         } else if self.take("(").is_some() {
             let inner = self.sum()?;
             self.take(")")?;
@@ -362,10 +347,16 @@ mod tests {
         {
             check(text, None);
         }
-        check(&"(".repeat(300), None);
-        check(&format!("1{}", "+(1".repeat(99)), None);
-        check(&format!("1{}", "^1".repeat(99)), None);
-        check(&format!("{}4", "√".repeat(99)), None);
+        check("5 12 + 3", None);
+    }
+
+    #[test]
+    fn deep_nesting_is_read_up_to_the_bound_and_no_further() {
+        let nested = |depth| format!("1+{}2{}", "(".repeat(depth), ")".repeat(depth));
+        check(&nested(98), Some("3"));
+        for deep in [nested(99), "(".repeat(199), "√".repeat(9_000), format!("1{}", "^1".repeat(9_000))] {
+            check(&deep, None);
+        }
     }
 
     #[test]
