@@ -74,7 +74,7 @@ pub fn run() -> ExitCode {
     let done = actix_web::rt::System::new().block_on(async {
         match cli.command {
             Command::Serve(options) => serve::run(options, &env).await,
-            Command::Models(options) => models::run(options, &env).await,
+            Command::Models(options) => models::run(&options, &env).await,
             Command::Fit(command) => fit::run(command, &env).await,
             Command::Export(options) => export::run(options, &env).await,
         }

@@ -12,13 +12,14 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::Location;
 use crate::battle::ModelId;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
-use crate::llm::breaker::BreakerState;
 use crate::llm::discover::{Places, with_discovered};
 use crate::llm::guard::GuardedModel;
 use crate::llm::roster::{Roster, card, entries};
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
+use crate::storage::{IfMissing, Store, StoreError};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";
@@ -29,6 +30,8 @@ const AT_ONCE: usize = 4;
 /// `langya models …`
 #[derive(Debug, Args)]
 pub struct Options {
+    #[command(flatten)]
+    location: Location,
     /// What to do.
     #[command(subcommand)]
     pub action: Action,
@@ -79,7 +82,7 @@ pub struct ListedModel {
     /// One of the built-in practice models.
     pub practice: bool,
     /// The breaker's phase in the running arena, where that is known.
-    pub breaker: Option<&'static str>,
+    pub breaker: Option<String>,
 }
 
 /// One line of `models check`.
@@ -103,11 +106,11 @@ pub struct CheckedModel {
 ///
 /// # Errors
 /// Settings that cannot be used, or an output that cannot be written.
-pub async fn run(options: &Options, settings: &Settings, env: &Environment) -> anyhow::Result<ExitCode> {
-    let settings = with_discovered(settings.clone(), env, &Places::default()).await;
+pub async fn run(options: &Options, env: &Environment) -> anyhow::Result<ExitCode> {
+    let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     match options.action {
         Action::List { format } => {
-            print(&render(&list(&settings, &BTreeMap::new()), format)?)?;
+            print(&render(&list(&settings, &known_breakers(&settings).await?), format)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Action::Check { format } => {
@@ -119,13 +122,25 @@ pub async fn run(options: &Options, settings: &Settings, env: &Environment) -> a
     }
 }
 
+/// What the serving process last kept of each model's breaker; nothing where none has served yet.
+async fn known_breakers(settings: &Settings) -> anyhow::Result<BTreeMap<ModelId, String>> {
+    match Store::open(&settings.storage, IfMissing::Fail).await {
+        Ok(store) => {
+            let models = store.registered_models().await?;
+            Ok(models.into_iter().map(|model| (model.card.id, model.breaker.state)).collect())
+        }
+        Err(StoreError::Missing(_)) => Ok(BTreeMap::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The models of these settings, with the breakers' states where they are known.
 #[must_use]
-pub fn list(settings: &Settings, breakers: &BTreeMap<ModelId, BreakerState>) -> Vec<ListedModel> {
+pub fn list(settings: &Settings, breakers: &BTreeMap<ModelId, String>) -> Vec<ListedModel> {
     let listed = |entry: &ModelSettings| {
         let card = card(entry);
         ListedModel {
-            breaker: breakers.get(&card.id).map(|state| state.phase.as_str()),
+            breaker: breakers.get(&card.id).cloned(),
             id: entry.id.clone(),
             name: card.name,
             organization: card.organization,
@@ -250,7 +265,7 @@ impl Row for ListedModel {
             self.organization.clone(),
             format!("{:?}", self.provider).to_lowercase(),
             self.weight.to_string(),
-            self.breaker.unwrap_or("-").to_owned(),
+            self.breaker.clone().unwrap_or_else(|| "-".to_owned()),
         ]
     }
 }
@@ -350,9 +365,8 @@ mod tests {
     #[test]
     fn every_format_has_every_model() {
         let settings = Settings::default();
-        let breaker = Roster::build(&settings, &Environment::default(), 1).unwrap().all()[0].state();
-        let rows = list(&settings, &BTreeMap::from([(ModelId::new("practice-echo"), breaker)]));
-        assert_eq!((rows[0].breaker, rows[1].breaker), (Some("closed"), None));
+        let rows = list(&settings, &BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]));
+        assert_eq!((rows[0].breaker.as_deref(), rows[1].breaker.as_deref()), (Some("open"), None));
         for format in [Format::Table, Format::Json, Format::Csv] {
             let text = render(&rows, format).unwrap();
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
