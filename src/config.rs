@@ -336,7 +336,7 @@ pub enum ConfigError {
         rule: &'static str,
     },
     /// The HTTP client for the providers cannot be made.
-    #[error("no HTTP client for the providers: {reason}; install the system's certificates (package ca-certificates)")]
+    #[error("no HTTP client for the providers: {reason}; install the system's certificates (ca-certificates)")]
     NoHttpClient {
         /// The system's reason.
         reason: String,

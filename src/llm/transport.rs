@@ -32,16 +32,21 @@ pub struct HttpClient {
 /// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself.
 ///
 /// # Errors
-/// [`ConfigError::NoHttpClient`] where the system's certificates cannot be read.
+/// [`ConfigError::NoHttpClient`] where the system has no means for it.
 pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
     // An error says that a provider is installed already, by an earlier call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let build = |builder: reqwest::ClientBuilder| {
-        builder.build().map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })
-    };
-    Ok(HttpClient {
-        direct: build(client_builder(connect_timeout).no_proxy())?,
-        proxied: build(client_builder(connect_timeout))?,
+    let direct = build(|| client_builder(connect_timeout).no_proxy())?;
+    let proxied = build(|| client_builder(connect_timeout))?;
+    Ok(HttpClient { direct, proxied })
+}
+
+/// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
+fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<Client, ConfigError> {
+    builder().build().or_else(|error| {
+        tracing::warn!(reason = innermost(&error), "no certificates: install ca-certificates to reach models by https");
+        let without_certificates = builder().tls_certs_only([]).build();
+        without_certificates.map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })
     })
 }
 

@@ -39,7 +39,7 @@ const ENGLISH: &[Rule] = &[
         answers: &["A good start is to say what you tried so far. Which part of how to {} is hardest?"],
     },
     Rule { keyword: "how to", answers: &["Take one small step first. What is the smallest part of how to {}?"] },
-    Rule { keyword: "why", answers: &["Why do you think {}?", "What answer would you like to hear to why {}?"] },
+    Rule { keyword: "why", answers: &["What do you think is the reason?", "What answer would you hope to hear?"] },
     Rule { keyword: "what is", answers: &["What does {} mean to you?", "What would you do if you knew about {}?"] },
     Rule { keyword: "you are", answers: &["What makes you say that I am {}?", "Would it help you if I were {}?"] },
     Rule { keyword: "can you", answers: &["I can only talk in a simple way. Why do you want me to {}?"] },

@@ -125,7 +125,7 @@ fn nothing_known(asked: &str, chinese: bool) -> String {
         )
     } else {
         format!(
-            "I have nothing reliable about “{asked}”， and I would rather not make something up.\n\nWhat I can do:\n\n\
+            "I have nothing reliable about “{asked}”, and I would rather not make something up.\n\nWhat I can do:\n\n\
              - arithmetic, units and dates\n- some general knowledge of geography, history and science\n\
              - a few short programs"
         )

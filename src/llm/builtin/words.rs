@@ -98,7 +98,8 @@ pub(super) fn terms(text: &str) -> Vec<String> {
 }
 
 fn push_word(terms: &mut Vec<String>, mut word: String) {
-    if STOP_WORDS.contains(&word.as_str()) {
+    let short_number = word.len() < 3 && word.chars().all(|c| c.is_ascii_digit());
+    if short_number || STOP_WORDS.contains(&word.as_str()) {
         return;
     }
     if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is")
@@ -125,6 +126,7 @@ mod tests {
     #[test]
     fn terms_are_what_a_text_is_about() {
         assert_eq!(terms("What are the planets of the Solar System?"), ["planet", "solar", "system"]);
+        assert_eq!(terms("What is 3 + 15 in 1969?"), ["1969"]);
         assert_eq!(terms("长江有多长？"), ["长江"]);
         assert_eq!(terms("什么是茶?"), ["茶"]);
         assert_eq!(terms("什么是光合作用"), ["光合", "合作", "作用"]);
