@@ -43,6 +43,7 @@ function vote(outcome, satisfaction) {
 }
 
 function newBattle() {
+  if (phase === "writing") socket.send({ type: "stop", battle });
   forget();
   turns.clear();
   ballot.reset();

@@ -105,6 +105,8 @@ test("a vote opens only when both replies have ended, and stop ends them", async
   await page.getByRole("button", { name: "Stop" }).click();
   await phase(page, "ready");
   assert.ok(await vote(page, "A is better").isEnabled());
+  const text = await page.locator(".replies").innerText();
+  assert.ok(!text.includes("the original paper") && !text.includes("return a"), "both replies ended early");
   assert.equal(await page.getByRole("status").textContent(), "Both replies have ended. You can vote now.");
   page.assertQuiet();
 });
@@ -156,13 +158,12 @@ test("a dropped connection is taken up again without a lost or doubled block", a
   const page = await openPage(browser);
   const sockets = [];
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
-    socket.connectToServer();
-    sockets.push(socket);
+    sockets.push([socket, socket.connectToServer()]);
   });
   await page.goto(arena.url);
   await ask(page, "answer slowly");
   await page.locator('.reply[data-side="b"] .block').nth(1).waitFor();
-  await sockets[0].close({ code: 4000, reason: "dropped by the test" });
+  for (const end of sockets[0]) await end.close({ code: 4000, reason: "dropped by the test" });
   await page.getByText("The connection was lost. Trying again…").waitFor();
   await page.getByText("The connection was lost. Trying again…").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Stop" }).click();
@@ -199,7 +200,7 @@ test("on a phone one reply shows at a time and nothing scrolls sideways", async 
   assert.ok((await a.isVisible()) && !(await b.isVisible()));
   await page.getByRole("button", { name: "Model B" }).click();
   assert.ok(!(await a.isVisible()) && (await b.isVisible()));
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   page.assertQuiet();
 });
 
