@@ -8,7 +8,7 @@ use crate::app::AppState;
 use crate::rating::leaderboard::Leaderboard;
 
 /// `GET /healthz`: the process runs.
-pub async fn healthz() -> &'static str {
+pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
@@ -16,7 +16,7 @@ pub async fn healthz() -> &'static str {
 ///
 /// # Errors
 /// [`PageError::NotReady`] where the database does not answer, [`PageError::NoModels`] where nobody could.
-pub async fn readyz(app: web::Data<AppState>) -> Result<&'static str, PageError> {
+pub(super) async fn readyz(app: web::Data<AppState>) -> Result<&'static str, PageError> {
     app.store.ping().await.map_err(PageError::NotReady)?;
     if app.matchmaker.can_draw() { Ok("ready\n") } else { Err(PageError::NoModels) }
 }
@@ -29,13 +29,13 @@ struct DatedLeaderboard<'a> {
 }
 
 /// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date.
-pub async fn leaderboard(app: web::Data<AppState>) -> HttpResponse {
+pub(super) async fn leaderboard(app: web::Data<AppState>) -> HttpResponse {
     let standing = app.standings.latest();
     let as_of = standing.fitted_at.map(|time| time.0);
     HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &standing.board })
 }
 
 /// `GET /api/v1/pairing`: the policy, and the probability of each pair at this moment.
-pub async fn pairing(app: web::Data<AppState>) -> HttpResponse {
+pub(super) async fn pairing(app: web::Data<AppState>) -> HttpResponse {
     HttpResponse::Ok().json(app.matchmaker.published())
 }

@@ -10,17 +10,17 @@ const COOKIE: &str = "langya_session";
 const LIFETIME: Duration = Duration::days(180);
 
 /// The visitor behind a request.
-pub struct Visitor {
+pub(super) struct Visitor {
     /// Pseudonym under which battles and votes are kept.
-    pub id: String,
+    pub(super) id: String,
     /// The cookie to set where the request brought none that can be used.
-    pub new_cookie: Option<Cookie<'static>>,
+    pub(super) new_cookie: Option<Cookie<'static>>,
 }
 
 impl Visitor {
     /// Reads the session cookie, or makes a new session.
     #[must_use]
-    pub fn of(request: &HttpRequest, chance: &Chance, public_url: &str) -> Self {
+    pub(super) fn of(request: &HttpRequest, chance: &Chance, public_url: &str) -> Self {
         if let Some(cookie) = request.cookie(COOKIE).filter(|cookie| is_token(cookie.value())) {
             return Self { id: pseudonym(cookie.value()), new_cookie: None };
         }

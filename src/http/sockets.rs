@@ -18,7 +18,7 @@ const MAX_FRAME_BYTES: usize = 1024 * 1024;
 
 /// Sockets that are open now.
 #[derive(Debug, Clone, Default)]
-pub struct OpenSockets(Arc<AtomicUsize>);
+pub(super) struct OpenSockets(Arc<AtomicUsize>);
 
 struct Seat(Arc<AtomicUsize>);
 
@@ -40,7 +40,7 @@ impl Drop for Seat {
 ///
 /// # Errors
 /// [`PageError`] before the upgrade.
-pub async fn battle(
+pub(super) async fn battle(
     request: HttpRequest,
     payload: web::Payload,
     app: web::Data<AppState>,
@@ -70,7 +70,7 @@ pub async fn battle(
 ///
 /// # Errors
 /// [`PageError`] before the upgrade.
-pub async fn leaderboard(
+pub(super) async fn leaderboard(
     request: HttpRequest,
     payload: web::Payload,
     app: web::Data<AppState>,

@@ -1,7 +1,7 @@
 //! Everything that is kept, behind [`Store`]: one file per table, the SQL beside the method that runs it.
 //!
 //! `Store` is an enum over database backends. The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which
-//! SQLite and PostgreSQL read alike, so that a second backend is a second arm in [`on_reader`] and [`on_writer`].
+//! SQLite and PostgreSQL read alike, so that a second backend is a second arm in `on_reader` and `on_writer`.
 //! Numbers are cast here, checked, and nowhere else.
 
 mod battles;

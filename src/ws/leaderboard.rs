@@ -25,10 +25,8 @@ pub async fn follow(
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut changed = true;
     loop {
-        if std::mem::take(&mut changed) {
-            if session.text(frame(&app)).await.is_err() {
-                return;
-            }
+        if std::mem::take(&mut changed) && session.text(frame(&app)).await.is_err() {
+            return;
         }
         tokio::select! {
             event = events.recv() => changed = matches!(

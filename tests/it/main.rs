@@ -1,6 +1,10 @@
 //! The integration tests: each drives the real application as a visitor, an operator or a model server would.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails there, and prints its seed"
+)]
 
 mod bad_input;
 mod battle;

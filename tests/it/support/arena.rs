@@ -56,7 +56,7 @@ impl TestArena {
                 card(id),
                 1.0,
                 Arc::new((*model).clone()),
-                limits.clone(),
+                limits,
                 ChaCha8Rng::seed_from_u64(SEED),
             ))
         });

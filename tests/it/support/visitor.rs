@@ -54,11 +54,6 @@ impl Visitor {
         Self::connect_with(&self.url, Some(("cookie", self.cookie.clone()))).await.expect("the arena is still there")
     }
 
-    /// The session cookie.
-    pub(crate) fn cookie(&self) -> &str {
-        &self.cookie
-    }
-
     /// Sends a message.
     pub(crate) async fn send(&mut self, message: Value) {
         self.send_raw(Message::text(message.to_string())).await;
@@ -137,7 +132,7 @@ impl Visitor {
     /// The number of the last event seen.
     pub(crate) fn last_seq(&self) -> u64 {
         let seqs = self.frames.iter().filter_map(|frame| serde_json::from_str::<Value>(frame).unwrap()["seq"].as_u64());
-        seqs.last().unwrap_or(0)
+        seqs.max().unwrap_or(0)
     }
 
     /// The id of the latest battle seen.
