@@ -1,7 +1,7 @@
 //! What models write, as HTML that is safe to show: Markdown, tables, code with colours, LaTeX as MathML.
 //!
 //! Nothing that comes in here is trusted. Raw HTML is shown as text, pictures as their alternative text, links lead
-//! only to http, https and mailto, and every block passes an allow-list ([`sanitize`]). Work is bounded: very long
+//! only to http, https and mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long
 //! lines, very long texts and very deep nesting are shown as plain text. The output has no `style`, `id` or event
 //! attribute, so a page with a strict content security policy can show it.
 //!

@@ -1,6 +1,6 @@
 //! The server-rendered pages. Each file holds one page: its template's data and a thin handler or `render`.
 //!
-//! Templates are in `web/`, all words in [`strings`]. Pages work in every language of [`Language`]; the visitor's is
+//! Templates are in `web/`, all words in `strings`. Pages work in every language of [`Language`]; the visitor's is
 //! taken from `?lang=`, then from the cookie that `?lang=` left, then from what the browser asks for.
 
 pub mod about;
