@@ -1,5 +1,5 @@
 //! Every word of the pages, one table a language. A further language is a further table and a line in
-//! [`super::language::Language`].
+//! `language::Language`.
 
 use serde::Serialize;
 
