@@ -22,10 +22,10 @@ use sockets::OpenSockets;
 /// Every address of the arena.
 fn routes(config: &mut web::ServiceConfig) {
     config
-        .route("/", web::get().to(pages::battle::battle))
-        .route("/leaderboard", web::get().to(board::page))
-        .route("/about", web::get().to(pages::about::about))
-        .route("/static/{path:.*}", web::get().to(static_files::serve))
+        .service(web::resource("/").get(pages::battle::battle).route(web::head().to(pages::battle::battle)))
+        .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
+        .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
+        .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
@@ -49,6 +49,7 @@ pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Serv
             .app_data(app.clone())
             .app_data(open.clone())
             .wrap(Compress::default())
+            // Outermost, so that no answer goes around it.
             .wrap(from_fn(headers::security_headers))
             .configure(routes)
     })

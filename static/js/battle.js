@@ -79,7 +79,7 @@ function opened() {
     notice("");
     announce(words.reconnected);
   }
-  if (battle) socket.send({ type: "resume", battle, after: seq });
+  if (battle) socket.send({ type: "resume", battle, after: seq, render: "html" });
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote") socket.send(pending);

@@ -138,7 +138,7 @@ pub(crate) const ENGLISH: Strings = Strings {
             AboutSection {
                 heading: "What counts",
                 paragraphs: &[
-                    "Every vote is kept. It is rated unless a published rule excludes it, for example because a reply or a question names the model; then the rule stands beside the vote in the log. Nothing is deleted.",
+                    "Every vote is kept, and every vote on an anonymous battle is rated. Where a rule keeps a vote out of the rating, the rule stands beside it in the log. Nothing is deleted.",
                     "If a reply fails, the side is given to another model before it begins, or the battle does not count. One person has one vote in a battle, however often it is sent.",
                 ],
             },
