@@ -213,7 +213,8 @@ impl Battles {
         if !matches!(begun, Ok(true)) {
             self.reread(battle).await?;
             begun?;
-            return Err(Refusal::AlreadyVoted.into());
+            battle.progress().allows(action, self.parts.settings.max_turns)?;
+            return Err(Refusal::StillAnswering.into());
         }
         {
             let mut state = battle.state();

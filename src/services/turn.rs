@@ -88,6 +88,8 @@ impl<'a> Turn<'a> {
         let model = self.parts.models.current().get(&self.sides[side.index()].model);
         let run = &mut self.sides[side.index()];
         run.asked_at = Instant::now();
+        // What a failed model thought before it failed is not its replacement's.
+        run.reasoning.clear();
         run.stream = model.map(|model| model.reply(&messages));
         if run.stream.is_none() {
             let gone = ChatError::Connection("the model is no longer configured".into());

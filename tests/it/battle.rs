@@ -243,6 +243,37 @@ async fn reasoning_is_shown_after_the_vote_and_never_counted_as_the_answer() {
 }
 
 #[actix_web::test]
+async fn what_a_failed_model_thought_is_not_shown_as_its_replacements() {
+    let fails = Scripted::new(|_| vec![Step::Think("Mine alone.".into()), Step::Fail(ChatError::Empty)]);
+    let (good, spare) = (Scripted::saying("Good."), Scripted::saying("Spare."));
+    let arena = TestArena::start(&[("fails", &fails), ("good", &good), ("spare", &spare)]).await;
+    while fails.asked() == 0 {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Who?").await;
+        visitor.until_ready().await;
+        let revealed = visitor.vote("a").await.to_string();
+        assert!(revealed.contains("revealed") && !revealed.contains("Mine alone"), "{revealed}");
+    }
+}
+
+#[actix_web::test]
+async fn a_battle_that_was_left_for_too_long_says_so() {
+    let (one, two) = (Scripted::saying("1"), Scripted::saying("2"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("first").await;
+    visitor.until_ready().await;
+    arena.app.store.abandon_battles(langya::clock::Timestamp(i64::MAX)).await.unwrap();
+    for _ in 0..2 {
+        visitor.send(json!({"type": "message", "prompt": "second"})).await;
+        let refused = visitor.next().await;
+        assert_eq!(refused["code"], "battle_over");
+        assert!(refused["message"].as_str().unwrap().contains("too long"), "{refused}");
+    }
+    assert_eq!(visitor.vote("a").await["code"], "battle_over");
+}
+
+#[actix_web::test]
 async fn a_battle_that_left_memory_is_read_back_and_can_be_voted_on() {
     let (one, two) = (Scripted::saying(WORDS), Scripted::saying(WORDS));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
