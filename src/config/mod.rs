@@ -3,12 +3,18 @@
 //! The only reader of the environment. Unknown keys are refused by name. `deploy/langya.example.toml` lists every key
 //! with its default, and a test compares the two.
 
+mod sections;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+
+pub use sections::{
+    BattleSettings, ModelSettings, PacingMode, PairingPolicy, PairingSettings, PracticeMode, ProviderKind,
+    ProviderSettings, RatingSettings, ServerSettings, StorageSettings, Timeouts,
+};
 
 /// Everything that an operator can set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,269 +34,6 @@ pub struct Settings {
     pub providers: ProviderSettings,
     /// The models under test.
     pub models: Vec<ModelSettings>,
-}
-
-/// `[server]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ServerSettings {
-    /// Address and port.
-    pub listen: String,
-    /// The address that visitors use, where a proxy stands in front: `https://arena.example.org`.
-    pub public_url: String,
-    /// Threads that serve requests; 0 means one per core.
-    pub workers: usize,
-    /// Open websockets at the most.
-    pub max_sockets: usize,
-}
-
-/// `[storage]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct StorageSettings {
-    /// Folder of the embedded database.
-    pub data_dir: PathBuf,
-    /// Database address; empty means `langya.db` in `data_dir`.
-    pub database: String,
-}
-
-/// How replies are released to the visitor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PacingMode {
-    /// Both sides start together and are released at one common pace.
-    Common,
-    /// Text is passed on as it arrives; speeds show.
-    Raw,
-}
-
-/// `[battle]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BattleSettings {
-    /// `common` or `raw`.
-    pub pacing: PacingMode,
-    /// Characters a second and side under common pacing.
-    pub pace_chars_per_second: u32,
-    /// Turns of one battle at the most.
-    pub max_turns: u32,
-    /// Bytes of one prompt at the most.
-    pub max_prompt_bytes: usize,
-    /// Bytes of one reply at the most; a longer one is ended there.
-    pub max_reply_bytes: usize,
-    /// Battles in memory at the most.
-    pub max_live: usize,
-    /// How long replies go on without a visitor, in milliseconds.
-    pub resume_grace_ms: u64,
-    /// A battle without a vote counts as abandoned after this many minutes.
-    pub abandon_after_minutes: u64,
-}
-
-/// How two models are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PairingPolicy {
-    /// Every pair alike.
-    Uniform,
-    /// In proportion to the product of the two weights.
-    Weighted,
-    /// Near ratings meet more often, with a uniform share.
-    Elo,
-    /// In proportion to how much one more vote would shrink the interval.
-    Active,
-}
-
-/// `[pairing]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PairingSettings {
-    /// `uniform`, `weighted`, `elo` or `active`.
-    pub policy: PairingPolicy,
-    /// Share of battles drawn uniformly under `elo` and `active`, so that all pairs occur.
-    pub uniform_share: f64,
-    /// Under `elo`: the rating difference at which a pair is e times rarer.
-    pub elo_width: f64,
-    /// A model is new until it has this many rated votes.
-    pub new_model_votes: u64,
-    /// A new model's weight is multiplied by this.
-    pub new_model_boost: f64,
-}
-
-/// `[rating]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RatingSettings {
-    /// Shortest time between two fits, in milliseconds.
-    pub debounce_ms: u64,
-    /// Confidence level of the intervals.
-    pub confidence: f64,
-    /// Models with fewer rated votes are provisional.
-    pub min_votes: u64,
-}
-
-/// `[providers]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ProviderSettings {
-    /// Look for local model servers, and for keys in the environment, where no `[[models]]` are given.
-    pub discover: bool,
-    /// Let the practice models take part: `"auto"` while no other model is there, `"always"` or `"never"`.
-    pub practice: PracticeMode,
-    /// Longest wait for a connection, in milliseconds.
-    pub connect_timeout_ms: u64,
-    /// Longest wait for the first token, in milliseconds.
-    pub first_token_timeout_ms: u64,
-    /// Longest gap within a reply, in milliseconds.
-    pub idle_timeout_ms: u64,
-    /// Longest whole reply, in milliseconds.
-    pub total_timeout_ms: u64,
-    /// Further tries before the first token.
-    pub retries: u32,
-    /// Longest wait before the first further try, in milliseconds; doubled for each one after it.
-    pub retry_backoff_ms: u64,
-    /// Failures in a row after which a model rests.
-    pub breaker_failures: u32,
-    /// How long it rests, in milliseconds.
-    pub breaker_rest_ms: u64,
-}
-
-/// When the practice models take part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PracticeMode {
-    /// While no other model is configured or found.
-    Auto,
-    /// Beside other models too.
-    Always,
-    /// Not at all.
-    Never,
-}
-
-/// The protocol that a model's server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProviderKind {
-    /// Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM serve them.
-    Openai,
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// Ollama's own API.
-    Ollama,
-    /// A practice model of this program.
-    Builtin,
-}
-
-/// One entry of `[[models]]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelSettings {
-    /// Key used in logs and exports.
-    pub id: String,
-    /// Name shown after the vote; the id where it is left out.
-    #[serde(default)]
-    pub name: String,
-    /// Its maker.
-    #[serde(default)]
-    pub organization: String,
-    /// Its licence.
-    #[serde(default)]
-    pub license: String,
-    /// The protocol of its server.
-    pub provider: ProviderKind,
-    /// Where its server is; each provider has a default.
-    #[serde(default)]
-    pub base_url: String,
-    /// Name at the provider; the id where it is left out.
-    #[serde(default)]
-    pub model: String,
-    /// Name of the environment variable that holds the key.
-    #[serde(default)]
-    pub api_key_env: String,
-    /// Pairing weight; 0 pauses.
-    #[serde(default = "one")]
-    pub weight: f64,
-    /// Sampling temperature; the provider's own where it is left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    /// Longest reply in tokens.
-    #[serde(default = "default_max_tokens")]
-    pub max_tokens: u32,
-    /// Instruction put before each conversation.
-    #[serde(default)]
-    pub system_prompt: String,
-    /// Further keys of the request body, as the provider names them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra_body: BTreeMap<String, serde_json::Value>,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn default_max_tokens() -> u32 {
-    2048
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        Self { listen: "127.0.0.1:8717".into(), public_url: String::new(), workers: 0, max_sockets: 10_000 }
-    }
-}
-
-impl Default for StorageSettings {
-    fn default() -> Self {
-        Self { data_dir: "data".into(), database: String::new() }
-    }
-}
-
-impl Default for BattleSettings {
-    fn default() -> Self {
-        Self {
-            pacing: PacingMode::Common,
-            pace_chars_per_second: 240,
-            max_turns: 10,
-            max_prompt_bytes: 32_000,
-            max_reply_bytes: 256 * 1024,
-            max_live: 5_000,
-            resume_grace_ms: 1_200,
-            abandon_after_minutes: 60,
-        }
-    }
-}
-
-impl Default for PairingSettings {
-    fn default() -> Self {
-        Self {
-            policy: PairingPolicy::Weighted,
-            uniform_share: 0.2,
-            elo_width: 100.0,
-            new_model_votes: 50,
-            new_model_boost: 2.0,
-        }
-    }
-}
-
-impl Default for RatingSettings {
-    fn default() -> Self {
-        Self { debounce_ms: 250, confidence: 0.95, min_votes: 30 }
-    }
-}
-
-impl Default for ProviderSettings {
-    fn default() -> Self {
-        Self {
-            discover: true,
-            practice: PracticeMode::Auto,
-            connect_timeout_ms: 5_000,
-            first_token_timeout_ms: 30_000,
-            idle_timeout_ms: 20_000,
-            total_timeout_ms: 300_000,
-            retries: 2,
-            retry_backoff_ms: 500,
-            breaker_failures: 3,
-            breaker_rest_ms: 30_000,
-        }
-    }
 }
 
 /// Why the settings cannot be used. Each message names the key and the way out.
@@ -341,40 +84,6 @@ pub enum ConfigError {
         /// The system's reason.
         reason: String,
     },
-}
-
-impl ModelSettings {
-    /// An entry with only what must be given; everything else has its default.
-    #[must_use]
-    pub fn minimal(id: impl Into<String>, provider: ProviderKind) -> Self {
-        Self {
-            id: id.into(),
-            name: String::new(),
-            organization: String::new(),
-            license: String::new(),
-            provider,
-            base_url: String::new(),
-            model: String::new(),
-            api_key_env: String::new(),
-            weight: one(),
-            temperature: None,
-            max_tokens: default_max_tokens(),
-            system_prompt: String::new(),
-            extra_body: BTreeMap::new(),
-        }
-    }
-
-    /// The name at the provider: `model`, or the id where it is left out.
-    #[must_use]
-    pub fn name_at_provider(&self) -> &str {
-        if self.model.is_empty() { &self.id } else { &self.model }
-    }
-
-    /// The name that people see: `name`, or the id where it is left out.
-    #[must_use]
-    pub fn display_name(&self) -> &str {
-        if self.name.is_empty() { &self.id } else { &self.name }
-    }
 }
 
 /// The process's environment variables, read once.
@@ -478,32 +187,6 @@ impl Settings {
     }
 }
 
-impl ProviderSettings {
-    /// The limits of time as durations: connection, first token, idle, total.
-    #[must_use]
-    pub fn timeouts(&self) -> Timeouts {
-        Timeouts {
-            connect: Duration::from_millis(self.connect_timeout_ms),
-            first_token: Duration::from_millis(self.first_token_timeout_ms),
-            idle: Duration::from_millis(self.idle_timeout_ms),
-            total: Duration::from_millis(self.total_timeout_ms),
-        }
-    }
-}
-
-/// Limits of time for one reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For the connection.
-    pub connect: Duration,
-    /// From the request to the first token.
-    pub first_token: Duration,
-    /// Between two tokens.
-    pub idle: Duration,
-    /// For the whole reply.
-    pub total: Duration,
-}
-
 fn read(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
 }
@@ -531,7 +214,7 @@ fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), Strin
 mod tests {
     use super::*;
 
-    const EXAMPLE: &str = include_str!("../deploy/langya.example.toml");
+    const EXAMPLE: &str = include_str!("../../deploy/langya.example.toml");
 
     #[test]
     fn the_example_lists_every_key_with_its_default() {
