@@ -123,7 +123,7 @@ impl<'a> Turn<'a> {
         });
         while !self.pacer.finished() {
             let paced = self.ticker.is_some();
-            let due = self.ticker.is_some() && self.pacer.has_release();
+            let due = paced && self.pacer.has_release();
             let [a, b] = &mut self.sides;
             tokio::select! {
                 biased;
