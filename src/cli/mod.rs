@@ -38,13 +38,13 @@ enum Command {
 #[derive(Debug, Clone, Default, Args)]
 pub struct Location {
     /// Settings file; `langya.toml` where it exists
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Database address; `langya.db` in the data folder
-    #[arg(long, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL")]
     pub database: Option<String>,
     /// Data folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
 }
 

@@ -36,7 +36,7 @@ impl BreakerPhase {
         match self {
             BreakerPhase::Closed => "closed",
             BreakerPhase::Open => "open",
-            BreakerPhase::HalfOpen => "half open",
+            BreakerPhase::HalfOpen => "half_open",
         }
     }
 }

@@ -260,14 +260,14 @@ impl Battles {
         let found = self.lock().get(id).cloned();
         let battle = match found {
             Some(battle) => battle,
-            None => self.read_back(id, after).await?,
+            None => self.read_back(visitor, id, after).await?,
         };
         if battle.visitor == visitor { Ok(battle) } else { Err(BattleError::UnknownBattle) }
     }
 
-    async fn read_back(&self, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn read_back(&self, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
         let store = &self.parts.store;
-        let row = store.battle(id).await?.ok_or(BattleError::UnknownBattle)?;
+        let row = store.battle(id).await?.filter(|row| row.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
         let interrupted = row.progress.stage == Stage::Answering;
         let restored = Arc::new(LiveBattle::restore(row, store.turns(id).await?, &store.replies(id).await?, after));
         // Two sockets may come back at once: the first one's battle is everybody's.

@@ -22,6 +22,9 @@ pub enum StoreError {
     /// The database has migrations that this program does not know.
     #[error("the database was written by a newer langya (migration {0}): run that version, or restore an older backup")]
     Newer(i64),
+    /// The database lacks migrations that this program knows, and only a serving process applies them.
+    #[error("the database was written by an older langya: start `langya serve` on it once, which brings it up to date")]
+    Older,
     /// The address names a database of a kind that is not served.
     #[error("cannot use the database address {0:?}: it has to start with sqlite:")]
     UnknownBackend(String),

@@ -10,6 +10,7 @@ mod leaderboards;
 mod models;
 mod votes;
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -77,7 +78,8 @@ pub enum IfMissing {
 }
 
 impl Store {
-    /// Opens the database, checks that its commits last, and brings its tables up to date.
+    /// Opens the database and checks that its commits last. Who may create it brings its tables up to date too; who
+    /// may not leaves that to the serving process, and takes them only as this program knows them.
     ///
     /// # Errors
     /// [`StoreError`] names the folder or setting and the way out.
@@ -98,11 +100,14 @@ impl Store {
             .await
             .map_err(|error| unusable(error.to_string()))?;
         check_durable(&writer).await?;
-        SQLITE_MIGRATIONS.run(&writer).await.map_err(|error| match error {
-            MigrateError::VersionMissing(version) => StoreError::Newer(version),
-            MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
-            other => StoreError::Migrate(other),
-        })?;
+        match if_missing {
+            IfMissing::Create => SQLITE_MIGRATIONS.run(&writer).await.map_err(|error| match error {
+                MigrateError::VersionMissing(version) => StoreError::Newer(version),
+                MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
+                other => StoreError::Migrate(other),
+            })?,
+            IfMissing::Fail => check_version(&writer).await?,
+        }
         let reader = SqlitePoolOptions::new()
             .max_connections(2)
             .test_before_acquire(false)
@@ -127,7 +132,7 @@ impl Store {
     }
 }
 
-/// The lock that one serving process holds on a data folder; it ends with the process.
+/// The lock that one serving process holds on a database; it ends with the process.
 #[derive(Debug)]
 pub struct DataLock {
     _file: std::fs::File,
@@ -139,10 +144,11 @@ impl DataLock {
     /// # Errors
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
     pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
-        let folder = &settings.data_dir;
+        let database = database_path(settings)?;
+        let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
         let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
-        std::fs::create_dir_all(folder).map_err(unusable)?;
-        let file = std::fs::File::create(folder.join("langya.lock")).map_err(unusable)?;
+        std::fs::create_dir_all(&folder).map_err(unusable)?;
+        let file = std::fs::File::create(database.with_extension("lock")).map_err(unusable)?;
         file.try_lock().map_err(|error| match error {
             std::fs::TryLockError::WouldBlock => StoreError::Locked(folder.clone()),
             std::fs::TryLockError::Error(error) => unusable(error),
@@ -184,6 +190,16 @@ async fn check_durable(pool: &SqlitePool) -> Result<(), StoreError> {
         return Err(StoreError::NotDurable { setting: "synchronous", value: synchronous.to_string(), wanted: "2" });
     }
     Ok(())
+}
+
+async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
+    let applied: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(pool).await?;
+    let known = SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max();
+    match applied.cmp(&known) {
+        Ordering::Less => Err(StoreError::Older),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(StoreError::Newer(applied.unwrap_or_default())),
+    }
 }
 
 fn is_read_only(error: &sqlx::Error) -> bool {

@@ -10,7 +10,7 @@ use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReaso
 use futures_util::StreamExt;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::protocol::{ClientMessage, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
+use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
 use crate::services::battles::Battles;
 use crate::services::live::{Entry, Watcher};
@@ -86,11 +86,11 @@ impl Driver {
                 },
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
-                        return Err(close(CloseCode::Normal, "no answer to pings"));
+                        return Err(close(Closing::Silent));
                     }
                     self.session.ping(b"").await?;
                 }
-                () = shutdown.cancelled() => return Err(close(CloseCode::Restart, "the arena restarts: come back")),
+                () = shutdown.cancelled() => return Err(close(Closing::Restart)),
             }
         }
     }
@@ -100,7 +100,7 @@ impl Driver {
         match frame {
             AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {
                 self.say_error(&ProtocolError::TooLarge, None).await?;
-                Err(close(CloseCode::Size, "message too large"))
+                Err(close(Closing::TooLarge))
             }
             AggregatedMessage::Text(text) => match ClientMessage::parse(&text) {
                 Ok(message) => self.obey(message).await,
@@ -118,10 +118,10 @@ impl Driver {
         match error {
             actix_ws::ProtocolError::Overflow => {
                 self.say_error(&ProtocolError::TooLarge, None).await?;
-                Err(close(CloseCode::Size, "message too large"))
+                Err(close(Closing::TooLarge))
             }
             actix_ws::ProtocolError::Io(_) => Err(End::Gone),
-            _ => Err(close(CloseCode::Protocol, "malformed frame")),
+            _ => Err(close(Closing::Malformed)),
         }
     }
 
@@ -257,6 +257,6 @@ async fn next_entries(watching: &mut Option<Watching>) -> Vec<Entry> {
     }
 }
 
-fn close(code: CloseCode, why: &str) -> End {
-    End::Close(CloseReason { code, description: Some(why.to_owned()) })
+fn close(why: Closing) -> End {
+    End::Close(why.into())
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_ws::{CloseCode, CloseReason, Message, MessageStream, Session};
+use actix_ws::{Message, MessageStream, Session};
 use futures_util::StreamExt;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::protocol::Closing;
 use crate::app::AppState;
 use crate::events::Event;
 
@@ -40,9 +41,8 @@ pub async fn follow(
             },
             _ = heartbeat.tick() => if session.ping(b"").await.is_err() { return },
             () = shutdown.cancelled() => {
-                let reason = CloseReason { code: CloseCode::Restart, description: None };
                 // The client may be gone already, which is what closing asks for.
-                let _ = session.close(Some(reason)).await;
+                let _ = session.close(Some(Closing::Restart.into())).await;
                 return;
             }
         }

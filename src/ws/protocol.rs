@@ -1,7 +1,8 @@
-//! The wire of `/ws/battle`: how messages are spelt, and the one map from errors to codes.
+//! The wire of `/ws/battle`: how messages are spelt, and the one map from errors to codes and close codes.
 //!
-//! Pure. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
+//! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
 
+use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
 use crate::battle::state::Refusal;
@@ -246,6 +247,31 @@ impl<'a> ServerMessage<'a> {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("messages are plain text and finite numbers")
+    }
+}
+
+/// Why the server ends a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// A message over the limit.
+    TooLarge,
+    /// A frame that is no websocket frame.
+    Malformed,
+    /// No answer to pings.
+    Silent,
+    /// The process ends.
+    Restart,
+}
+
+impl From<Closing> for CloseReason {
+    fn from(closing: Closing) -> Self {
+        let (code, why) = match closing {
+            Closing::TooLarge => (CloseCode::Size, "message too large"),
+            Closing::Malformed => (CloseCode::Protocol, "malformed frame"),
+            Closing::Silent => (CloseCode::Normal, "no answer to pings"),
+            Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
+        };
+        Self { code, description: Some(why.to_owned()) }
     }
 }
 

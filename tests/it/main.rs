@@ -9,6 +9,7 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod health;
 mod providers;
 mod rating;
 mod support;
