@@ -43,7 +43,8 @@ struct Turn<'a> {
     sides: [SideRun; 2],
     pacer: Pacer,
     ticker: Option<Interval>,
-    replacements: usize,
+    /// Models that failed before their first token.
+    failed: Vec<ModelId>,
     voided: bool,
 }
 
@@ -58,7 +59,6 @@ struct SideRun {
     received_bytes: usize,
     shown: String,
     reasoning: String,
-    failed: Vec<ModelId>,
 }
 
 impl<'a> Turn<'a> {
@@ -75,7 +75,7 @@ impl<'a> Turn<'a> {
         };
         let sides = row.models.map(SideRun::new);
         let mut turn =
-            Self { parts, battle, number: row.progress.turn, sides, pacer, ticker, replacements: 0, voided: false };
+            Self { parts, battle, number: row.progress.turn, sides, pacer, ticker, failed: Vec::new(), voided: false };
         for side in Side::BOTH {
             turn.ask(side).await;
         }
@@ -168,54 +168,54 @@ impl<'a> Turn<'a> {
 
     /// Replaces the side by another model where nothing of it was seen, and breaks it off otherwise.
     async fn fail(&mut self, side: Side, error: ChatError) {
-        let replaceable = self.number == 1 && self.sides[side.index()].first_token_at.is_none();
-        let replacement = if replaceable { self.find_replacement(side) } else { None };
-        let run = &mut self.sides[side.index()];
-        run.stream = None;
-        let failed = run.model.clone();
-        tracing::warn!(
-            battle.id = %self.battle.id, battle.side = side.as_str(), model = %failed, error = %error,
-            replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
-        );
+        self.sides[side.index()].stream = None;
+        let replacement = self.find_replacement(side);
         let failure = SideFailure {
             turn: self.number,
             side,
-            model: failed.clone(),
+            model: self.sides[side.index()].model.clone(),
             reason: error.to_string(),
             replacement: replacement.clone(),
         };
+        tracing::warn!(
+            battle.id = %self.battle.id, battle.side = side.as_str(), model = %failure.model, error = %error,
+            replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
+        );
         let now = self.parts.clock.now();
-        let kept = self.parts.store.record_side_failure(&self.battle.id, &failure, now).await;
-        match (replacement, kept) {
-            (Some((model, probability)), Ok(())) => {
-                self.replacements += 1;
-                run.failed.push(failed);
-                run.model = model.clone();
-                {
-                    let mut state = self.battle.state();
-                    state.row.models[side.index()] = model;
-                    state.row.pair_probability = probability;
-                }
-                Box::pin(self.ask(side)).await;
-            }
-            (_, kept) => {
-                if let Err(error) = kept {
-                    tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
-                }
-                run.end(ReplyEnding::Failed);
-                self.pacer.end(side, Ending::Broken);
+        match (replacement, self.parts.store.record_side_failure(&self.battle.id, &failure, now).await) {
+            (Some((model, probability)), Ok(())) => self.replace(side, model, probability).await,
+            (None, Ok(())) => self.break_off(side),
+            (_, Err(error)) => {
+                tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
+                self.break_off(side);
             }
         }
     }
 
+    /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none.
     fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
-        if self.replacements >= MAX_REPLACEMENTS {
+        let run = &self.sides[side.index()];
+        if self.number > 1 || run.first_token_at.is_some() || self.failed.len() >= MAX_REPLACEMENTS {
             return None;
         }
-        let run = &self.sides[side.index()];
-        let mut excluded = run.failed.clone();
+        let mut excluded = self.failed.clone();
         excluded.push(run.model.clone());
         self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded)
+    }
+
+    async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
+        {
+            let mut state = self.battle.state();
+            state.row.models[side.index()] = model.clone();
+            state.row.pair_probability = probability;
+        }
+        self.failed.push(std::mem::replace(&mut self.sides[side.index()].model, model));
+        Box::pin(self.ask(side)).await;
+    }
+
+    fn break_off(&mut self, side: Side) {
+        self.sides[side.index()].end(ReplyEnding::Failed);
+        self.pacer.end(side, Ending::Broken);
     }
 
     fn show(&mut self) {
@@ -290,7 +290,6 @@ impl SideRun {
             received_bytes: 0,
             shown: String::new(),
             reasoning: String::new(),
-            failed: Vec::new(),
         }
     }
 
