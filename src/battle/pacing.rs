@@ -28,7 +28,9 @@ pub enum Ending {
 
 #[derive(Debug, Default)]
 struct Lane {
+    /// Text that has come; the first `taken` bytes of it have been released.
     pending: String,
+    taken: usize,
     pending_chars: usize,
     ending: Option<Ending>,
     closed: bool,
@@ -101,8 +103,7 @@ impl Pacer {
     /// model writes.
     pub fn cut(&mut self) -> Vec<Release> {
         for lane in &mut self.lanes {
-            lane.pending.clear();
-            lane.pending_chars = 0;
+            lane.forget();
             lane.ending.get_or_insert(Ending::Complete);
         }
         let mut shown = Vec::new();
@@ -130,15 +131,30 @@ impl Lane {
         }
     }
 
+    fn forget(&mut self) {
+        self.pending = String::new();
+        self.taken = 0;
+        self.pending_chars = 0;
+    }
+
     fn take(&mut self, chars: usize) -> String {
         if chars >= self.pending_chars {
-            self.pending_chars = 0;
-            return std::mem::take(&mut self.pending);
+            let rest = self.pending[self.taken..].to_owned();
+            self.forget();
+            return rest;
         }
-        let cut = self.pending.char_indices().nth(chars).map_or(self.pending.len(), |(at, _)| at);
+        let pending = &self.pending[self.taken..];
+        let cut = pending.char_indices().nth(chars).map_or(pending.len(), |(at, _)| at);
+        // A copy of its own size: a slice of the backlog would keep all of it in the battle's log.
+        let head = pending[..cut].to_owned();
         self.pending_chars -= chars;
-        let rest = self.pending.split_off(cut);
-        std::mem::replace(&mut self.pending, rest)
+        self.taken += cut;
+        // Moving the rest to the front only now and then keeps a long backlog from being moved at every step.
+        if 2 * self.taken > self.pending.len() {
+            self.pending.drain(..self.taken);
+            self.taken = 0;
+        }
+        head
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn leaderboard(app: web::Data<AppState>) -> HttpResponse {
     HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &standing.board })
 }
 
-/// `GET /api/v1/pairing`: the policy, and the probability of each pair at this moment.
+/// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.
 pub(super) async fn pairing(app: web::Data<AppState>) -> HttpResponse {
     HttpResponse::Ok().json(app.matchmaker.published())
 }

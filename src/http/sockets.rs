@@ -1,20 +1,28 @@
 //! Websocket upgrades: only from our own pages, and only as many as the arena can hold.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
 use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use actix_ws::{MessageStream, Session};
+use bytes::Bytes;
+use futures_util::Stream;
 
 use super::error::PageError;
 use super::pages::Language;
 use super::session::Visitor;
 use crate::app::AppState;
 use crate::ws::driver::{self, Connection};
+use crate::ws::frame_limit::FrameLimit;
 use crate::ws::leaderboard;
+use crate::ws::protocol::MAX_MESSAGE_BYTES;
 
-/// Bytes that are read of one frame; a longer message than the protocol allows gets an answer up to here.
-const MAX_FRAME_BYTES: usize = 1024 * 1024;
+/// Bytes of one message in several frames that are read before it is refused.
+const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
 /// Sockets that are open now.
 #[derive(Debug, Clone, Default)]
@@ -48,11 +56,11 @@ pub(super) async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
     let visitor = Visitor::of(&request, &app.chance, &app.settings.server.public_url);
-    let (mut response, session, stream) = actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
         response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
     }
-    let inbox = stream.max_frame_size(MAX_FRAME_BYTES).aggregate_continuations().max_continuation_size(MAX_FRAME_BYTES);
+    let inbox = stream.aggregate_continuations().max_continuation_size(MAX_AGGREGATE_BYTES);
     let connection = Connection {
         visitor: visitor.id,
         battles: Arc::clone(&app.battles),
@@ -77,7 +85,7 @@ pub(super) async fn leaderboard(
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
-    let (response, session, stream) = actix_ws::handle(&request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    let (response, session, stream) = upgrade(&request, payload).await?;
     let language = Language::of(&request);
     let frame = move |app: &AppState| super::board::frame(app, language);
     let app = app.into_inner();
@@ -87,6 +95,19 @@ pub(super) async fn leaderboard(
         drop(seat);
     }));
     Ok(response)
+}
+
+/// Answers the upgrade; frames over the limit are stopped on their way in.
+async fn upgrade(
+    request: &HttpRequest,
+    payload: web::Payload,
+) -> Result<(HttpResponse, Session, MessageStream), PageError> {
+    let limited: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> =
+        Box::pin(FrameLimit::new(payload, MAX_MESSAGE_BYTES));
+    let payload = web::Payload::from_request(request, &mut Payload::from(limited)).await;
+    let payload = payload.map_err(|_| PageError::NotAWebsocket)?;
+    let (response, session, stream) = actix_ws::handle(request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    Ok((response, session, stream.max_frame_size(MAX_MESSAGE_BYTES)))
 }
 
 fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Seat, PageError> {

@@ -173,8 +173,9 @@ impl Battles {
     /// [`BattleError`].
     pub async fn resume(&self, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
         let battle = self.find_after(visitor, id, after).await?;
-        let last = battle.last_seq();
-        Ok(battle.watch(after.min(last)))
+        // A number that this battle never had belongs to an earlier telling of it: tell all of it.
+        let known = if after <= battle.last_seq() { after } else { 0 };
+        Ok(battle.watch(known))
     }
 
     /// Takes battles out of memory that nobody watches and that wait for nothing.

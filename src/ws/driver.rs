@@ -3,9 +3,12 @@
 //! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
 //! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
 
+use std::io::ErrorKind;
+use std::str::Utf8Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::error::PayloadError;
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
 use futures_util::StreamExt;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -21,6 +24,8 @@ use crate::services::voting::{self, NewVote, Voting};
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that has said nothing for so long is gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+/// A client that takes nothing in for so long is dropped.
+const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a socket needs.
 pub struct Connection {
@@ -115,14 +120,11 @@ impl Driver {
 
     /// A frame that breaks the websocket protocol or its limits ends the socket.
     async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
-        match error {
-            actix_ws::ProtocolError::Overflow => {
-                self.say_error(&ProtocolError::TooLarge, None).await?;
-                Err(close(Closing::TooLarge))
-            }
-            actix_ws::ProtocolError::Io(_) => Err(End::Gone),
-            _ => Err(close(Closing::Malformed)),
+        let Some(why) = reason_to_close(error) else { return Err(End::Gone) };
+        if why == Closing::TooLarge {
+            self.say_error(&ProtocolError::TooLarge, None).await?;
         }
+        Err(close(why))
     }
 
     async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
@@ -246,7 +248,10 @@ impl Driver {
     }
 
     async fn say(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
-        Ok(self.session.text(message.to_json()).await?)
+        match tokio::time::timeout(SEND_LIMIT, self.session.text(message.to_json())).await {
+            Ok(sent) => Ok(sent?),
+            Err(_) => Err(End::Gone),
+        }
     }
 }
 
@@ -254,6 +259,28 @@ async fn next_entries(watching: &mut Option<Watching>) -> Vec<Entry> {
     match watching {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,
+    }
+}
+
+/// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
+/// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
+fn reason_to_close(error: &actix_ws::ProtocolError) -> Option<Closing> {
+    let actix_ws::ProtocolError::Io(io) = error else {
+        return Some(if matches!(error, actix_ws::ProtocolError::Overflow) {
+            Closing::TooLarge
+        } else {
+            Closing::Malformed
+        });
+    };
+    match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
+        (Some(PayloadError::Overflow), _) => Some(Closing::TooLarge),
+        (Some(_), _) => None,
+        (None, ErrorKind::InvalidData) if io.get_ref().is_some_and(|inner| inner.is::<Utf8Error>()) => {
+            Some(Closing::NotText)
+        }
+        (None, ErrorKind::InvalidData) => Some(Closing::Malformed),
+        (None, ErrorKind::Other) => Some(Closing::TooLarge),
+        (None, _) => None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Websockets: `/ws/battle` and `/ws/leaderboard`.
 //!
-//! [`protocol`] says how messages are spelt, [`driver`] moves them between a socket and the battle services, and
+//! [`frame_limit`] bounds what is read, [`protocol`] says how messages are spelt, [`driver`] moves them between a socket and the battle services, and
 //! [`leaderboard`] tells open pages about new leaderboards. Nothing here decides what may happen in a battle.
 
 pub mod driver;
+pub mod frame_limit;
 pub mod leaderboard;
 pub mod protocol;
 mod screen;

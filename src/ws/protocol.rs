@@ -14,6 +14,9 @@ use crate::services::voting::{Receipt, VoteError};
 /// Bytes of one message at the most.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
+/// No battle has this many events; a greater number in a `resume` means this one.
+const MAX_SEQ: u64 = 1 << 53;
+
 /// What a client asks for. `battle` left out means the socket's latest battle.
 #[derive(Debug, Clone)]
 pub enum ClientMessage {
@@ -110,7 +113,9 @@ impl ClientMessage {
     /// # Errors
     /// [`ProtocolError`] tells what to send instead.
     pub fn parse(text: &str) -> Result<Self, ProtocolError> {
-        let raw: RawMessage = serde_json::from_str(text).map_err(|error| ProtocolError::Invalid(error.to_string()))?;
+        let raw: RawMessage = serde_json::from_str(text)
+            // The parser's message may repeat what was sent.
+            .map_err(|error| ProtocolError::Invalid(error.to_string().chars().take(200).collect()))?;
         let missing = |field: &str| ProtocolError::Invalid(format!("{} needs \"{field}\"", raw.kind));
         let html = raw.render.as_deref() == Some("html");
         match raw.kind.as_str() {
@@ -131,7 +136,7 @@ impl ClientMessage {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
                 Ok(Self::Vote { battle: raw.battle, outcome, satisfaction: raw.satisfaction })
             }
-            "resume" => Ok(Self::Resume { battle: raw.battle, after: raw.after.unwrap_or(0), html }),
+            "resume" => Ok(Self::Resume { battle: raw.battle, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }
@@ -257,6 +262,8 @@ pub enum Closing {
     TooLarge,
     /// A frame that is no websocket frame.
     Malformed,
+    /// Text that is not UTF-8.
+    NotText,
     /// No answer to pings.
     Silent,
     /// The process ends.
@@ -268,6 +275,7 @@ impl From<Closing> for CloseReason {
         let (code, why) = match closing {
             Closing::TooLarge => (CloseCode::Size, "message too large"),
             Closing::Malformed => (CloseCode::Protocol, "malformed frame"),
+            Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
         };

@@ -1,0 +1,186 @@
+//! A limit on the length that a websocket frame claims, kept before anything is buffered.
+//!
+//! The codec keeps what comes until a frame is whole and looks at its length only then, so a frame that claims a
+//! terabyte would be collected for as long as the client sends. [`FrameLimit`] reads the headers on their way, lets
+//! short frames pass as they are, and throws a long one away; when that one has passed, or has gone on for too long,
+//! the stream ends with [`PayloadError::Overflow`], and the client can still be told why.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use actix_web::error::PayloadError;
+use bytes::{Bytes, BytesMut};
+use futures_util::Stream;
+
+/// Bytes of one overlong frame that are thrown away at the most before the stream ends.
+const DISCARD_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// A stream of websocket frames as bytes, none of which is longer than the limit.
+pub struct FrameLimit<S> {
+    inner: S,
+    limit: u64,
+    /// The beginning of a header whose end has not come yet.
+    header: BytesMut,
+    /// Bytes of the current frame's payload that are still to come.
+    payload_left: u64,
+    /// Bytes of an overlong frame that are still to be thrown away.
+    discarding: Option<u64>,
+}
+
+impl<S> FrameLimit<S> {
+    /// Lets frames pass whose payload has `limit` bytes at the most.
+    pub fn new(inner: S, limit: usize) -> Self {
+        let limit = limit as u64;
+        Self { inner, limit, header: BytesMut::new(), payload_left: 0, discarding: None }
+    }
+
+    /// What of the chunk may pass.
+    fn admit(&mut self, chunk: Bytes) -> Bytes {
+        let mut data = chunk;
+        if !self.header.is_empty() {
+            self.header.extend_from_slice(&data);
+            data = std::mem::take(&mut self.header).freeze();
+        }
+        let mut at = 0;
+        while at < data.len() {
+            if self.payload_left > 0 {
+                let step = usize::try_from(self.payload_left).unwrap_or(usize::MAX).min(data.len() - at);
+                at += step;
+                self.payload_left -= step as u64;
+                continue;
+            }
+            match Header::parse(&data[at..]) {
+                None => {
+                    self.header.extend_from_slice(&data[at..]);
+                    break;
+                }
+                Some(header) if header.payload > self.limit => {
+                    let came = (data.len() - at) as u64;
+                    let frame = header.payload.saturating_add(header.bytes as u64);
+                    self.discarding = Some(frame.min(DISCARD_LIMIT).saturating_sub(came));
+                    break;
+                }
+                Some(header) => {
+                    at += header.bytes;
+                    self.payload_left = header.payload;
+                }
+            }
+        }
+        data.truncate(at);
+        data
+    }
+}
+
+struct Header {
+    bytes: usize,
+    payload: u64,
+}
+
+impl Header {
+    /// The header at the start of `data` (RFC 6455, section 5.2); `None` while its end has not come.
+    fn parse(data: &[u8]) -> Option<Self> {
+        let second = *data.get(1)?;
+        let mask = if second & 0x80 == 0 { 0 } else { 4 };
+        let (length_bytes, payload) = match second & 0x7f {
+            126 => (2, u64::from(u16::from_be_bytes(data.get(2..4)?.try_into().ok()?))),
+            127 => (8, u64::from_be_bytes(data.get(2..10)?.try_into().ok()?)),
+            short => (0, u64::from(short)),
+        };
+        let bytes = 2 + length_bytes + mask;
+        (data.len() >= bytes).then_some(Self { bytes, payload })
+    }
+}
+
+impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for FrameLimit<S> {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if self.discarding == Some(0) {
+                return Poll::Ready(Some(Err(PayloadError::Overflow)));
+            }
+            let next = ready!(Pin::new(&mut self.inner).poll_next(cx));
+            let (Some(Ok(chunk)), discarding) = (&next, self.discarding) else { return Poll::Ready(next) };
+            if let Some(left) = discarding {
+                self.discarding = Some(left.saturating_sub(chunk.len() as u64));
+                continue;
+            }
+            let passed = self.admit(chunk.clone());
+            if !passed.is_empty() {
+                return Poll::Ready(Some(Ok(passed)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt, StreamExt, stream};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The result of a future that waits for nothing.
+    fn now<F: Future>(future: F) -> F::Output {
+        future.now_or_never().expect("every chunk is there already")
+    }
+
+    fn frame(payload: usize) -> Vec<u8> {
+        let mut bytes = vec![0x81];
+        match payload {
+            0..=125 => bytes.push(0x80 | u8::try_from(payload).unwrap()),
+            126..=65_535 => {
+                bytes.push(0x80 | 126);
+                bytes.extend(u16::try_from(payload).unwrap().to_be_bytes());
+            }
+            _ => {
+                bytes.push(0x80 | 127);
+                bytes.extend((payload as u64).to_be_bytes());
+            }
+        }
+        bytes.extend([7; 4]);
+        bytes.extend(vec![b'x'; payload]);
+        bytes
+    }
+
+    /// Sends bytes in chunks of one size; returns what passes and whether the stream ended by the limit.
+    fn pass(bytes: &[u8], chunk: usize, limit: usize) -> (Vec<u8>, bool) {
+        let chunks: Vec<_> = bytes.chunks(chunk).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+        let mut limited = FrameLimit::new(stream::iter(chunks), limit);
+        let mut passed = Vec::new();
+        while let Some(item) = now(limited.next()) {
+            match item {
+                Ok(bytes) => passed.extend(bytes),
+                Err(_) => return (passed, true),
+            }
+        }
+        (passed, false)
+    }
+
+    proptest! {
+        #[test]
+        fn short_frames_pass_unchanged_however_they_are_cut(
+            sizes in proptest::collection::vec(0_usize..400, 0..8), chunk in 1_usize..700,
+        ) {
+            let bytes: Vec<u8> = sizes.into_iter().flat_map(frame).collect();
+            prop_assert_eq!(pass(&bytes, chunk, 400), (bytes, false));
+        }
+
+        #[test]
+        fn an_overlong_frame_never_passes(before in 0_usize..130, long in 401_usize..70_000, chunk in 1_usize..900) {
+            let bytes = [frame(before), frame(long)].concat();
+            prop_assert_eq!(pass(&bytes, chunk, 400), (frame(before), true));
+        }
+    }
+
+    #[test]
+    fn a_frame_that_claims_a_terabyte_ends_the_stream_within_bounds() {
+        let header = [&[0x81, 0xff][..], &(1_u64 << 40).to_be_bytes(), &[7; 4]].concat();
+        let chunk = Bytes::from(vec![b'x'; 1 << 20]);
+        let endless =
+            stream::iter([Ok(Bytes::from(header))]).chain(stream::iter((0..1_000).map(move |_| Ok(chunk.clone()))));
+        let mut limited = FrameLimit::new(Box::pin(endless), 400);
+        assert!(matches!(now(limited.next()), Some(Err(PayloadError::Overflow))));
+        assert!(now(limited.inner.by_ref().count()) > 900, "it went on reading");
+    }
+}
