@@ -13,4 +13,5 @@ mod providers;
 mod rating;
 mod support;
 mod tidy;
+mod upstream_faults;
 mod voting;

@@ -82,14 +82,18 @@ impl Visitor {
 
     /// The next text frame, or the code with which the server closed.
     pub(crate) async fn try_next(&mut self) -> Result<Value, Option<CloseCode>> {
+        // One limit for the whole wait: the server's pings must not lengthen it.
+        let message = tokio::time::timeout(PATIENCE, self.next_message()).await;
+        let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()))?;
+        let frame = serde_json::from_str(&message).unwrap();
+        self.frames.push(message);
+        Ok(frame)
+    }
+
+    async fn next_message(&mut self) -> Result<String, Option<CloseCode>> {
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.socket.next()).await;
-            let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()));
-            match message {
-                Some(Ok(Message::Text(text))) => {
-                    self.frames.push(text.to_string());
-                    return Ok(serde_json::from_str(&text).unwrap());
-                }
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
                 Some(Ok(Message::Close(frame))) => return Err(frame.map(|frame| frame.code)),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return Err(None),
