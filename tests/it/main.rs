@@ -9,6 +9,7 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod crash;
 mod providers;
 mod rating;
 mod support;

@@ -64,6 +64,16 @@ impl Visitor {
         self.socket.send(message).await.unwrap();
     }
 
+    /// Sends a message to a server that may be gone.
+    pub(crate) async fn try_send(&mut self, message: Value) -> Result<(), Error> {
+        self.socket.send(Message::text(message.to_string())).await
+    }
+
+    /// The session's cookie.
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
     /// Starts a battle.
     pub(crate) async fn ask(&mut self, prompt: &str) {
         self.send(json!({"type": "start", "prompt": prompt})).await;
