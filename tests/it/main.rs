@@ -9,9 +9,12 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod command_line;
 mod crash;
+mod pairing;
 mod providers;
 mod rating;
+mod storage;
 mod support;
 mod tidy;
 mod upstream_faults;

@@ -13,6 +13,13 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Opens a page.
+pub(crate) async fn get(url: &str) -> reqwest::Response {
+    // An error says that another test of this process has installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::get(url).await.unwrap()
+}
+
 /// A connected visitor.
 pub(crate) struct Visitor {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
