@@ -90,6 +90,8 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_input = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<ConfigError>()
             || cause.is::<BadInput>()
+            // A transparent error hides its source from the chain, so both are named.
+            || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || cause.downcast_ref::<StoreError>().is_some_and(|error| {

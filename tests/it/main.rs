@@ -9,9 +9,14 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod command_line;
+mod crash;
 mod health;
+mod pairing;
 mod providers;
 mod rating;
+mod storage;
 mod support;
 mod tidy;
+mod upstream_faults;
 mod voting;

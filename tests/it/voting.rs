@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
+use crate::support::visitor::get;
 
 async fn arena() -> TestArena {
     TestArena::start(&[("one", &Scripted::saying("One says.")), ("two", &Scripted::saying("Two says."))]).await
@@ -129,6 +130,6 @@ async fn a_vote_moves_the_leaderboard_that_is_open_in_another_window() {
             break;
         }
     }
-    let board: Value = reqwest::get(format!("{}/api/v1/leaderboard", arena.url)).await.unwrap().json().await.unwrap();
+    let board: Value = get(&format!("{}/api/v1/leaderboard", arena.url)).await.json().await.unwrap();
     assert_eq!(board["votes"]["rated"], 1);
 }

@@ -1,7 +1,8 @@
-//! What the tests share: a real arena on a free port with scripted models, a visitor who talks to it, and a scripted
-//! model server.
+//! What the tests share: a real arena on a free port with scripted models, a visitor who talks to it, a scripted
+//! model server, and the real program.
 
 pub(crate) mod arena;
+pub(crate) mod program;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;

@@ -195,6 +195,13 @@ impl Script {
         self
     }
 
+    /// Has the last step wait until the test opens the gate.
+    pub(crate) fn last_step_behind(mut self, gate: &Gate) -> Self {
+        let last = self.steps.len() - 1;
+        self.steps.insert(last, Step::Wait(gate.clone()));
+        self
+    }
+
     /// Waits for a while: only where the slowness itself is the point.
     pub(crate) fn pause(mut self, pause: Duration) -> Self {
         self.steps.push(Step::Pause(pause));

@@ -13,6 +13,13 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Opens a page.
+pub(crate) async fn get(url: &str) -> reqwest::Response {
+    // An error says that another test of this process has installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::get(url).await.unwrap()
+}
+
 /// A connected visitor.
 pub(crate) struct Visitor {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -64,6 +71,16 @@ impl Visitor {
         self.socket.send(message).await.unwrap();
     }
 
+    /// Sends a message to a server that may be gone.
+    pub(crate) async fn try_send(&mut self, message: Value) -> Result<(), Error> {
+        self.socket.send(Message::text(message.to_string())).await
+    }
+
+    /// The session's cookie.
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
     /// Starts a battle.
     pub(crate) async fn ask(&mut self, prompt: &str) {
         self.send(json!({"type": "start", "prompt": prompt})).await;
@@ -82,14 +99,18 @@ impl Visitor {
 
     /// The next text frame, or the code with which the server closed.
     pub(crate) async fn try_next(&mut self) -> Result<Value, Option<CloseCode>> {
+        // One limit for the whole wait: the server's pings must not lengthen it.
+        let message = tokio::time::timeout(PATIENCE, self.next_message()).await;
+        let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()))?;
+        let frame = serde_json::from_str(&message).unwrap();
+        self.frames.push(message);
+        Ok(frame)
+    }
+
+    async fn next_message(&mut self) -> Result<String, Option<CloseCode>> {
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.socket.next()).await;
-            let message = message.unwrap_or_else(|_| panic!("nothing came after {:?}", self.frames.last()));
-            match message {
-                Some(Ok(Message::Text(text))) => {
-                    self.frames.push(text.to_string());
-                    return Ok(serde_json::from_str(&text).unwrap());
-                }
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
                 Some(Ok(Message::Close(frame))) => return Err(frame.map(|frame| frame.code)),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return Err(None),

@@ -1,0 +1,233 @@
+//! The program as an operator meets it: what it prints, and that every refusal names the thing and the way out.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+use tempfile::TempDir;
+
+use crate::support::program::{Server, langya};
+use crate::support::visitor::{Visitor, get};
+
+/// An empty folder with this settings file.
+fn folder(settings: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("langya.toml"), settings).unwrap();
+    folder
+}
+
+const SERVE: [&str; 5] = ["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"];
+
+/// Exit code 2, nothing on stdout, and one line on stderr that holds all these words.
+#[track_caller]
+fn check_refused(folder: &Path, arguments: &[&str], words: &[&str]) {
+    let run = langya(folder, arguments);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{arguments:?}: {}", run.stderr);
+    for word in words {
+        assert!(run.stderr.contains(word), "{arguments:?}: no {word:?} in {}", run.stderr);
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused_by_name() {
+    let typo = folder("[battle]\nmax_turn = 3\n");
+    let run = langya(typo.path(), SERVE);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    // The line of the file is shown, so this message alone has several.
+    for word in ["langya.toml", "line 2", "max_turn = 3", "unknown field", "deploy/langya.example.toml"] {
+        assert!(run.stderr.contains(word), "no {word:?} in {}", run.stderr);
+    }
+    let keyless = folder("[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"NO_SUCH_KEY\"\n");
+    check_refused(keyless.path(), &SERVE, &["\"m\"", "NO_SUCH_KEY", "export it"]);
+    let lonely = folder("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n");
+    check_refused(lonely.path(), &SERVE, &["two models", "[[models]]", "providers.practice"]);
+    let absent = folder("");
+    check_refused(absent.path(), &["serve", "--config", "absent.toml"], &["absent.toml", "settings file"]);
+}
+
+#[test]
+fn addresses_and_folders_that_cannot_be_used_are_refused_by_name() {
+    let folder = folder("");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let arguments = ["serve", "--listen", &address, "--data-dir", "data"];
+    check_refused(folder.path(), &arguments, &[&address, "in use", "--listen"]);
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--data-dir", "file"];
+    check_refused(folder.path(), &arguments, &["data folder file", "--data-dir"]);
+}
+
+#[test]
+fn a_second_server_on_the_same_folder_is_refused() {
+    let folder = folder("");
+    let _first = Server::start(folder.path(), &[]);
+    check_refused(folder.path(), &SERVE, &["another langya", "data", "--data-dir"]);
+}
+
+#[actix_web::test]
+async fn a_database_of_a_newer_version_is_left_alone() {
+    let folder = folder("");
+    Server::start(folder.path(), &[]).terminate();
+    let database = folder.path().join("data/langya.db");
+    let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(&database)).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    pool.close().await;
+    check_refused(folder.path(), &SERVE, &["newer langya", "99990101000000"]);
+}
+
+#[test]
+fn votes_that_cannot_be_fitted_are_refused_by_file_and_line() {
+    let folder = folder("");
+    std::fs::write(folder.path().join("bad.csv"), "model_a,model_b,winner\nx,y,model_a\nx,y,nobody\n").unwrap();
+    let path = folder.path();
+    check_refused(path, &["fit", "--votes", "bad.csv"], &["bad.csv", "line 3", "nobody", "both_bad"]);
+    check_refused(path, &["fit", "--votes", "absent.csv"], &["absent.csv"]);
+    check_refused(path, &["fit", "--data-dir", "data"], &["no database", "langya serve", "--data-dir"]);
+    let unknown = langya(path, ["fit", "--surprise"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(2), ""));
+    assert!(unknown.stderr.contains("--surprise"), "{}", unknown.stderr);
+}
+
+#[test]
+fn an_export_that_cannot_be_written_is_refused_by_name() {
+    let folder = folder("");
+    Server::start(folder.path(), &[]).terminate();
+    let out = |rest: &[&'static str]| [&["export", "votes", "--data-dir", "data"], rest].concat();
+    check_refused(folder.path(), &out(&["--out", "absent/votes.jsonl"]), &["absent/votes.jsonl"]);
+    check_refused(folder.path(), &out(&["--out", "votes.jsonl", "--since", "soon"]), &["soon", "2026-11-21"]);
+    assert!(!folder.path().join("votes.jsonl").exists());
+}
+
+#[actix_web::test]
+async fn the_server_answers_where_it_says_and_ends_at_sigterm() {
+    let folder = folder("");
+    let server = Server::start(folder.path(), &[]);
+    for path in ["/healthz", "/readyz", "/"] {
+        let answer = get(&format!("{}{path}", server.url)).await;
+        assert_eq!(answer.status(), 200, "{path}");
+        for header in ["content-security-policy", "x-content-type-options", "x-frame-options", "referrer-policy"] {
+            assert!(answer.headers().contains_key(header), "{path} has no {header}");
+        }
+    }
+    assert_eq!(server.terminate().code(), Some(0));
+}
+
+#[test]
+fn models_are_listed_as_json() {
+    let folder = folder("");
+    let run = langya(folder.path(), ["models", "list", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let models: Value = serde_json::from_str(&run.stdout).unwrap();
+    let models = models.as_array().unwrap();
+    assert!(models.len() >= 2);
+    assert!(models.iter().all(|model| model["practice"] == true && model["provider"] == "builtin"), "{models:?}");
+}
+
+/// The keys that DESIGN promises for `fit --format json`.
+const FIT_KEYS: [&str; 8] =
+    ["method", "interval", "confidence", "converged", "iterations", "log_likelihood", "votes", "components"];
+const FIT_MODEL_KEYS: [&str; 15] = [
+    "model",
+    "rank",
+    "rating",
+    "lower",
+    "upper",
+    "elo",
+    "battles",
+    "wins",
+    "losses",
+    "ties",
+    "both_bad",
+    "win_tie_rate",
+    "average_win_rate",
+    "component",
+    "provisional",
+];
+
+#[track_caller]
+fn check_fit(votes: &Path) {
+    let folder = folder("");
+    let arguments = ["fit".into(), "--votes".into(), votes.as_os_str().to_owned(), "--format".into(), "json".into()];
+    let run = langya(folder.path(), arguments);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let board: Value = serde_json::from_str(&run.stdout).unwrap();
+    for key in FIT_KEYS {
+        assert!(board.get(key).is_some(), "no {key}");
+    }
+    for model in board["models"].as_array().unwrap() {
+        for key in FIT_MODEL_KEYS {
+            assert!(model.get(key).is_some(), "no {key} in {model}");
+        }
+    }
+}
+
+#[test]
+fn a_fit_prints_the_keys_of_the_contract() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    check_fit(&root.join("tests/data/small_votes.csv"));
+    let real = root.join("../shared/data/llmfao.csv");
+    if real.exists() {
+        check_fit(&real);
+    } else {
+        println!("skipped: ../shared/data/llmfao.csv is not there");
+    }
+}
+
+/// The names of DESIGN, section 8.
+const LOG_KEYS: [&str; 22] = [
+    "seq",
+    "battle_id",
+    "model_a",
+    "model_b",
+    "winner",
+    "judge",
+    "turn",
+    "anony",
+    "language",
+    "tstamp",
+    "conv_metadata",
+    "category",
+    "intent",
+    "satisfaction",
+    "pairing_policy",
+    "pair_probability",
+    "first_token_ms_a",
+    "first_token_ms_b",
+    "duration_ms_a",
+    "duration_ms_b",
+    "rated",
+    "exclusion",
+];
+
+#[actix_web::test]
+async fn the_exported_log_has_the_names_of_the_contract() {
+    let folder = folder("[battle]\npacing = \"raw\"\n");
+    let server = Server::start(folder.path(), &[]);
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("What is 2 + 2?").await;
+    let texts = visitor.until_ready().await;
+    assert_eq!(visitor.vote("b").await["type"], "revealed");
+    server.terminate();
+    let export = |rest: &[&'static str]| {
+        let run = langya(folder.path(), [&["export", "votes", "--data-dir", "data", "--out", "-"], rest].concat());
+        assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 1), "{}", run.stderr);
+        serde_json::from_str::<Value>(&run.stdout).unwrap()
+    };
+    let mut keys = LOG_KEYS.to_vec();
+    keys.sort_unstable();
+    let row = export(&[]);
+    let mut found: Vec<&String> = row.as_object().unwrap().keys().collect();
+    found.sort_unstable();
+    assert_eq!(found, keys);
+    assert_eq!((&row["winner"], &row["turn"], &row["anony"]), (&"model_b".into(), &1.into(), &true.into()));
+    let row = export(&["--text"]);
+    for (side, text) in ["conversation_a", "conversation_b"].into_iter().zip(texts) {
+        let expected = serde_json::json!([
+            {"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": text}
+        ]);
+        assert_eq!(row[side], expected);
+    }
+}

@@ -1,0 +1,81 @@
+//! Who meets whom, as the whole application does it: stated, stored and drawn probabilities are the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use langya::llm::ChatError;
+use langya::llm::breaker::BreakerPolicy;
+use langya::llm::guard::GuardedModel;
+use langya::llm::roster::Roster;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use crate::support::arena::{SEED, TestArena, card, quick_limits};
+use crate::support::scripted::{Scripted, Step};
+use crate::support::visitor::get;
+
+fn weighted(id: &str, weight: f64, model: &Scripted) -> Arc<GuardedModel> {
+    let mut limits = quick_limits();
+    limits.breaker = BreakerPolicy { failures: 1, rest: Duration::from_secs(3600) };
+    Arc::new(GuardedModel::new(card(id), weight, Arc::new(model.clone()), limits, ChaCha8Rng::seed_from_u64(SEED)))
+}
+
+/// The published probabilities by the two ids in order.
+async fn published(arena: &TestArena) -> HashMap<[String; 2], f64> {
+    let stated: Value = get(&format!("{}/api/v1/pairing", arena.url)).await.json().await.unwrap();
+    let pairs = stated["pairs"].as_array().unwrap().iter();
+    pairs
+        .map(|pair| {
+            (ordered(serde_json::from_value(pair["models"].clone()).unwrap()), pair["probability"].as_f64().unwrap())
+        })
+        .collect()
+}
+
+fn ordered(mut ids: [String; 2]) -> [String; 2] {
+    ids.sort();
+    ids
+}
+
+#[actix_web::test]
+async fn each_battle_stores_the_probability_that_is_stated_for_its_pair() {
+    let model = Scripted::saying("Here.");
+    let roster = [("a", 1.0), ("b", 2.0), ("c", 4.0), ("paused", 0.0)];
+    let roster = Roster::of(roster.iter().map(|(id, weight)| weighted(id, *weight, &model)).collect());
+    let arena = TestArena::start_with_roster(roster, |_| {}).await;
+    let stated = published(&arena).await;
+    assert_eq!(stated.len(), 3);
+    assert!((stated.values().sum::<f64>() - 1.0).abs() < 1e-12, "{stated:?}");
+    // 2 of the products 2, 4 and 8.
+    assert!((stated[&["a".to_owned(), "b".to_owned()]] - 1.0 / 7.0).abs() < 1e-12, "{stated:?}");
+    let mut visitor = arena.visitor().await;
+    for _ in 0..20 {
+        visitor.ask("Who is it?").await;
+        visitor.until_ready().await;
+        let row = arena.app.store.battle(&visitor.battle()).await.unwrap().unwrap();
+        let pair = ordered(row.models.map(|id| id.as_str().to_owned()));
+        assert!((row.pair_probability - stated[&pair]).abs() < 1e-12, "{pair:?}: {}", row.pair_probability);
+        assert_eq!(row.pairing_policy, "weighted");
+    }
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_model_that_rests_is_not_drawn() {
+    let good = Scripted::saying("Here.");
+    let broken = Scripted::new(|_| vec![Step::Fail(ChatError::Status { status: 500, retry_after: None })]);
+    let roster =
+        Roster::of(vec![weighted("broken", 1e6, &broken), weighted("a", 1.0, &good), weighted("b", 1.0, &good)]);
+    let arena = TestArena::start_with_roster(roster, |_| {}).await;
+    let before = published(&arena).await;
+    let mut visitor = arena.visitor().await;
+    for _ in 0..20 {
+        visitor.ask("Who is it?").await;
+        assert_eq!(visitor.until_ready().await, ["Here.", "Here."]);
+    }
+    assert_eq!(broken.asked(), 1, "after one failure it rests");
+    // Who rests is not published: it would tell whose battle has just failed.
+    assert_eq!(published(&arena).await, before);
+    arena.end().await;
+}

@@ -1,0 +1,338 @@
+//! What every database backend promises: the contract as functions over [`Store`], run here on SQLite, then what is
+//! SQLite's own.
+
+use std::path::Path;
+
+use langya::battle::state::{Progress, Stage};
+use langya::battle::text_counts::TextCounts;
+use langya::battle::{ModelId, Outcome, Side};
+use langya::clock::Timestamp;
+use langya::config::StorageSettings;
+use langya::llm::ModelCard;
+use langya::storage::{
+    BreakerReport, DataLock, IfMissing, NewBattle, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
+    StoredLeaderboard, VoteInsert,
+};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+use tempfile::TempDir;
+
+use crate::support::arena::card;
+
+const ALWAYS: [Timestamp; 2] = [Timestamp(i64::MIN), Timestamp(i64::MAX)];
+
+fn settings(folder: &Path) -> StorageSettings {
+    StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
+}
+
+async fn sqlite() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
+    (folder, store)
+}
+
+/// The same file, beside the store.
+async fn raw(folder: &Path) -> SqlitePool {
+    SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.join("langya.db"))).await.unwrap()
+}
+
+fn battle(id: &str) -> NewBattle {
+    NewBattle {
+        id: id.into(),
+        visitor: "visitor".into(),
+        models: [ModelId::new("one"), ModelId::new("two")],
+        pairing_policy: "weighted".into(),
+        policy_version: 3,
+        pair_probability: 0.1 + 0.2,
+        language: "zh".into(),
+        category: Some("maths".into()),
+        intent: None,
+        prompt: "琅琊榜?".into(),
+        created_at: Timestamp(1_000),
+    }
+}
+
+fn reply(side: Side, text: &str) -> NewReply {
+    NewReply {
+        side,
+        model: ModelId::new(["one", "two"][side.index()]),
+        text: text.into(),
+        reasoning: "Hm. 嗯".into(),
+        ending: ReplyEnding::Complete,
+        first_token_ms: Some(12),
+        duration_ms: 345,
+    }
+}
+
+fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
+    NewVoteRow {
+        id: id.into(),
+        battle: battle.into(),
+        turn,
+        outcome: Outcome::BWins,
+        satisfaction: Some(4),
+        first_token_ms: [Some(12), None],
+        duration_ms: [345, 678],
+        text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
+        exclusion: None,
+        receipt: "{\"vote\":1}".into(),
+        created_at: Timestamp(2_000),
+    }
+}
+
+async fn ready(store: &Store, id: &str) {
+    store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
+    store.insert_battle(&battle(id)).await.unwrap();
+    let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
+    let progress = Progress { stage: Stage::Ready, turn: 1 };
+    store.finish_turn(id, progress, &replies, Timestamp(1_500)).await.unwrap();
+}
+
+async fn stage(store: &Store, id: &str) -> Stage {
+    store.battle(id).await.unwrap().unwrap().progress.stage
+}
+
+async fn models_are_registered_renamed_and_kept(store: &Store) {
+    store.register_models(&["b", "a"].map(card), Timestamp(1)).await.unwrap();
+    let open = BreakerReport { state: "open".into(), failures: 7 };
+    store.put_breaker(&ModelId::new("a"), &open, Timestamp(2)).await.unwrap();
+    let renamed = ModelCard { name: "New name".into(), practice: true, ..card("a") };
+    store.register_models(std::slice::from_ref(&renamed), Timestamp(3)).await.unwrap();
+    let known = store.registered_models().await.unwrap();
+    assert_eq!((&known[0].card, &known[0].breaker), (&renamed, &open), "a new name does not heal the breaker");
+    let closed = BreakerReport { state: "closed".into(), failures: 0 };
+    assert_eq!((&known[1].card, &known[1].breaker, known.len()), (&card("b"), &closed, 2));
+}
+
+async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
+    ready(store, "x").await;
+    let (row, new) = (store.battle("x").await.unwrap().unwrap(), battle("x"));
+    assert_eq!((row.visitor, row.models, row.pairing_policy), (new.visitor, new.models, new.pairing_policy));
+    assert_eq!((row.policy_version, row.pair_probability), (new.policy_version, new.pair_probability));
+    assert_eq!((row.language, row.category, row.intent), (new.language, new.category, new.intent));
+    assert_eq!(row.progress, Progress { stage: Stage::Ready, turn: 1 });
+    let turns = store.turns("x").await.unwrap();
+    assert_eq!((turns.len(), turns[0].turn, turns[0].prompt.as_str()), (1, 1, "琅琊榜?"));
+    let replies: Vec<NewReply> = store.replies("x").await.unwrap().into_iter().map(|row| row.reply).collect();
+    assert_eq!(replies, [reply(Side::A, "A"), reply(Side::B, "B")]);
+    assert!(store.battle("y").await.unwrap().is_none());
+    assert!(store.insert_battle(&battle("x")).await.is_err(), "an id is used once");
+}
+
+async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
+    ready(store, "x").await;
+    assert!(store.begin_turn("x", 2, Some("And?"), Timestamp(3)).await.unwrap());
+    assert!(!store.begin_turn("x", 3, Some("Again?"), Timestamp(4)).await.unwrap(), "it is being answered");
+    assert!(!store.begin_turn("y", 1, None, Timestamp(4)).await.unwrap(), "it does not exist");
+    assert_eq!(store.turns("x").await.unwrap().len(), 2);
+    assert_eq!(store.battle("x").await.unwrap().unwrap().progress, Progress { stage: Stage::Answering, turn: 2 });
+}
+
+async fn an_answer_anew_replaces_the_reply(store: &Store) {
+    ready(store, "x").await;
+    assert!(store.begin_turn("x", 1, None, Timestamp(3)).await.unwrap());
+    let anew = NewReply { ending: ReplyEnding::Cut, first_token_ms: None, ..reply(Side::A, "Anew") };
+    let progress = Progress { stage: Stage::Ready, turn: 1 };
+    store.finish_turn("x", progress, std::slice::from_ref(&anew), Timestamp(4)).await.unwrap();
+    let replies: Vec<NewReply> = store.replies("x").await.unwrap().into_iter().map(|row| row.reply).collect();
+    assert_eq!(replies, [anew, reply(Side::B, "B")]);
+}
+
+async fn a_failed_side_is_replaced_or_voids_the_battle(store: &Store) {
+    store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
+    store.insert_battle(&battle("x")).await.unwrap();
+    let mut failure = SideFailure {
+        turn: 1,
+        side: Side::B,
+        model: ModelId::new("two"),
+        reason: "timed out".into(),
+        replacement: Some((ModelId::new("three"), 0.25)),
+    };
+    store.record_side_failure("x", &failure, Timestamp(2)).await.unwrap();
+    let row = store.battle("x").await.unwrap().unwrap();
+    assert_eq!((row.models, row.pair_probability), ([ModelId::new("one"), ModelId::new("three")], 0.25));
+    assert_eq!(row.progress.stage, Stage::Answering);
+    failure.side = Side::A;
+    failure.replacement = None;
+    store.record_side_failure("x", &failure, Timestamp(3)).await.unwrap();
+    assert_eq!(stage(store, "x").await, Stage::Voided);
+    let progress = Progress { stage: Stage::Ready, turn: 1 };
+    store.finish_turn("x", progress, &[], Timestamp(4)).await.unwrap();
+    assert_eq!(stage(store, "x").await, Stage::Voided, "what is void stays void");
+}
+
+async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
+    ready(store, "x").await;
+    assert_eq!(store.insert_vote(&vote("late", "x", 2)).await.unwrap(), VoteInsert::BattleMoved);
+    assert_eq!(store.insert_vote(&vote("lost", "y", 1)).await.unwrap(), VoteInsert::BattleMoved);
+    assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), VoteInsert::Stored);
+    assert_eq!(stage(store, "x").await, Stage::Voted);
+    let first = store.vote_on("x").await.unwrap().unwrap();
+    let second = NewVoteRow { outcome: Outcome::Tie, ..vote("second", "x", 1) };
+    assert_eq!(store.insert_vote(&second).await.unwrap(), VoteInsert::Existing(Box::new(first.clone())));
+    let (new, kept) = (vote("first", "x", 1), battle("x"));
+    assert_eq!((&first.id, &first.receipt, first.outcome), (&new.id, &new.receipt, new.outcome));
+    assert_eq!((first.satisfaction, first.turn, first.created_at), (Some(4), 1, new.created_at));
+    assert_eq!((first.first_token_ms, first.duration_ms), (new.first_token_ms, new.duration_ms));
+    assert_eq!((first.text_counts, first.rated, first.exclusion), (new.text_counts, true, None));
+    assert_eq!((first.models, first.visitor, first.language), (kept.models, kept.visitor, kept.language));
+    assert_eq!((first.pairing_policy, first.pair_probability), (kept.pairing_policy, kept.pair_probability));
+    assert_eq!((first.category, first.intent), (kept.category, kept.intent));
+}
+
+async fn votes_are_paged_in_log_order(store: &Store) {
+    for (number, id) in (0..5).zip(["v", "w", "x", "y", "z"]) {
+        ready(store, id).await;
+        let excluded = (number == 2).then(|| "admin".to_owned());
+        let cast = NewVoteRow { created_at: Timestamp(10 * number), exclusion: excluded, ..vote(id, id, 1) };
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
+    }
+    let page = store.votes_after(0, ALWAYS[0], ALWAYS[1], 3).await.unwrap();
+    assert_eq!(page.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["v", "w", "x"]);
+    assert_eq!((page[2].rated, page[2].exclusion.as_deref()), (false, Some("admin")));
+    let rest = store.votes_after(page[2].seq, ALWAYS[0], ALWAYS[1], 3).await.unwrap();
+    assert_eq!(rest.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["y", "z"]);
+    let between = store.votes_after(0, Timestamp(10), Timestamp(30), 9).await.unwrap();
+    assert_eq!(between.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["w", "x"]);
+    let comparisons = store.comparisons_after(page[1].seq, 2).await.unwrap();
+    assert_eq!(comparisons.iter().map(|row| row.rated).collect::<Vec<_>>(), [false, true]);
+    assert_eq!((&comparisons[0].models, comparisons[0].outcome), (&["one".into(), "two".into()], Outcome::BWins));
+}
+
+async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
+    for id in ["voted", "idle"] {
+        ready(store, id).await;
+    }
+    store.insert_vote(&vote("v", "voted", 1)).await.unwrap();
+    assert_eq!(store.abandon_battles(Timestamp(1_500)).await.unwrap(), 0, "touched at that very moment");
+    assert_eq!(store.abandon_battles(Timestamp(9_000)).await.unwrap(), 1);
+    assert_eq!((stage(store, "idle").await, stage(store, "voted").await), (Stage::Abandoned, Stage::Voted));
+    assert_eq!(store.insert_vote(&vote("w", "idle", 1)).await.unwrap(), VoteInsert::BattleMoved);
+}
+
+async fn the_last_board_of_a_minute_stays(store: &Store) {
+    assert_eq!(store.latest_leaderboard().await.unwrap(), None);
+    let board = |millis, body: &str| StoredLeaderboard {
+        fitted_at: Timestamp(millis),
+        last_vote_seq: millis,
+        body: body.into(),
+    };
+    for (millis, body) in [(120_000, "newer"), (60_000, "first"), (60_001, "second"), (120_500, "newest")] {
+        store.put_leaderboard(&board(millis, body)).await.unwrap();
+    }
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(120_500, "newest")));
+}
+
+/// One test on SQLite for each part of the contract.
+macro_rules! on_sqlite {
+    ($($part:ident)+) => {
+        mod on_sqlite {
+            $(
+                #[actix_web::test]
+                async fn $part() {
+                    let (_folder, store) = super::sqlite().await;
+                    store.ping().await.unwrap();
+                    super::$part(&store).await;
+                    store.close().await;
+                    assert!(store.ping().await.is_err(), "a closed store answers nothing");
+                }
+            )+
+        }
+    };
+}
+
+on_sqlite! {
+    models_are_registered_renamed_and_kept
+    a_battle_is_read_back_as_it_was_kept
+    a_turn_begins_only_where_the_battle_is_ready
+    an_answer_anew_replaces_the_reply
+    a_failed_side_is_replaced_or_voids_the_battle
+    a_vote_is_kept_once_and_closes_its_battle
+    votes_are_paged_in_log_order
+    only_idle_battles_without_a_vote_are_abandoned
+    the_last_board_of_a_minute_stays
+}
+
+#[actix_web::test]
+async fn votes_can_neither_be_changed_nor_deleted() {
+    let (folder, store) = sqlite().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    let pool = raw(folder.path()).await;
+    for statement in ["UPDATE votes SET outcome = 'a'", "DELETE FROM votes"] {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+}
+
+#[actix_web::test]
+async fn the_journal_survives_and_reopening_finds_everything() {
+    let (folder, store) = sqlite().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    store.close().await;
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&raw(folder.path()).await).await.unwrap();
+    assert_eq!(journal, "wal");
+    let again = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
+    assert_eq!(again.vote_on("x").await.unwrap().unwrap().id, "v");
+}
+
+#[actix_web::test]
+async fn what_cannot_be_opened_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async |folder: &Path, if_missing| Store::open(&settings(folder), if_missing).await.unwrap_err();
+    assert!(matches!(open(folder.path(), IfMissing::Fail).await, StoreError::Missing(_)));
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(matches!(open(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
+    assert!(matches!(DataLock::take(&settings(&file)), Err(StoreError::DataDir { .. })));
+    let elsewhere = StorageSettings { database: "mysql://me:secret@host".into(), ..settings(folder.path()) };
+    let unknown = Store::open(&elsewhere, IfMissing::Create).await.unwrap_err();
+    assert!(matches!(unknown, StoreError::UnknownBackend(_)) && !unknown.to_string().contains("secret"), "{unknown}");
+    let (newer, store) = sqlite().await;
+    store.close().await;
+    let row = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+               VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
+    sqlx::query(row).execute(&raw(newer.path()).await).await.unwrap();
+    assert!(matches!(open(newer.path(), IfMissing::Fail).await, StoreError::Newer(99_990_101_000_000)));
+}
+
+#[test]
+fn a_data_folder_has_one_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = DataLock::take(&settings(folder.path())).unwrap();
+    assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
+    drop(first);
+    DataLock::take(&settings(folder.path())).unwrap();
+}
+
+/// Rows as the migration of this name left them; a new migration brings its own.
+fn sample_rows(name: &str) -> &'static str {
+    if name.ends_with("_create_arena.sql") { include_str!("../data/sample_rows.sql") } else { "" }
+}
+
+#[actix_web::test]
+async fn migrations_are_replayed_over_sample_rows() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    for name in &names {
+        let (date, words) = name.split_once('_').unwrap();
+        assert!(date.len() == 14 && date.bytes().all(|byte| byte.is_ascii_digit()), "{name}: YYYYMMDDHHMMSS first");
+        let words = words.strip_suffix(".sql").unwrap();
+        assert!(words.contains('_') && words.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase()), "{name}");
+    }
+    let migrator = sqlx::migrate!("migrations/sqlite");
+    assert_eq!(migrator.iter().count(), names.len());
+    let folder = tempfile::tempdir().unwrap();
+    let empty = SqliteConnectOptions::new().filename(folder.path().join("empty.db")).create_if_missing(true);
+    let pool = SqlitePool::connect_with(empty).await.unwrap();
+    for (migration, name) in migrator.iter().zip(&names) {
+        sqlx::raw_sql(migration.sql.clone()).execute(&pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        sqlx::raw_sql(sample_rows(name)).execute(&pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let votes: i64 = sqlx::query_scalar("SELECT count(*) FROM votes").fetch_one(&pool).await.unwrap();
+    assert_eq!(votes, 2, "the sample rows are still there");
+    let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&pool).await.unwrap();
+    assert!(broken.is_empty());
+}
