@@ -244,6 +244,17 @@ mod tests {
     }
 
     #[test]
+    fn a_released_chunk_holds_no_more_than_its_own_text() {
+        let mut pacer = Pacer::common(3);
+        pacer.push(Side::A, &"a".repeat(100_000));
+        pacer.push(Side::B, &"b".repeat(100_000));
+        for release in (0..10).flat_map(|_| pacer.step()) {
+            let Release::Text(_, text) = release else { panic!("{release:?}") };
+            assert!(text.capacity() < 100, "{}", text.capacity());
+        }
+    }
+
+    #[test]
     fn raw_passes_on_what_has_come() {
         let mut pacer = Pacer::raw();
         pacer.push(Side::B, "x");

@@ -68,6 +68,9 @@ pub enum Refusal {
     /// Nothing is being written.
     #[error("nothing is being written at the moment")]
     NothingToStop,
+    /// One of the two replies was stopped before any of it was seen.
+    #[error("one of the two replies is empty: have the question answered anew, or start a new battle")]
+    NothingToCompare,
     /// The battle has its vote.
     #[error("this battle has its vote: start a new battle")]
     AlreadyVoted,
@@ -95,6 +98,15 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Whether a vote can be cast on what the two sides show in the latest turn.
+    ///
+    /// # Errors
+    /// The [`Refusal`] that tells why not.
+    pub fn allows_vote_on(self, shown: [&str; 2]) -> Result<(), Refusal> {
+        self.allows(Action::Vote, u32::MAX)?;
+        if shown.iter().any(|text| text.trim().is_empty()) { Err(Refusal::NothingToCompare) } else { Ok(()) }
+    }
+
     /// Whether the action may happen now.
     ///
     /// # Errors
@@ -129,6 +141,14 @@ mod tests {
         check(Stage::Voted, Action::Vote, Err(Refusal::AlreadyVoted));
         check(Stage::Voided, Action::Vote, Err(Refusal::Voided));
         check(Stage::Abandoned, Action::Vote, Err(Refusal::Abandoned));
+    }
+
+    #[test]
+    fn a_vote_needs_something_on_both_sides() {
+        let ready = Progress { stage: Stage::Ready, turn: 1 };
+        assert_eq!(ready.allows_vote_on(["one", "two"]), Ok(()));
+        assert_eq!(ready.allows_vote_on(["one", " \n"]), Err(Refusal::NothingToCompare));
+        assert_eq!(ready.allows_vote_on(["", "two"]), Err(Refusal::NothingToCompare));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `langya export votes`: the vote log as JSON lines.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -54,7 +54,7 @@ enum Format {
     Jsonl,
 }
 
-/// Writes the log. A file appears under its name only when it is whole.
+/// Writes the log. A file appears under its name only when it is whole; a pipe or a device is written as it is.
 ///
 /// # Errors
 /// Bad times, a missing database, or a file that cannot be written.
@@ -70,6 +70,10 @@ pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<Ex
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let written = if options.out.as_os_str() == "-" {
         export::votes(&store, selection, &mut BufWriter::new(std::io::stdout().lock())).await?
+    } else if is_special(&options.out) {
+        let file =
+            File::options().write(true).open(&options.out).map_err(|error| cannot_write(&options.out, &error))?;
+        export::votes(&store, selection, &mut BufWriter::new(file)).await?
     } else {
         to_file(&store, selection, &options.out).await?
     };
@@ -77,16 +81,30 @@ pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-async fn to_file(store: &Store, selection: VoteSelection, path: &PathBuf) -> anyhow::Result<u64> {
-    let mut partial = path.clone().into_os_string();
+async fn to_file(store: &Store, selection: VoteSelection, path: &Path) -> anyhow::Result<u64> {
+    let mut partial = path.to_owned().into_os_string();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
-    let cannot = |error: std::io::Error| BadInput(format!("cannot write {}: {error}", path.display()));
-    let mut file = BufWriter::new(File::create(&partial).map_err(cannot)?);
-    let written = export::votes(store, selection, &mut file).await?;
-    file.flush().map_err(cannot)?;
-    std::fs::rename(&partial, path).map_err(cannot)?;
-    Ok(written)
+    let file = File::create(&partial).map_err(|error| cannot_write(path, &error))?;
+    let written = export::votes(store, selection, &mut BufWriter::new(file)).await;
+    let moved = written.map_err(anyhow::Error::from).and_then(|written| {
+        std::fs::rename(&partial, path).map_err(|error| cannot_write(path, &error))?;
+        Ok(written)
+    });
+    if moved.is_err() {
+        // What is reported is the first failure; a partial file that cannot be removed either adds nothing to it.
+        let _ = std::fs::remove_file(&partial);
+    }
+    moved
+}
+
+/// A pipe, a device or a folder: nothing that a file may be put in place of.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> BadInput {
+    BadInput(format!("cannot write {}: {error}; choose another file with --out", path.display()))
 }
 
 fn parse_time(text: &str) -> anyhow::Result<Timestamp> {

@@ -80,8 +80,17 @@ pub fn run() -> ExitCode {
         }
     });
     done.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", told_once(&error));
         exit_code(&error)
+    })
+}
+
+/// The error and its causes, without those whose words stand in the error above them already.
+fn told_once(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        _ if told.contains(&cause) => told,
+        _ => format!("{told}: {cause}"),
     })
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::leaderboard::Standings;
 use super::models::Models;
-use crate::battle::state::{Action, Refusal, Stage};
+use crate::battle::state::{Refusal, Stage};
 use crate::battle::text_counts::TextCounts;
 use crate::battle::{Outcome, Side};
 use crate::chance::Chance;
@@ -110,7 +110,8 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     {
         return stored_receipt(&first, &replies);
     }
-    battle.progress.allows(Action::Vote, u32::MAX)?;
+    let shown = |side| last_reply(&replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
+    battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.chance.id(voting.clock.as_ref());
     let receipt = new_receipt(voting, id, &vote, &battle, &replies)?;
     match voting.store.insert_vote(&new_row(voting, &receipt, &vote, &battle, &replies)).await? {

@@ -16,6 +16,9 @@ pub enum StoreError {
     /// Another process serves from this folder.
     #[error("another langya serves from the data folder {}: stop it, or choose another with --data-dir", .0.display())]
     Locked(PathBuf),
+    /// The file is no database, or a damaged one.
+    #[error("{} is not a database, or is damaged: put it aside or restore a backup", .0.display())]
+    Foreign(PathBuf),
     /// There is no database yet.
     #[error("there is no database at {}: run `langya serve` first, or name its folder with --data-dir", .0.display())]
     Missing(PathBuf),

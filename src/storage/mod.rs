@@ -98,7 +98,9 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(options.clone())
             .await
-            .map_err(|error| unusable(error.to_string()))?;
+            .map_err(|error| {
+                if is_foreign(&error) { StoreError::Foreign(path.clone()) } else { unusable(error.to_string()) }
+            })?;
         check_durable(&writer).await?;
         match if_missing {
             IfMissing::Create => SQLITE_MIGRATIONS.run(&writer).await.map_err(|error| match error {
@@ -200,6 +202,13 @@ async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
         Ordering::Equal => Ok(()),
         Ordering::Greater => Err(StoreError::Newer(applied.unwrap_or_default())),
     }
+}
+
+/// Whether the file is there and is no SQLite database, or a damaged one.
+fn is_foreign(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(|error| ["not a database", "malformed"].iter().any(|said| error.message().contains(said)))
 }
 
 fn is_read_only(error: &sqlx::Error) -> bool {

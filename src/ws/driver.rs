@@ -25,7 +25,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that has said nothing for so long is gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(65);
 /// A client that takes nothing in for so long is dropped.
-const SEND_LIMIT: Duration = Duration::from_secs(15);
+pub(super) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a socket needs.
 pub struct Connection {
@@ -184,7 +184,7 @@ impl Driver {
         let mut blocks = Vec::new();
         if let Some(screen) = &mut screen {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
-            blocks = screen.everything();
+            blocks = screen.everything().await;
         }
         self.watching = Some(Watching { watcher, screen, with_prompts: true });
         self.say_blocks(&id, &blocks).await?;
@@ -211,8 +211,10 @@ impl Driver {
         let battle = Arc::clone(watching.watcher.battle());
         for entry in entries {
             let with_prompt = self.watching.as_ref().is_some_and(|watching| watching.with_prompts);
-            let blocks = self.watching.as_mut().and_then(|watching| watching.screen.as_mut());
-            let blocks = blocks.map(|screen| screen.show(entry)).unwrap_or_default();
+            let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
+                Some(screen) => screen.show(entry).await,
+                None => Vec::new(),
+            };
             self.say(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
             self.say_blocks(&battle.id, &blocks).await?;
         }

@@ -7,6 +7,7 @@ use actix_ws::{Message, MessageStream, Session};
 use futures_util::StreamExt;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::driver::SEND_LIMIT;
 use super::protocol::Closing;
 use crate::app::AppState;
 use crate::events::Event;
@@ -26,8 +27,11 @@ pub async fn follow(
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut changed = true;
     loop {
-        if std::mem::take(&mut changed) && session.text(frame(&app)).await.is_err() {
-            return;
+        if std::mem::take(&mut changed) {
+            let sent = tokio::time::timeout(SEND_LIMIT, session.text(frame(&app))).await;
+            if !matches!(sent, Ok(Ok(()))) {
+                return;
+            }
         }
         tokio::select! {
             event = events.recv() => changed = matches!(

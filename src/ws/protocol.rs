@@ -305,6 +305,7 @@ impl ErrorCode for Refusal {
     fn code(&self) -> &'static str {
         match self {
             Self::StillAnswering | Self::NothingToStop => "not_ready",
+            Self::NothingToCompare => "empty_reply",
             Self::AlreadyVoted | Self::Abandoned => "battle_over",
             Self::Voided => "voided",
             Self::TooManyTurns { .. } => "too_many_turns",

@@ -7,8 +7,10 @@ use crate::battle::Side;
 use crate::markup::Renderer;
 use crate::services::live::{BattleEvent, Entry};
 
-/// New bytes after which a side is rendered again; longer replies are rendered less often.
+/// New bytes after which a side is rendered again.
 const RENDER_EVERY: usize = 32;
+/// A longer reply is rendered less often, and not on the thread that serves its socket.
+const LONG_REPLY: usize = 8 * 1024;
 
 /// The current turn's replies of one battle.
 #[derive(Default)]
@@ -43,30 +45,45 @@ impl Screen {
     }
 
     /// Takes in an event and returns the blocks that it changes.
-    pub(super) fn show(&mut self, entry: &Entry) -> Vec<Block> {
+    pub(super) async fn show(&mut self, entry: &Entry) -> Vec<Block> {
         self.learn(entry);
         match entry.event {
-            BattleEvent::Delta { side, .. } if self.sides[side.index()].is_due() => self.render(side),
-            BattleEvent::Done { side } => self.render(side),
+            BattleEvent::Delta { side, .. } if self.sides[side.index()].is_due() => self.render(side).await,
+            BattleEvent::Done { side } => self.render(side).await,
             _ => Vec::new(),
         }
     }
 
     /// Every block of the turn: for a client that comes back.
-    pub(super) fn everything(&mut self) -> Vec<Block> {
-        Side::BOTH.into_iter().flat_map(|side| self.render(side)).collect()
+    pub(super) async fn everything(&mut self) -> Vec<Block> {
+        let mut blocks = self.render(Side::A).await;
+        blocks.extend(self.render(Side::B).await);
+        blocks
     }
 
-    fn render(&mut self, side: Side) -> Vec<Block> {
+    async fn render(&mut self, side: Side) -> Vec<Block> {
         let reply = &mut self.sides[side.index()];
-        reply.rendered = reply.text.len();
-        let changed = reply.renderer.update(&reply.text);
+        let changed = reply.render().await;
         changed.into_iter().map(|(block, html)| Block { turn: self.turn, side, block, html }).collect()
     }
 }
 
 impl Reply {
     fn is_due(&self) -> bool {
-        self.text.len() - self.rendered >= RENDER_EVERY.max(self.text.len() / 64)
+        let share = if self.text.len() < LONG_REPLY { 64 } else { 12 };
+        self.text.len() - self.rendered >= RENDER_EVERY.max(self.text.len() / share)
+    }
+
+    async fn render(&mut self) -> Vec<(usize, String)> {
+        self.rendered = self.text.len();
+        if self.text.len() < LONG_REPLY {
+            return self.renderer.update(&self.text);
+        }
+        let (text, mut renderer) = (self.text.clone(), std::mem::take(&mut self.renderer));
+        let rendered = tokio::task::spawn_blocking(move || (renderer.update(&text), renderer)).await;
+        // Only a panic in the renderer, which catches its own, could lose the thread; the deltas are sent all the same.
+        let Ok((changed, renderer)) = rendered else { return Vec::new() };
+        self.renderer = renderer;
+        changed
     }
 }

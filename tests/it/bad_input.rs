@@ -95,3 +95,41 @@ async fn a_page_of_another_site_cannot_open_a_socket() {
     }
     assert!(Visitor::connect_with(&arena.url, Some(("origin", arena.url.clone()))).await.is_ok());
 }
+
+/// Sends raw bytes after an upgrade and returns the code of the close frame that answers them.
+async fn close_code_after(arena: &TestArena, frames: &[&[u8]]) -> Option<u16> {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let address = arena.url.strip_prefix("http://").unwrap();
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let upgrade = format!(
+        "GET /ws/battle HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    socket.write_all(upgrade.as_bytes()).await.unwrap();
+    for frame in frames {
+        socket.write_all(frame).await.unwrap();
+    }
+    let mut answer = Vec::new();
+    tokio::time::timeout(std::time::Duration::from_secs(20), socket.read_to_end(&mut answer)).await.unwrap().unwrap();
+    let body = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let close = body + answer[body..].windows(2).rposition(|pair| pair[0] == 0x88 && pair[1] >= 2)?;
+    Some(u16::from_be_bytes(answer[close + 2..close + 4].try_into().unwrap()))
+}
+
+#[actix_web::test]
+async fn malformed_frames_are_closed_with_the_code_that_names_them() {
+    let arena = arena().await;
+    let cases: [(&str, &[u8], u16); 5] = [
+        ("no mask", &[0x81, 1, b'x'], 1002),
+        ("a reserved bit", &[0xc1, 0x81, 0, 0, 0, 0, b'x'], 1002),
+        ("a reserved opcode", &[0x83, 0x81, 0, 0, 0, 0, b'x'], 1002),
+        ("a fragmented ping", &[0x09, 0x81, 0, 0, 0, 0, b'x'], 1002),
+        ("text that is not UTF-8", &[0x81, 0x81, 0, 0, 0, 0, 0xff], 1007),
+    ];
+    for (name, frame, code) in cases {
+        assert_eq!(close_code_after(&arena, &[frame]).await, Some(code), "{name}");
+    }
+    let claim = [&[0x81, 0xff][..], &(1_u64 << 40).to_be_bytes(), &[0; 4]].concat();
+    let payload = vec![b'x'; 17 << 20];
+    assert_eq!(close_code_after(&arena, &[&claim, &payload]).await, Some(1009), "a claim of a terabyte");
+}

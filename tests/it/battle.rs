@@ -274,6 +274,43 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
 }
 
 #[actix_web::test]
+async fn replies_that_nobody_saw_take_no_vote_until_they_are_answered_anew() {
+    let gated = || Scripted::new(|_| vec![Step::Gate, Step::Say("Here.".into())]);
+    let (one, two) = (gated(), gated());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Quick?").await;
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!(visitor.until_ready().await, ["", ""]);
+    assert_eq!(visitor.vote("a").await["code"], "empty_reply");
+    one.open_gate();
+    two.open_gate();
+    visitor.send(json!({"type": "regenerate"})).await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_number_that_the_battle_never_had_is_answered_with_all_of_it() {
+    let (one, two) = (Scripted::saying(WORDS), Scripted::saying(WORDS));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Remember me?").await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    for forgotten in [false, true] {
+        let mut back = visitor.reconnect().await;
+        if forgotten {
+            visitor.drop_connection();
+            forget(&arena, &battle).await;
+            visitor = arena.visitor().await;
+        }
+        back.send(json!({"type": "resume", "battle": battle, "after": u64::MAX})).await;
+        assert_eq!(back.until_ready().await, [WORDS, WORDS], "forgotten: {forgotten}");
+    }
+}
+
+#[actix_web::test]
 async fn a_battle_that_left_memory_is_read_back_and_can_be_voted_on() {
     let (one, two) = (Scripted::saying(WORDS), Scripted::saying(WORDS));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;

@@ -10,11 +10,11 @@ pub(super) fn answer(conversation: &[Message]) -> String {
     let asked = question(conversation);
     worked_out(conversation).unwrap_or_else(|| {
         if is_chinese(asked) {
-            "我是一个计算器练习模型，只会算术、单位换算和日期，例如 `(3+5)×2`、`10公里是多少英里`、\
+            "我只会算术、单位换算和日期，例如 `(3+5)×2`、`10公里是多少英里`、\
              `2024年5月1日是星期几`。这个问题我不知道答案。"
                 .to_owned()
         } else {
-            "I am a calculator, a practice model: I know arithmetic, units and dates, such as `(3 + 5) * 2`, \
+            "I know arithmetic, units and dates only, such as `(3 + 5) * 2`, \
              `10 km in miles` or `what day is 2024-05-01`. I do not know the answer to this."
                 .to_owned()
         }

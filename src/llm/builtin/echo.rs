@@ -21,7 +21,7 @@ fn in_english(asked: &str, earlier: Option<&str>, way: u8) -> String {
     match way {
         0 => format!("{before}You said: “{asked}” That is an interesting thing to say."),
         1 => format!("{before}So your question is “{asked}”. I have heard it, and I can only say it back to you."),
-        _ => format!("{before}“{asked}” – yes, that is what you wrote. I am an echo, so there is no more to it."),
+        _ => format!("{before}“{asked}” – yes, that is what you wrote, and there is no more to it."),
     }
 }
 
