@@ -97,6 +97,8 @@ fn an_export_that_cannot_be_written_is_refused_by_name() {
     Server::start(folder.path(), &[]).terminate();
     let out = |rest: &[&'static str]| [&["export", "votes", "--data-dir", "data"], rest].concat();
     check_refused(folder.path(), &out(&["--out", "absent/votes.jsonl"]), &["absent/votes.jsonl"]);
+    check_refused(folder.path(), &out(&["--out", "data"]), &["data", "--out"]);
+    assert!(!folder.path().join("data.partial").exists(), "a failed export leaves nothing behind");
     check_refused(folder.path(), &out(&["--out", "votes.jsonl", "--since", "soon"]), &["soon", "2026-11-21"]);
     assert!(!folder.path().join("votes.jsonl").exists());
 }
