@@ -96,6 +96,9 @@ CREATE TABLE votes (
     created_at BIGINT NOT NULL
 );
 
+-- A vote ends its battle, in the same commit and whoever inserts it.
+CREATE TRIGGER votes_end_their_battle AFTER INSERT ON votes
+BEGIN UPDATE battles SET stage = 'voted', updated_at = NEW.created_at WHERE id = NEW.battle_id; END;
 CREATE TRIGGER votes_are_never_changed BEFORE UPDATE ON votes
 BEGIN SELECT RAISE(ABORT, 'votes are insert-only'); END;
 CREATE TRIGGER votes_are_never_deleted BEFORE DELETE ON votes

@@ -14,7 +14,6 @@ const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_
      SELECT $1, id, visitor, model_a, model_b, $2, turn, TRUE, language, category, intent, $3, pairing_policy, \
      policy_version, pair_probability, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM battles \
      WHERE id = $13 AND stage = 'ready' AND turn = $14 ON CONFLICT (battle_id) DO NOTHING";
-const CLOSE_BATTLE: &str = "UPDATE battles SET stage = 'voted', updated_at = $2 WHERE id = $1";
 const SELECT_BY_BATTLE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes WHERE battle_id = $1";
@@ -122,15 +121,15 @@ pub struct ComparisonRow {
 }
 
 impl Store {
-    /// Keeps a vote and closes its battle in one commit; a battle that has a vote keeps the first.
+    /// Keeps a vote, which ends its battle by a trigger: one statement, one commit. A battle that has a vote keeps the
+    /// first.
     ///
     /// # Errors
     /// [`StoreError`]; nothing is kept then.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
         let counts = serde_json::to_string(&vote.text_counts).expect("counts are plain numbers");
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
-            let done = sqlx::query(INSERT)
+        let inserted = on_writer!(self, |pool| {
+            sqlx::query(INSERT)
                 .bind(&vote.id)
                 .bind(vote.outcome.as_str())
                 .bind(vote.satisfaction)
@@ -145,14 +144,12 @@ impl Store {
                 .bind(vote.created_at.0)
                 .bind(&vote.battle)
                 .bind(i64::from(vote.turn))
-                .execute(&mut *tx)
-                .await?;
-            if done.rows_affected() == 1 {
-                sqlx::query(CLOSE_BATTLE).bind(&vote.battle).bind(vote.created_at.0).execute(&mut *tx).await?;
-                tx.commit().await?;
-                return Ok(VoteInsert::Stored);
-            }
-        });
+                .execute(pool)
+                .await
+        })?;
+        if inserted.rows_affected() == 1 {
+            return Ok(VoteInsert::Stored);
+        }
         let first = self.vote_on(&vote.battle).await?;
         Ok(first.map_or(VoteInsert::BattleMoved, |row| VoteInsert::Existing(Box::new(row))))
     }
