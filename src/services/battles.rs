@@ -20,7 +20,7 @@ use crate::battle::state::{Action, Progress, Refusal, Stage};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::BattleSettings;
-use crate::storage::{BattleRow, NewBattle, Store, StoreError};
+use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
 pub struct BattleParts {
@@ -125,7 +125,7 @@ impl Battles {
             category: opening.category,
             intent: opening.intent,
         };
-        self.parts.store.insert_battle(&new_battle(&row, &opening.prompt, self.parts.clock.as_ref())).await?;
+        self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
         self.lock().insert(battle.id.clone(), Arc::clone(&battle));
         let watcher = battle.watch(0);
@@ -300,20 +300,4 @@ fn check_label(name: &'static str, label: Option<&str>) -> Result<(), BattleErro
         (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
     };
     if label.is_none_or(fits) { Ok(()) } else { Err(BattleError::BadLabel(name)) }
-}
-
-fn new_battle(row: &BattleRow, prompt: &str, clock: &dyn Clock) -> NewBattle {
-    NewBattle {
-        id: row.id.clone(),
-        visitor: row.visitor.clone(),
-        models: row.models.clone(),
-        pairing_policy: row.pairing_policy.clone(),
-        policy_version: row.policy_version,
-        pair_probability: row.pair_probability,
-        language: row.language.clone(),
-        category: row.category.clone(),
-        intent: row.intent.clone(),
-        prompt: prompt.to_owned(),
-        created_at: clock.now(),
-    }
 }

@@ -31,33 +31,6 @@ const SET_STAGE: &str = "UPDATE battles SET stage = $2, updated_at = $3 WHERE id
 const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
      WHERE stage IN ('answering', 'ready') AND updated_at < $1";
 
-/// A battle about to begin.
-#[derive(Debug, Clone)]
-pub struct NewBattle {
-    /// Its id.
-    pub id: String,
-    /// Pseudonym of the visitor.
-    pub visitor: String,
-    /// The models on sides A and B.
-    pub models: [ModelId; 2],
-    /// Name of the pairing policy.
-    pub pairing_policy: String,
-    /// Version of that policy.
-    pub policy_version: u32,
-    /// Exact probability of the pair at the draw.
-    pub pair_probability: f64,
-    /// Language of the first prompt.
-    pub language: String,
-    /// Category that the client named.
-    pub category: Option<String>,
-    /// Intent that the client named.
-    pub intent: Option<String>,
-    /// The first prompt.
-    pub prompt: String,
-    /// When it began.
-    pub created_at: Timestamp,
-}
-
 /// A stored battle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BattleRow {
@@ -164,11 +137,11 @@ pub struct SideFailure {
 }
 
 impl Store {
-    /// Keeps a battle that begins, with its first prompt.
+    /// Keeps a battle that begins, with its first prompt; it is being answered in turn 1, whatever its `progress` says.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn insert_battle(&self, battle: &NewBattle) -> Result<(), StoreError> {
+    pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
             sqlx::query(INSERT_BATTLE)
@@ -182,16 +155,10 @@ impl Store {
                 .bind(&battle.language)
                 .bind(&battle.category)
                 .bind(&battle.intent)
-                .bind(battle.created_at.0)
+                .bind(now.0)
                 .execute(&mut *tx)
                 .await?;
-            sqlx::query(INSERT_TURN)
-                .bind(&battle.id)
-                .bind(1_i64)
-                .bind(&battle.prompt)
-                .bind(battle.created_at.0)
-                .execute(&mut *tx)
-                .await?;
+            sqlx::query(INSERT_TURN).bind(&battle.id).bind(1_i64).bind(prompt).bind(now.0).execute(&mut *tx).await?;
             tx.commit().await?;
         });
         Ok(())

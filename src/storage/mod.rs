@@ -18,7 +18,7 @@ use std::time::Duration;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 
-pub use battles::{BattleRow, NewBattle, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
+pub use battles::{BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use error::StoreError;
 pub use leaderboards::StoredLeaderboard;
 pub use models::{BreakerReport, RegisteredModel};

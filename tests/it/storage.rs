@@ -10,7 +10,7 @@ use langya::clock::Timestamp;
 use langya::config::StorageSettings;
 use langya::llm::ModelCard;
 use langya::storage::{
-    BreakerReport, DataLock, IfMissing, NewBattle, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
+    BattleRow, BreakerReport, DataLock, IfMissing, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
     StoredLeaderboard, VoteInsert,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
@@ -35,10 +35,11 @@ async fn raw(folder: &Path) -> SqlitePool {
     SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.join("langya.db"))).await.unwrap()
 }
 
-fn battle(id: &str) -> NewBattle {
-    NewBattle {
+fn battle(id: &str) -> BattleRow {
+    BattleRow {
         id: id.into(),
         visitor: "visitor".into(),
+        progress: Progress { stage: Stage::Answering, turn: 1 },
         models: [ModelId::new("one"), ModelId::new("two")],
         pairing_policy: "weighted".into(),
         policy_version: 3,
@@ -46,8 +47,6 @@ fn battle(id: &str) -> NewBattle {
         language: "zh".into(),
         category: Some("maths".into()),
         intent: None,
-        prompt: "琅琊榜?".into(),
-        created_at: Timestamp(1_000),
     }
 }
 
@@ -81,7 +80,7 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
 
 async fn ready(store: &Store, id: &str) {
     store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
-    store.insert_battle(&battle(id)).await.unwrap();
+    store.insert_battle(&battle(id), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     store.finish_turn(id, progress, &replies, Timestamp(1_500)).await.unwrap();
@@ -115,7 +114,7 @@ async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
     let replies: Vec<NewReply> = store.replies("x").await.unwrap().into_iter().map(|row| row.reply).collect();
     assert_eq!(replies, [reply(Side::A, "A"), reply(Side::B, "B")]);
     assert!(store.battle("y").await.unwrap().is_none());
-    assert!(store.insert_battle(&battle("x")).await.is_err(), "an id is used once");
+    assert!(store.insert_battle(&battle("x"), "琅琊榜?", Timestamp(1_000)).await.is_err(), "an id is used once");
 }
 
 async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
@@ -139,7 +138,7 @@ async fn an_answer_anew_replaces_the_reply(store: &Store) {
 
 async fn a_failed_side_is_replaced_or_voids_the_battle(store: &Store) {
     store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
-    store.insert_battle(&battle("x")).await.unwrap();
+    store.insert_battle(&battle("x"), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     let mut failure = SideFailure {
         turn: 1,
         side: Side::B,
