@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
-use crate::config::Settings;
+use crate::config::{CurrentSettings, Settings};
 use crate::events::EventBus;
 use crate::jobs;
 use crate::llm::roster::Roster;
@@ -21,7 +21,7 @@ use crate::storage::{Store, StoreError};
 /// What the edges reach.
 pub struct AppState {
     /// The settings in force.
-    pub settings: Settings,
+    pub settings: CurrentSettings,
     /// The database.
     pub store: Store,
     /// Who can be asked.
@@ -35,7 +35,7 @@ pub struct AppState {
     /// Votes.
     pub voting: Arc<Voting>,
     /// What changed.
-    pub events: EventBus,
+    pub events: Arc<dyn EventBus>,
     /// Randomness.
     pub chance: Arc<Chance>,
     /// The time of day.
@@ -48,6 +48,8 @@ pub struct AppState {
 pub struct Worlds {
     /// The database.
     pub store: Store,
+    /// What this and other instances tell each other.
+    pub events: Arc<dyn EventBus>,
     /// The models to begin with.
     pub roster: Roster,
     /// The time of day.
@@ -73,15 +75,16 @@ impl AppState {
     /// # Errors
     /// [`StartError`].
     pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
-        let Worlds { store, roster, clock, chance } = worlds;
-        let (chance, events, tasks) = (Arc::new(chance), EventBus::default(), Tasks::default());
+        let Worlds { store, events, roster, clock, chance } = worlds;
+        let settings = CurrentSettings::new(settings);
+        let (chance, tasks) = (Arc::new(chance), Tasks::default());
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
             Arc::clone(&standings),
             Arc::clone(&chance),
-            &settings.pairing,
+            settings.clone(),
         ));
         let battles = Arc::new(Battles::new(BattleParts {
             store: store.clone(),
@@ -90,11 +93,11 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
             tasks: tasks.clone(),
-            settings: settings.battle.clone(),
+            settings: settings.clone(),
         }));
         let voting = Arc::new(Voting {
             store: store.clone(),
-            events: events.clone(),
+            events: Arc::clone(&events),
             models: Arc::clone(&models),
             standings: Arc::clone(&standings),
             chance: Arc::clone(&chance),
@@ -107,15 +110,16 @@ impl AppState {
     }
 
     fn start_jobs(&self) -> Result<(), StartError> {
+        let settings = self.settings.now();
         let refitter = Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
-            events: self.events.clone(),
+            events: Arc::clone(&self.events),
             clock: Arc::clone(&self.clock),
-            options: leaderboard_options(&self.settings.rating)?,
+            options: leaderboard_options(&settings.rating)?,
             tally: VoteTally::default(),
         };
-        let debounce = Duration::from_millis(self.settings.rating.debounce_ms);
+        let debounce = Duration::from_millis(settings.rating.debounce_ms);
         self.tasks.spawn(jobs::keep_leaderboard(refitter, debounce, self.tasks.shutdown()));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
@@ -127,7 +131,7 @@ impl AppState {
             Arc::clone(&self.battles),
             self.store.clone(),
             Arc::clone(&self.clock),
-            Duration::from_secs(60 * self.settings.battle.abandon_after_minutes),
+            Duration::from_secs(60 * settings.battle.abandon_after_minutes),
             self.tasks.shutdown(),
         ));
         Ok(())

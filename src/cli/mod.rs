@@ -56,7 +56,7 @@ impl Location {
     pub fn settings(&self, env: &Environment) -> Result<Settings, ConfigError> {
         let mut settings = Settings::load(self.config.as_deref(), env)?;
         if let Some(database) = &self.database {
-            settings.storage.database.clone_from(database);
+            settings.storage.database = database.as_str().into();
         }
         if let Some(folder) = &self.data_dir {
             settings.storage.data_dir.clone_from(folder);

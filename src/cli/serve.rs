@@ -15,6 +15,7 @@ use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
 use crate::config::{Environment, Settings};
+use crate::events::{InstanceId, LocalBus};
 use crate::http;
 use crate::jobs::discovery;
 use crate::llm::roster::Roster;
@@ -32,6 +33,9 @@ pub struct ServeOptions {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Address of Redis, where several instances serve one arena
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -44,13 +48,17 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     if let Some(listen) = options.listen {
         settings.server.listen = listen;
     }
+    if let Some(redis) = options.redis {
+        settings.redis.url = redis.into();
+    }
     let chance = Chance::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     check_pool(&settings, &roster)?;
-    let worlds = Worlds { store: store.clone(), roster, clock: Arc::new(SystemClock), chance };
+    let events = Arc::new(LocalBus::new(InstanceId(chance.token())));
+    let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
     app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
     let address = listener.local_addr().context("the listening address is unknown")?;

@@ -3,7 +3,9 @@
 //! The only reader of the environment. Unknown keys are refused by name. `deploy/langya.example.toml` lists every key
 //! with its default, and a test compares the two.
 
+mod current;
 mod sections;
+mod service_url;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +13,13 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+pub use current::CurrentSettings;
 pub use sections::{
-    BattleSettings, ModelSettings, PacingMode, PairingPolicy, PairingSettings, PracticeMode, ProviderKind,
-    ProviderSettings, RatingSettings, ServerSettings, StorageSettings, Timeouts,
+    BattleSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicy, PairingSettings,
+    PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings,
+    Timeouts,
 };
+pub use service_url::ServiceUrl;
 
 /// Everything that an operator can set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +35,12 @@ pub struct Settings {
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.
     pub rating: RatingSettings,
+    /// What instances tell each other through.
+    pub redis: RedisSettings,
+    /// How much one visitor or address may do.
+    pub limits: LimitSettings,
+    /// What the log looks like.
+    pub log: LogSettings,
     /// Limits of time and repetition for every model.
     pub providers: ProviderSettings,
     /// The models under test.

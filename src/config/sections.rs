@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+
+use super::ServiceUrl;
 
 /// `[server]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +22,12 @@ pub struct ServerSettings {
     pub workers: usize,
     /// Open websockets at the most.
     pub max_sockets: usize,
+    /// How long battles under way may go on after SIGTERM.
+    pub drain_seconds: u64,
+    /// Networks of the reverse proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Networks that may read `/metrics`, and only without a proxy in between.
+    pub metrics_allow: Vec<IpNet>,
 }
 
 /// `[storage]`
@@ -27,8 +36,58 @@ pub struct ServerSettings {
 pub struct StorageSettings {
     /// Folder of the embedded database.
     pub data_dir: PathBuf,
-    /// Database address; empty means `langya.db` in `data_dir`.
-    pub database: String,
+    /// Database address: `postgres://…` or `sqlite:PATH`; empty means `langya.db` in `data_dir`.
+    pub database: ServiceUrl,
+    /// Connections to PostgreSQL at the most.
+    pub max_connections: u32,
+    /// Longest wait for one of them, in milliseconds.
+    pub acquire_timeout_ms: u64,
+    /// Longest statement on PostgreSQL, in milliseconds.
+    pub statement_timeout_ms: u64,
+}
+
+/// `[redis]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedisSettings {
+    /// Its address: `redis://…` or `rediss://…`; empty means that this is the only instance.
+    pub url: ServiceUrl,
+    /// What every key and channel begins with.
+    pub prefix: String,
+    /// Longest wait for an answer, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// `[limits]`; 0 means no limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitSettings {
+    /// Turns (battles, further questions, answers anew) that one visitor may ask for in a minute.
+    pub turns_per_minute: u32,
+    /// Votes that one visitor may send in a minute.
+    pub votes_per_minute: u32,
+    /// Turns for all visitors of one address.
+    pub turns_per_minute_per_address: u32,
+    /// Votes for all visitors of one address.
+    pub votes_per_minute_per_address: u32,
+}
+
+/// What a log line looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// `[log]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// `text` or `json`.
+    pub format: LogFormat,
 }
 
 /// How replies are released to the visitor.
@@ -210,13 +269,50 @@ fn default_max_tokens() -> u32 {
 
 impl Default for ServerSettings {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:8717".into(), public_url: String::new(), workers: 0, max_sockets: 10_000 }
+        Self {
+            listen: "127.0.0.1:8717".into(),
+            public_url: String::new(),
+            workers: 0,
+            max_sockets: 10_000,
+            drain_seconds: 20,
+            trusted_proxies: Vec::new(),
+            metrics_allow: ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network")).to_vec(),
+        }
     }
 }
 
 impl Default for StorageSettings {
     fn default() -> Self {
-        Self { data_dir: "data".into(), database: String::new() }
+        Self {
+            data_dir: "data".into(),
+            database: ServiceUrl::default(),
+            max_connections: 16,
+            acquire_timeout_ms: 5_000,
+            statement_timeout_ms: 10_000,
+        }
+    }
+}
+
+impl Default for RedisSettings {
+    fn default() -> Self {
+        Self { url: ServiceUrl::default(), prefix: "langya".into(), timeout_ms: 1_000 }
+    }
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self {
+            turns_per_minute: 1_200,
+            votes_per_minute: 1_200,
+            turns_per_minute_per_address: 0,
+            votes_per_minute_per_address: 0,
+        }
+    }
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { format: LogFormat::Text }
     }
 }
 

@@ -1,11 +1,20 @@
 //! Events say that something changed; the state is always read from where it is kept.
 //!
-//! In process for now: a broadcast channel. A listener that falls behind misses events, never state.
+//! [`EventBus`] has one implementation for a single process and one for several instances of an arena. A listener that
+//! falls behind, or an instance that is cut off, misses events and letters, never state.
 
-use tokio::sync::broadcast;
+mod local;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{broadcast, watch};
+
+pub use local::LocalBus;
 
 /// Something changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A vote was committed.
     VoteRecorded,
@@ -13,28 +22,54 @@ pub enum Event {
     LeaderboardPublished,
 }
 
-/// Tells every listener of this process.
-#[derive(Debug, Clone)]
-pub struct EventBus {
-    sender: broadcast::Sender<Event>,
-}
+/// One process of the arena, named anew at each start.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InstanceId(pub String);
 
-impl Default for EventBus {
-    fn default() -> Self {
-        Self { sender: broadcast::channel(64).0 }
+impl fmt::Display for InstanceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-impl EventBus {
-    /// Tells everyone who listens now.
-    pub fn publish(&self, event: Event) {
-        // No listener is fine: whoever comes later reads the state itself.
-        let _ = self.sender.send(event);
-    }
+/// A message from one instance to another. It may get lost; whoever needs an answer asks again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// Who sent it.
+    pub from: InstanceId,
+    /// What it says: the services' own words.
+    pub body: String,
+}
 
-    /// Listens from now on.
-    #[must_use]
-    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
-        self.sender.subscribe()
-    }
+/// Whether other instances can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusState {
+    /// There are no others.
+    Alone,
+    /// They can.
+    Connected,
+    /// They cannot at the moment.
+    Lost,
+}
+
+/// Carries events to every listener of every instance, and letters to one of them.
+pub trait EventBus: Send + Sync {
+    /// The instance that this process is.
+    fn instance(&self) -> &InstanceId;
+
+    /// Tells everyone who listens now. Never waits and never fails: whoever comes later reads the state itself.
+    fn publish(&self, event: Event);
+
+    /// Listens from now on, to events of this and of other instances.
+    fn subscribe(&self) -> broadcast::Receiver<Event>;
+
+    /// Sends a letter to an instance, without waiting.
+    fn send(&self, to: &InstanceId, body: String);
+
+    /// Letters to this instance from now on.
+    fn letters(&self) -> broadcast::Receiver<Letter>;
+
+    /// Whether other instances can be reached.
+    fn state(&self) -> watch::Receiver<BusState>;
 }

@@ -40,7 +40,7 @@ fn routes(config: &mut web::ServiceConfig) {
 /// # Errors
 /// Where the socket cannot be served.
 pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Server> {
-    let workers = app.settings.server.workers;
+    let workers = app.settings.now().server.workers;
     let shutdown = app.tasks.shutdown();
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());

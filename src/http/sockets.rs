@@ -55,7 +55,7 @@ pub(super) async fn battle(
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
-    let visitor = Visitor::of(&request, &app.chance, &app.settings.server.public_url);
+    let visitor = Visitor::of(&request, &app.chance, &app.settings.now().server.public_url);
     let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
         response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
@@ -111,10 +111,10 @@ async fn upgrade(
 }
 
 fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Seat, PageError> {
-    if !is_same_origin(request.headers(), &app.settings.server.public_url) {
+    if !is_same_origin(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
     }
-    open.take(app.settings.server.max_sockets).ok_or(PageError::Full)
+    open.take(app.settings.now().server.max_sockets).ok_or(PageError::Full)
 }
 
 /// A browser names the page that opens a socket; it has to be one of ours. Other clients name none, and bring no

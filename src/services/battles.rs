@@ -19,7 +19,7 @@ use crate::battle::pairing::PairingError;
 use crate::battle::state::{Action, Progress, Refusal, Stage};
 use crate::chance::Chance;
 use crate::clock::Clock;
-use crate::config::BattleSettings;
+use crate::config::CurrentSettings;
 use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
@@ -37,7 +37,7 @@ pub struct BattleParts {
     /// Owner of the running turns.
     pub tasks: Tasks,
     /// Limits and pace.
-    pub settings: BattleSettings,
+    pub settings: CurrentSettings,
 }
 
 /// All battles of this process.
@@ -109,7 +109,7 @@ impl Battles {
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
-        if self.lock().len() >= self.parts.settings.max_live {
+        if self.lock().len() >= self.parts.settings.now().battle.max_live {
             return Err(BattleError::Busy);
         }
         let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
@@ -159,7 +159,7 @@ impl Battles {
     pub async fn stop(&self, visitor: &str, id: &str) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
         let mut state = battle.state();
-        state.row.progress.allows(Action::Stop, self.parts.settings.max_turns)?;
+        state.row.progress.allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
         if let Some(stopper) = state.stopper.take() {
             // The turn may just have ended by itself, which is what was asked for.
             let _ = stopper.send(());
@@ -205,7 +205,7 @@ impl Battles {
         let turn = {
             let mut state = battle.state();
             let progress = state.row.progress;
-            progress.allows(action, self.parts.settings.max_turns)?;
+            progress.allows(action, self.parts.settings.now().battle.max_turns)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
             state.row.progress.stage = Stage::Answering;
             progress.turn + u32::from(prompt.is_some())
@@ -214,7 +214,7 @@ impl Battles {
         if !matches!(begun, Ok(true)) {
             self.reread(battle).await?;
             begun?;
-            battle.progress().allows(action, self.parts.settings.max_turns)?;
+            battle.progress().allows(action, self.parts.settings.now().battle.max_turns)?;
             return Err(Refusal::StillAnswering.into());
         }
         {
@@ -281,7 +281,7 @@ impl Battles {
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {
-        let limit = self.parts.settings.max_prompt_bytes;
+        let limit = self.parts.settings.now().battle.max_prompt_bytes;
         match prompt {
             _ if prompt.len() > limit => Err(BattleError::PromptTooLong { bytes: prompt.len(), limit }),
             _ if prompt.contains('\0') => Err(BattleError::PromptHasNul),

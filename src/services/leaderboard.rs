@@ -176,7 +176,7 @@ pub struct Refitter {
     /// Where the latest leaderboard is shown.
     pub standings: Arc<Standings>,
     /// Who is told.
-    pub events: EventBus,
+    pub events: Arc<dyn EventBus>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// How to rank.

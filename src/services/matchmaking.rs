@@ -11,7 +11,7 @@ use crate::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
 use crate::chance::Chance;
-use crate::config::{PairingPolicy, PairingSettings};
+use crate::config::{CurrentSettings, PairingPolicy, PairingSettings};
 
 /// The rating of a model without a vote.
 const START_RATING: f64 = 1000.0;
@@ -21,7 +21,7 @@ pub struct Matchmaker {
     models: Arc<Models>,
     standings: Arc<Standings>,
     chance: Arc<Chance>,
-    rules: PairingRules,
+    settings: CurrentSettings,
 }
 
 /// The pairing as published.
@@ -39,15 +39,10 @@ struct PublishedPair {
 }
 
 impl Matchmaker {
-    /// Draws from these models by these rules.
+    /// Draws from these models by the rules in force.
     #[must_use]
-    pub fn new(
-        models: Arc<Models>,
-        standings: Arc<Standings>,
-        chance: Arc<Chance>,
-        settings: &PairingSettings,
-    ) -> Self {
-        Self { models, standings, chance, rules: rules(settings) }
+    pub fn new(models: Arc<Models>, standings: Arc<Standings>, chance: Arc<Chance>, settings: CurrentSettings) -> Self {
+        Self { models, standings, chance, settings }
     }
 
     /// Two models and their sides.
@@ -55,43 +50,51 @@ impl Matchmaker {
     /// # Errors
     /// [`PairingError`] where fewer than two models can answer.
     pub fn draw(&self) -> Result<Pair, PairingError> {
-        let pool = self.healthy_pool(None);
-        self.chance.with(|rng| choose_pair(&pool, &self.rules, rng))
+        let rules = self.rules();
+        let pool = self.healthy_pool(None, &rules);
+        self.chance.with(|rng| choose_pair(&pool, &rules, rng))
     }
 
     /// Another opponent for the model that stays, with the probability of the new pair; `None` where nobody is left.
     #[must_use]
     pub fn replace(&self, staying: &ModelId, excluded: &[ModelId]) -> Option<(ModelId, f64)> {
-        let pool = self.healthy_pool(Some(staying));
-        let opponent = self.chance.with(|rng| choose_opponent(&pool, &self.rules, staying, excluded, rng)).ok()?;
+        let rules = self.rules();
+        let pool = self.healthy_pool(Some(staying), &rules);
+        let opponent = self.chance.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
         Some((opponent.id, opponent.probability))
     }
 
     /// Whether a battle could begin.
     #[must_use]
     pub fn can_draw(&self) -> bool {
-        pairing::distribution(&self.healthy_pool(None), &self.rules).is_ok()
+        let rules = self.rules();
+        pairing::distribution(&self.healthy_pool(None, &rules), &rules).is_ok()
     }
 
     /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would tell
     /// a visitor whose battle has just been voided who was in it.
     #[must_use]
     pub fn published(&self) -> PublishedPairing {
-        let pool = self.pool(|_| true);
-        let pairs = pairing::distribution(&pool, &self.rules).unwrap_or_default();
+        let rules = self.rules();
+        let pool = self.pool(|_| true, &rules);
+        let pairs = pairing::distribution(&pool, &rules).unwrap_or_default();
         let pairs = pairs
             .into_iter()
             .map(|pair| PublishedPair { models: [pair.first, pair.second], probability: pair.probability });
-        PublishedPairing { policy: self.rules.policy.as_str(), policy_version: POLICY_VERSION, pairs: pairs.collect() }
+        PublishedPairing { policy: rules.policy.as_str(), policy_version: POLICY_VERSION, pairs: pairs.collect() }
     }
 
     /// The healthy models, and `always` whether it is healthy or not.
-    fn healthy_pool(&self, always: Option<&ModelId>) -> ModelPool {
+    fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules) -> ModelPool {
         let roster = self.models.current();
-        self.pool(|id| Some(id) == always || roster.get(id).is_some_and(|model| model.healthy()))
+        self.pool(|id| Some(id) == always || roster.get(id).is_some_and(|model| model.healthy()), rules)
     }
 
-    fn pool(&self, may_play: impl Fn(&ModelId) -> bool) -> ModelPool {
+    fn rules(&self) -> PairingRules {
+        rules(&self.settings.now().pairing)
+    }
+
+    fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
         let roster = self.models.current();
         let standing = self.standings.latest();
         let entries = roster.all().iter().filter(|model| model.weight > 0.0 && may_play(&model.card.id)).map(|model| {
@@ -104,7 +107,7 @@ impl Matchmaker {
             }
         });
         let mut pool = ModelPool::new(entries.collect());
-        if self.rules.policy == Policy::Active {
+        if rules.policy == Policy::Active {
             self.add_pair_votes(&mut pool);
         }
         pool

@@ -17,7 +17,7 @@ use super::live::{BattleEvent, LiveBattle};
 use crate::battle::pacing::{Ending, Pacer, Release};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
-use crate::config::PacingMode;
+use crate::config::{BattleSettings, PacingMode};
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
 use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
@@ -38,6 +38,8 @@ pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: 
 
 struct Turn<'a> {
     parts: &'a BattleParts,
+    /// The settings as they were when the turn began: an edited file does not disturb it.
+    settings: BattleSettings,
     battle: &'a LiveBattle,
     number: u32,
     sides: [SideRun; 2],
@@ -64,7 +66,7 @@ struct SideRun {
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
         let row = battle.state().row.clone();
-        let settings = &parts.settings;
+        let settings = parts.settings.now().battle.clone();
         let (pacer, ticker) = match settings.pacing {
             PacingMode::Raw => (Pacer::raw(), None),
             PacingMode::Common => {
@@ -74,8 +76,17 @@ impl<'a> Turn<'a> {
             }
         };
         let sides = row.models.map(SideRun::new);
-        let mut turn =
-            Self { parts, battle, number: row.progress.turn, sides, pacer, ticker, failed: Vec::new(), voided: false };
+        let mut turn = Self {
+            parts,
+            settings,
+            battle,
+            number: row.progress.turn,
+            sides,
+            pacer,
+            ticker,
+            failed: Vec::new(),
+            voided: false,
+        };
         for side in Side::BOTH {
             turn.ask(side).await;
         }
@@ -112,7 +123,7 @@ impl<'a> Turn<'a> {
 
     /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
-        let grace = Duration::from_millis(self.parts.settings.resume_grace_ms);
+        let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.parts.tasks.shutdown();
         let mut left = pin!(self.battle.left_alone(grace));
         // A dropped sender never stops a turn: only a message does.
@@ -141,7 +152,7 @@ impl<'a> Turn<'a> {
     }
 
     async fn take(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
-        let limit = self.parts.settings.max_reply_bytes;
+        let limit = self.settings.max_reply_bytes;
         let run = &mut self.sides[side.index()];
         match part {
             Some(Ok(ReplyPart::Text(text))) => {

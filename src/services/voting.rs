@@ -20,7 +20,7 @@ pub struct Voting {
     /// Where votes are kept.
     pub store: Store,
     /// Who is told.
-    pub events: EventBus,
+    pub events: Arc<dyn EventBus>,
     /// The names to reveal.
     pub models: Arc<Models>,
     /// The ratings that the vote moves.

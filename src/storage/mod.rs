@@ -160,7 +160,7 @@ impl DataLock {
 }
 
 fn database_path(settings: &StorageSettings) -> Result<PathBuf, StoreError> {
-    match settings.database.as_str() {
+    match settings.database.expose() {
         "" => Ok(settings.data_dir.join("langya.db")),
         address => address
             .strip_prefix("sqlite:")

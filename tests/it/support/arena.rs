@@ -9,6 +9,7 @@ use langya::battle::ModelId;
 use langya::chance::Chance;
 use langya::clock::SystemClock;
 use langya::config::{Settings, Timeouts};
+use langya::events::{InstanceId, LocalBus};
 use langya::llm::ModelCard;
 use langya::llm::breaker::BreakerPolicy;
 use langya::llm::guard::{GuardedModel, Limits};
@@ -73,7 +74,8 @@ impl TestArena {
         settings.rating.debounce_ms = 10;
         change(&mut settings);
         let store = Store::open(&settings.storage, IfMissing::Create).await.unwrap();
-        let worlds = Worlds { store, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
+        let events = Arc::new(LocalBus::new(InstanceId("test".into())));
+        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

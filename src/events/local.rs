@@ -1,0 +1,61 @@
+//! Events within one process: broadcast channels.
+
+use tokio::sync::{broadcast, watch};
+
+use super::{BusState, Event, EventBus, InstanceId, Letter};
+
+/// Events and letters that a slow listener may be behind before it misses some.
+const EVENTS: usize = 64;
+const LETTERS: usize = 1_024;
+
+/// The bus of an arena that is one process.
+#[derive(Debug)]
+pub struct LocalBus {
+    instance: InstanceId,
+    events: broadcast::Sender<Event>,
+    letters: broadcast::Sender<Letter>,
+    state: watch::Sender<BusState>,
+}
+
+impl LocalBus {
+    /// A bus without listeners.
+    #[must_use]
+    pub fn new(instance: InstanceId) -> Self {
+        Self {
+            instance,
+            events: broadcast::channel(EVENTS).0,
+            letters: broadcast::channel(LETTERS).0,
+            state: watch::Sender::new(BusState::Alone),
+        }
+    }
+}
+
+impl EventBus for LocalBus {
+    fn instance(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    fn publish(&self, event: Event) {
+        // No listener is fine: whoever comes later reads the state itself.
+        let _ = self.events.send(event);
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    fn send(&self, to: &InstanceId, body: String) {
+        if *to == self.instance {
+            // As above: letters are asked for again.
+            let _ = self.letters.send(Letter { from: self.instance.clone(), body });
+        }
+    }
+
+    fn letters(&self) -> broadcast::Receiver<Letter> {
+        self.letters.subscribe()
+    }
+
+    fn state(&self) -> watch::Receiver<BusState> {
+        self.state.subscribe()
+    }
+}
