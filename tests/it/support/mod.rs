@@ -6,3 +6,4 @@ pub(crate) mod program;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;
+pub(crate) mod wire;
