@@ -88,6 +88,7 @@ impl AppState {
         let me = events.instance().clone();
         let fleet = if shared { Fleet::among_others(store.clone(), me) } else { Fleet::alone(store.clone(), me) };
         let fleet = Arc::new(fleet);
+        jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
         let matchmaker = Arc::new(Matchmaker::new(

@@ -7,9 +7,10 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::chance::hex;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::{CurrentSettings, Settings};
 use crate::services::fleet::{BEAT_EVERY, Fleet};
+use crate::storage::StoreError;
 
 /// Beats until the arena ends. Whoever ends it takes this instance out of the list when its battles are through.
 pub async fn keep_beating(
@@ -38,6 +39,14 @@ pub async fn keep_beating(
             Err(_) => {}
         }
     }
+}
+
+/// Shows that this instance is there for the first time, before it begins a battle.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn first_beat(fleet: &Fleet, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
+    fleet.beat(&fingerprint(settings), now).await
 }
 
 /// What has to be the same on all instances: models, battles, pairing and rating.

@@ -74,6 +74,8 @@ pub struct LiveBattle {
     head: watch::Sender<u64>,
     audience: watch::Sender<usize>,
     moved: CancellationToken,
+    /// A followed battle has something to tell.
+    heard: CancellationToken,
 }
 
 /// What changes while a battle lives; reached through [`LiveBattle::state`].
@@ -112,9 +114,10 @@ impl LiveBattle {
         battle
     }
 
-    /// A battle that another instance answers. Nothing is told until its events come.
-    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow]) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), 1);
+    /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
+    /// holds is told with numbers after `after`.
+    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], after: u64) -> Self {
+        let battle = Self::with(row, exchanges(turns, replies), after + 1);
         battle.state().followed = Some(Hearing::Listening);
         battle
     }
@@ -126,6 +129,7 @@ impl LiveBattle {
             head: watch::Sender::new(next_seq - 1),
             audience: watch::Sender::new(0),
             moved: CancellationToken::new(),
+            heard: CancellationToken::new(),
             state: Mutex::new(LiveState { row, exchanges, stopper: None, followed: None, log: Vec::new(), next_seq }),
         }
     }
@@ -190,14 +194,12 @@ impl LiveBattle {
             return false;
         }
         for entry in entries {
-            if state.log.is_empty() {
+            if state.log.is_empty() && entry.seq == first {
+                // The log over there begins with the battle's first turn: this is all of it.
                 state.next_seq = first;
-                if entry.seq == first {
-                    // The log over there begins with the battle's first turn: this is all of it.
-                    state.exchanges.clear();
-                }
+                state.exchanges.clear();
             }
-            if entry.seq > state.next_seq {
+            if entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
                 return true;
             }
             if entry.seq == state.next_seq {
@@ -207,16 +209,18 @@ impl LiveBattle {
             }
         }
         self.announce(&state);
+        if !state.log.is_empty() {
+            self.heard.cancel();
+        }
         false
     }
 
-    /// The other instance cannot be heard: tells what the database holds, numbered after `after`, and leaves the rest to
+    /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
     /// [`LiveBattle::catch_up`].
-    pub(super) fn go_deaf(&self, after: u64) {
+    pub(super) fn go_deaf(&self) {
         let mut state = self.state();
         if state.followed == Some(Hearing::Listening) && state.log.is_empty() {
             state.followed = Some(Hearing::Deaf);
-            state.next_seq = after + 1;
             self.tell_again(&mut state);
         }
     }
@@ -227,9 +231,21 @@ impl LiveBattle {
         state.followed = None;
         let progress = row.progress;
         state.row = row;
+        self.heard.cancel();
+        if state.log.is_empty() {
+            state.exchanges = exchanges(turns, replies);
+            return self.tell_again(&mut state);
+        }
+        let mut telling = Telling::of_latest_turn(&state.log, progress.turn);
+        if progress.stage == Stage::Voided && telling.begun {
+            // Its replies may still be on their way into the database, and nobody compares them any more.
+            if !telling.over {
+                state.append(progress.turn, BattleEvent::Voided);
+            }
+            return self.announce(&state);
+        }
         state.exchanges = exchanges(turns, replies);
         let Some(last) = state.exchanges.last().cloned() else { return };
-        let mut telling = Telling::of_latest_turn(&state.log, progress.turn);
         if !telling.begins(&last) {
             telling = Telling::default();
             state.append(progress.turn, BattleEvent::Turn { prompt: Arc::clone(&last.prompt) });
@@ -290,11 +306,15 @@ impl LiveBattle {
         state.log[first..].to_vec()
     }
 
-    /// Waits until something was told, `patience` at the most.
+    /// Waits until a followed battle has something to tell, `patience` at the most.
     pub(super) async fn first_event(&self, patience: Duration) {
-        let mut head = self.head.subscribe();
         // Either outcome is fine: the caller looks at the log.
-        let _ = tokio::time::timeout(patience, head.wait_for(|head| *head > 0)).await;
+        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+    }
+
+    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    pub(super) fn last_heard(&self) -> u64 {
+        self.state().log.last().map_or(0, |entry| entry.seq)
     }
 
     fn announce(&self, state: &LiveState) {

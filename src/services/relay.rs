@@ -169,7 +169,7 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
 pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -> Result<Arc<LiveBattle>, StoreError> {
     let parts = battles.parts();
     let (turns, replies) = (parts.store.turns(&row.id).await?, parts.store.replies(&row.id).await?);
-    let fresh = Arc::new(LiveBattle::follow(row, turns, &replies));
+    let fresh = Arc::new(LiveBattle::follow(row, turns, &replies, after));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
         let (sender, inbox) = mpsc::channel(LETTERS);
@@ -183,7 +183,7 @@ pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -
     if *parts.events.state().borrow() == BusState::Connected {
         battle.first_event(FIRST_LETTER).await;
     }
-    battle.go_deaf(after);
+    battle.go_deaf();
     Ok(battle)
 }
 
@@ -198,11 +198,11 @@ struct Following<'a> {
 enum Standing {
     /// It is still being answered where it was.
     SameRun,
-    /// Its turn has ended, or was never there.
-    Ended(Option<BattleRow>),
+    /// Its turn has ended.
+    Ended(Box<BattleRow>),
     /// The instance that answered it is gone.
     Orphaned(String),
-    /// A third instance has taken it on.
+    /// A third instance has taken it on, or it is not there any more.
     Elsewhere,
 }
 
@@ -237,7 +237,7 @@ impl Following<'_> {
 
     fn ask(&self) {
         let run = self.battle.state().row.answered_by.clone().unwrap_or_default();
-        let question = Message::Follow { battle: self.battle.id.clone(), after: self.battle.last_seq() };
+        let question = Message::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
         send(self.battles.parts(), &Fleet::instance_of(&run), &question);
     }
 
@@ -245,9 +245,9 @@ impl Following<'_> {
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(Standing::SameRun) => return false,
-            Ok(Standing::Ended(Some(row))) => self.catch_up(row).await,
+            Ok(Standing::Ended(row)) => self.catch_up(*row).await,
             Ok(Standing::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
-            Ok(Standing::Elsewhere | Standing::Ended(None)) => Ok(false),
+            Ok(Standing::Elsewhere) => Ok(false),
             Err(error) => Err(error),
         };
         match done {
@@ -264,9 +264,9 @@ impl Following<'_> {
 
     async fn standing(&self) -> Result<Standing, StoreError> {
         let parts = self.battles.parts();
-        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(Standing::Ended(None)) };
+        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(Standing::Elsewhere) };
         if row.progress.stage != Stage::Answering {
-            return Ok(Standing::Ended(Some(row)));
+            return Ok(Standing::Ended(Box::new(row)));
         }
         let followed = self.battle.state().row.answered_by.clone();
         if row.answered_by != followed {

@@ -216,22 +216,24 @@ impl Table {
         let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
         let name = self.name;
-        let select = format!("SELECT {columns}, rowid FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {PAGE}");
+        let select =
+            format!("SELECT {columns}, rowid AS place FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {PAGE}");
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({places})");
         let (mut sum, mut after) = (Sum::default(), i64::MIN);
         loop {
             let page = sqlx::query(AssertSqlSafe(select.as_str())).bind(after).fetch_all(source).await?;
             let Some(last) = page.last() else { return Ok(sum) };
-            after = last.try_get("rowid")?;
+            after = last.try_get("place")?;
             for row in &page {
                 let cells = self.cells(row)?;
                 sum.add(&cells);
-                let query = cells.into_iter().fold(sqlx::query(AssertSqlSafe(insert.as_str())), |query, cell| match cell {
-                    Cell::Text(text) => query.bind(text),
-                    Cell::Number(number) => query.bind(number),
-                    Cell::Real(real) => query.bind(real),
-                    Cell::Flag(flag) => query.bind(flag),
-                });
+                let query =
+                    cells.into_iter().fold(sqlx::query(AssertSqlSafe(insert.as_str())), |query, cell| match cell {
+                        Cell::Text(text) => query.bind(text),
+                        Cell::Number(number) => query.bind(number),
+                        Cell::Real(real) => query.bind(real),
+                        Cell::Flag(flag) => query.bind(flag),
+                    });
                 query.execute(&mut *target).await?;
             }
             progress(Moved { table: name, rows: sum.rows });

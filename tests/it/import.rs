@@ -1,6 +1,5 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::config::StorageSettings;
 use langya::storage::{IfMissing, Store};
 use serde_json::Value;
 
@@ -53,10 +52,10 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let again = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(again.code, Some(2));
     assert!(again.stderr.contains("5 battles"), "{}", again.stderr);
-    let settings = StorageSettings { database: url.into(), ..StorageSettings::default() };
-    let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
+    let store = Store::open(&database.settings(), IfMissing::Fail).await.unwrap();
     assert_eq!(store.comparisons_after(0, 10).await.unwrap().len(), 4);
     store.close().await;
+    database.drop().await;
 }
 
 #[actix_web::test]

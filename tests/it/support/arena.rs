@@ -85,11 +85,13 @@ impl TestArena {
         settings.battle.pace_chars_per_second = 100_000;
         settings.rating.debounce_ms = 10;
         change(&mut settings);
+        // Two instances with one seed would take two visitors for the same person.
+        let chance = Chance::seeded(SEED + u64::from(store.is_some()));
         let store = match store {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
-        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
+        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
