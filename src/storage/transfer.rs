@@ -9,7 +9,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Row, Type};
 
-use super::{Store, StoreError};
+use super::{Database, Store, StoreError};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
@@ -178,7 +178,7 @@ pub async fn transfer(
     target: &Store,
     mut progress: impl FnMut(Moved),
 ) -> Result<Vec<Moved>, TransferError> {
-    let (Store::Sqlite(source), Store::Postgres(target)) = (source, target) else {
+    let (Database::Sqlite(source), Database::Postgres(target)) = (&source.database, &target.database) else {
         return Err(TransferError::WrongBackends);
     };
     let mut tx = target.pool.begin().await?;

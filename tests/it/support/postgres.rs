@@ -12,7 +12,8 @@ static CREATED: AtomicU32 = AtomicU32::new(0);
 /// A database without tables.
 pub(crate) struct TestDatabase {
     admin: String,
-    name: String,
+    /// Its name.
+    pub(crate) name: String,
     /// Its address.
     pub(crate) url: String,
 }
@@ -45,6 +46,15 @@ impl TestDatabase {
     /// The same database, beside the store.
     pub(crate) async fn raw(&self) -> PgPool {
         PgPool::connect(&self.url).await.unwrap()
+    }
+
+    /// Ends every session on it whose latest statement holds this word, as an administrator would.
+    pub(crate) async fn end_sessions(&self, word: &str) {
+        let ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                     WHERE datname = $1 AND query LIKE '%' || $2 || '%' AND pid <> pg_backend_pid()";
+        let mut connection = PgConnection::connect(&self.admin).await.unwrap();
+        let ended = sqlx::query(ended).bind(&self.name).bind(word).execute(&mut connection).await.unwrap();
+        assert!(ended.rows_affected() > 0, "no session has run {word}");
     }
 
     /// Takes the database away, whoever is still connected.

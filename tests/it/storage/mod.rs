@@ -1,40 +1,24 @@
-//! What every database backend promises: the contract as functions over [`Store`], run on SQLite and on PostgreSQL, then
-//! what is SQLite's own.
+//! What every database backend promises: the contract as functions over [`Store`], run on SQLite and on PostgreSQL. What is
+//! one backend's own stands in its file.
 
-use std::path::Path;
+mod migrations;
+mod postgres;
+mod sqlite;
 
 use langya::battle::state::{Progress, Stage};
 use langya::battle::text_counts::TextCounts;
 use langya::battle::{ModelId, Outcome, Side};
 use langya::clock::Timestamp;
-use langya::config::StorageSettings;
 use langya::llm::ModelCard;
 use langya::storage::{
-    BattleRow, BreakerReport, DataLock, IfMissing, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store,
-    StoreError, StoredLeaderboard, VoteInsert,
+    BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
+    StoredLeaderboard, VoteInsert,
 };
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
-use tempfile::TempDir;
 
 use crate::support::arena::card;
 use crate::support::postgres::TestDatabase;
 
 const ALWAYS: [Timestamp; 2] = [Timestamp(i64::MIN), Timestamp(i64::MAX)];
-
-fn settings(folder: &Path) -> StorageSettings {
-    StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
-}
-
-async fn sqlite() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
-    (folder, store)
-}
-
-/// The same file, beside the store.
-async fn raw(folder: &Path) -> SqlitePool {
-    SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.join("langya.db"))).await.unwrap()
-}
 
 fn battle(id: &str) -> BattleRow {
     BattleRow {
@@ -307,7 +291,7 @@ macro_rules! on_both {
             $(
                 #[actix_web::test]
                 async fn $part() {
-                    let (_folder, store) = super::sqlite().await;
+                    let (_folder, store) = super::sqlite::open().await;
                     super::hold(&store, async |store| super::$part(store).await).await;
                 }
             )+
@@ -350,103 +334,5 @@ on_both! {
     instances_know_of_each_other
 }
 
+/// What nobody may do, whoever asks.
 const FORBIDDEN: [&str; 2] = ["UPDATE votes SET outcome = 'a'", "DELETE FROM votes"];
-
-#[actix_web::test]
-async fn votes_can_neither_be_changed_nor_deleted_on_sqlite() {
-    let (folder, store) = sqlite().await;
-    ready(&store, "x").await;
-    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
-    let pool = raw(folder.path()).await;
-    for statement in FORBIDDEN {
-        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
-        assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
-    }
-}
-
-#[actix_web::test]
-async fn votes_can_neither_be_changed_nor_deleted_on_postgres() {
-    let Some(database) = TestDatabase::create().await else { return };
-    let store = database.open().await;
-    ready(&store, "x").await;
-    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
-    let pool = database.raw().await;
-    for statement in FORBIDDEN.into_iter().chain(["TRUNCATE votes CASCADE"]) {
-        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
-        assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
-    }
-    database.drop().await;
-}
-
-#[actix_web::test]
-async fn the_journal_survives_and_reopening_finds_everything() {
-    let (folder, store) = sqlite().await;
-    ready(&store, "x").await;
-    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
-    store.close().await;
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&raw(folder.path()).await).await.unwrap();
-    assert_eq!(journal, "wal");
-    let again = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
-    assert_eq!(again.vote_on("x").await.unwrap().unwrap().id, "v");
-}
-
-#[actix_web::test]
-async fn what_cannot_be_opened_says_why() {
-    let folder = tempfile::tempdir().unwrap();
-    let open = async |folder: &Path, if_missing| Store::open(&settings(folder), if_missing).await.unwrap_err();
-    assert!(matches!(open(folder.path(), IfMissing::Fail).await, StoreError::Missing(_)));
-    let file = folder.path().join("file");
-    std::fs::write(&file, "").unwrap();
-    assert!(matches!(open(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
-    assert!(matches!(DataLock::take(&settings(&file)), Err(StoreError::DataDir { .. })));
-    let elsewhere = StorageSettings { database: "mysql://me:secret@host".into(), ..settings(folder.path()) };
-    let unknown = Store::open(&elsewhere, IfMissing::Create).await.unwrap_err();
-    assert!(matches!(unknown, StoreError::UnknownBackend(_)) && !unknown.to_string().contains("secret"), "{unknown}");
-    let (newer, store) = sqlite().await;
-    store.close().await;
-    let row = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
-               VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
-    sqlx::query(row).execute(&raw(newer.path()).await).await.unwrap();
-    assert!(matches!(open(newer.path(), IfMissing::Fail).await, StoreError::Newer(99_990_101_000_000)));
-}
-
-#[test]
-fn a_data_folder_has_one_lock() {
-    let folder = tempfile::tempdir().unwrap();
-    let first = DataLock::take(&settings(folder.path())).unwrap();
-    assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
-    drop(first);
-    DataLock::take(&settings(folder.path())).unwrap();
-}
-
-/// Rows as the migration of this name left them; a new migration brings its own.
-fn sample_rows(name: &str) -> &'static str {
-    if name.ends_with("_create_arena.sql") { include_str!("../data/sample_rows.sql") } else { "" }
-}
-
-#[actix_web::test]
-async fn migrations_are_replayed_over_sample_rows() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
-    let mut names: Vec<String> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    for name in &names {
-        let (date, words) = name.split_once('_').unwrap();
-        assert!(date.len() == 14 && date.bytes().all(|byte| byte.is_ascii_digit()), "{name}: YYYYMMDDHHMMSS first");
-        let words = words.strip_suffix(".sql").unwrap();
-        assert!(words.contains('_') && words.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase()), "{name}");
-    }
-    let migrator = sqlx::migrate!("migrations/sqlite");
-    assert_eq!(migrator.iter().count(), names.len());
-    let folder = tempfile::tempdir().unwrap();
-    let empty = SqliteConnectOptions::new().filename(folder.path().join("empty.db")).create_if_missing(true);
-    let pool = SqlitePool::connect_with(empty).await.unwrap();
-    for (migration, name) in migrator.iter().zip(&names) {
-        sqlx::raw_sql(migration.sql.clone()).execute(&pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        sqlx::raw_sql(sample_rows(name)).execute(&pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
-    }
-    let votes: i64 = sqlx::query_scalar("SELECT count(*) FROM votes").fetch_one(&pool).await.unwrap();
-    assert_eq!(votes, 2, "the sample rows are still there");
-    let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&pool).await.unwrap();
-    assert!(broken.is_empty());
-}
