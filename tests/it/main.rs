@@ -15,6 +15,7 @@ mod health;
 mod pairing;
 mod providers;
 mod rating;
+mod redis_bus;
 mod storage;
 mod support;
 mod tidy;
