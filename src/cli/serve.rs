@@ -20,11 +20,13 @@ use crate::http;
 use crate::jobs::discovery;
 use crate::llm::roster::Roster;
 use crate::services::tasks::Tasks;
-use crate::shared::{AddressError, Keeper};
+use crate::shared::{AddressError, Keeper, Link};
 use crate::storage::{DataLock, IfMissing, Store};
 
 /// How long running turns may take to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+type Bus = (Arc<dyn EventBus>, Option<(Link, Keeper)>);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -58,8 +60,9 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     check_pool(&settings, &roster)?;
-    let (events, keeper) = bus(&settings.redis, InstanceId(chance.token()))?;
-    let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
+    let (events, connected) = bus(&settings.redis, InstanceId(chance.token()))?;
+    let (link, keeper) = connected.unzip();
+    let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
     keeper.into_iter().for_each(|keeper| app.tasks.spawn(keeper.run(app.tasks.shutdown())));
     app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
@@ -75,13 +78,14 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// The bus of one instance or of several, and what keeps it connected.
-fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<(Arc<dyn EventBus>, Option<Keeper>), AddressError> {
+/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressError> {
     if settings.url.is_empty() {
         return Ok((Arc::new(LocalBus::new(instance)), None));
     }
     let (bus, keeper) = RedisBus::new(settings, instance)?;
-    Ok((Arc::new(bus), Some(keeper)))
+    let link = bus.link().clone();
+    Ok((Arc::new(bus), Some((link, keeper))))
 }
 
 /// Tells everything to end on SIGINT or SIGTERM.

@@ -14,6 +14,8 @@
 mod keeper;
 mod link;
 mod problem;
+mod rests;
 
 pub use keeper::Keeper;
 pub use link::{AddressError, Link, News};
+pub use rests::{Rest, SharedRests};

@@ -1,58 +1,16 @@
 //! Two instances that tell each other things through a real Redis, and what becomes of it when Redis is in trouble.
 
-use std::time::Duration;
-
 use langya::config::RedisSettings;
-use langya::events::{BusState, Event, EventBus, InstanceId, Letter, RedisBus};
+use langya::events::{BusState, Event, EventBus, InstanceId, Letter};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
+use crate::support::instance::{Instance, PATIENCE};
 use crate::support::log::Log;
 use crate::support::program;
 use crate::support::redis::TestRedis;
-
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// One instance's bus, with its keeper running on this thread.
-struct Instance {
-    bus: RedisBus,
-    shutdown: CancellationToken,
-    keeper: JoinHandle<()>,
-}
-
-impl Instance {
-    fn start(name: &str, settings: &RedisSettings) -> Self {
-        let (bus, keeper) = RedisBus::new(settings, InstanceId(name.into())).unwrap();
-        let shutdown = CancellationToken::new();
-        let keeper = actix_web::rt::spawn(keeper.run(shutdown.clone()));
-        Self { bus, shutdown, keeper }
-    }
-
-    /// Starts one and waits until it is connected and has told its listeners of that.
-    async fn connected(name: &str, settings: &RedisSettings) -> Self {
-        let instance = Self::start(name, settings);
-        instance.until(BusState::Connected).await;
-        instance
-    }
-
-    async fn until(&self, state: BusState) {
-        let reached =
-            timeout(PATIENCE, self.bus.state().wait_for(|now| *now == state)).await.map(|state| state.is_ok());
-        assert_eq!(reached, Ok(true), "{state:?} was never reached");
-    }
-
-    async fn until_writable(&self, writable: bool) {
-        timeout(PATIENCE, self.bus.link().until_writable(writable)).await.unwrap();
-    }
-
-    async fn end(self) {
-        self.shutdown.cancel();
-        timeout(PATIENCE, self.keeper).await.unwrap().unwrap();
-    }
-}
+use crate::support::visitor::get;
 
 async fn next<T: Clone>(receiver: &mut Receiver<T>) -> T {
     timeout(PATIENCE, receiver.recv()).await.unwrap().unwrap()
@@ -208,6 +166,14 @@ async fn a_full_or_read_only_redis_still_carries_messages_and_is_used_again_when
         two.until_writable(true).await;
         assert_eq!(log.lines(words).len(), 2, "one line for each instance: {}", log.text());
     }
+}
+
+#[actix_web::test]
+async fn a_redis_that_is_not_there_does_not_keep_the_arena_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = program::Server::start(folder.path(), &["--redis", "redis://:hunter2@127.0.0.1:1"]);
+    assert_eq!(get(&format!("{}/", server.url)).await.status(), 200);
+    assert!(server.terminate().success());
 }
 
 #[test]

@@ -75,7 +75,8 @@ impl TestArena {
         change(&mut settings);
         let store = Store::open(&settings.storage, IfMissing::Create).await.unwrap();
         let events = Arc::new(LocalBus::new(InstanceId("test".into())));
-        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
+        let worlds =
+            Worlds { store, events, link: None, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
