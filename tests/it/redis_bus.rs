@@ -169,6 +169,22 @@ async fn a_full_or_read_only_redis_still_carries_messages_and_is_used_again_when
 }
 
 #[actix_web::test]
+async fn messages_that_find_the_queue_full_are_dropped_and_the_log_says_how_many() {
+    let Some(redis) = TestRedis::start() else { return };
+    let log = Log::keep();
+    let (one, two) =
+        (Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await);
+    // Nothing is sent while this thread does not wait.
+    (0..5_000).for_each(|_| one.bus.send(two.bus.instance(), "short".into()));
+    log.until("messages to other instances were dropped: their queue was full messages=904").await;
+    (0..20).for_each(|_| one.bus.send(two.bus.instance(), "x".repeat(1 << 20)));
+    log.until("messages to other instances were dropped: their queue was full messages=5").await;
+    let mut letters = two.bus.letters();
+    one.bus.send(two.bus.instance(), "mark".into());
+    while next(&mut letters).await.body != "mark" {}
+}
+
+#[actix_web::test]
 async fn a_redis_that_is_not_there_does_not_keep_the_arena_from_starting() {
     let folder = tempfile::tempdir().unwrap();
     let server = program::Server::start(folder.path(), &["--redis", "redis://:hunter2@127.0.0.1:1"]);
