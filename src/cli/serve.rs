@@ -14,16 +14,19 @@ use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
-use crate::config::{Environment, Settings};
-use crate::events::{InstanceId, LocalBus};
+use crate::config::{Environment, RedisSettings, Settings};
+use crate::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::http;
 use crate::jobs::discovery;
 use crate::llm::roster::Roster;
 use crate::services::tasks::Tasks;
+use crate::shared::{AddressError, Keeper, Link};
 use crate::storage::{DataLock, IfMissing, Store};
 
 /// How long running turns may take to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+type Bus = (Arc<dyn EventBus>, Option<(Link, Keeper)>);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -57,9 +60,11 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     check_pool(&settings, &roster)?;
-    let events = Arc::new(LocalBus::new(InstanceId(chance.token())));
-    let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
+    let (events, connected) = bus(&settings.redis, InstanceId(chance.token()))?;
+    let (link, keeper) = connected.unzip();
+    let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
+    keeper.into_iter().for_each(|keeper| app.tasks.spawn(keeper.run(app.tasks.shutdown())));
     app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
     let address = listener.local_addr().context("the listening address is unknown")?;
     let server = http::server(Arc::clone(&app), listener).context("the server could not start")?;
@@ -74,6 +79,16 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     }
     store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressError> {
+    if settings.url.is_empty() {
+        return Ok((Arc::new(LocalBus::new(instance)), None));
+    }
+    let (bus, keeper) = RedisBus::new(settings, instance)?;
+    let link = bus.link().clone();
+    Ok((Arc::new(bus), Some((link, keeper))))
 }
 
 /// Tells everything to end on SIGINT or SIGTERM.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::battle::state::Refusal;
 use crate::battle::{Outcome, Side};
+use crate::limits::RateLimited;
 use crate::services::battles::{BattleError, Opening};
 use crate::services::live::{BattleEvent, Entry};
 use crate::services::voting::{Receipt, VoteError};
@@ -301,6 +302,12 @@ impl ErrorCode for ProtocolError {
             Self::UnsupportedMode(_) => "unsupported_mode",
             Self::NoBattle => "unknown_battle",
         }
+    }
+}
+
+impl ErrorCode for RateLimited {
+    fn code(&self) -> &'static str {
+        "rate_limited"
     }
 }
 

@@ -91,7 +91,7 @@ impl TestArena {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
-        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance };
+        let worlds = Worlds { store, events, link: None, roster, clock: Arc::new(SystemClock), chance };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
