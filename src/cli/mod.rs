@@ -6,6 +6,7 @@ pub mod export;
 pub mod fit;
 pub mod models;
 pub mod serve;
+mod signals;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

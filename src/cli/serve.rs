@@ -6,24 +6,24 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
+use super::signals::Signals;
 use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
 use crate::config::{Environment, Settings};
 use crate::events::{InstanceId, LocalBus};
-use crate::http;
+use crate::http::{self, Serving};
 use crate::jobs::discovery;
 use crate::llm::roster::Roster;
-use crate::services::tasks::Tasks;
 use crate::storage::{DataLock, IfMissing, Store};
 
-/// How long running turns may take to end after a signal.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
+/// the whole within 30 seconds.
+const CUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -38,7 +38,7 @@ pub struct ServeOptions {
     redis: Option<String>,
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT or SIGTERM, and then to the end of what was begun; a second signal ends the process at once.
 ///
 /// # Errors
 /// What keeps the arena from starting.
@@ -53,6 +53,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     }
     let chance = Chance::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
@@ -62,34 +63,38 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     let app = AppState::start(settings, worlds).await?;
     app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
     let address = listener.local_addr().context("the listening address is unknown")?;
-    let server = http::server(Arc::clone(&app), listener).context("the server could not start")?;
-    app.tasks.spawn(stop_on_signal(app.tasks.clone()));
+    let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     println!("listening on http://{address}");
-    server.await.context("the server failed")?;
-    if !app.tasks.end(PATIENCE).await {
-        tracing::warn!("some battles were still running at the end");
+    tokio::select! {
+        _ = signals.next() => {}
+        ended = serving.failed() => {
+            app.tasks.end(CUT_PATIENCE).await;
+            return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself"), Into::into));
+        }
     }
-    store.close().await;
+    actix_web::rt::spawn(signals.end_at_the_next());
+    end(&app, &serving).await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells everything to end on SIGINT or SIGTERM.
-async fn stop_on_signal(tasks: Tasks) {
-    let shutdown = tasks.shutdown();
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
-        () = shutdown.cancelled() => {}
+/// Ends in order: no new connections, battles under way to their ends, then everything else.
+async fn end(app: &AppState, serving: &Serving) {
+    let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
+    tracing::info!(battles.under_way = app.battles.under_way(), "draining: nothing new begins");
+    if let Err(error) = serving.close_door().await {
+        tracing::warn!(error = %error, "new connections could not be refused: they wait until the end");
     }
-    tasks.stop();
+    if app.tasks.drain(patience).await {
+        tracing::info!("drained: every battle under way came to its end");
+    } else {
+        tracing::warn!(battles.cut = app.battles.under_way(), "the drain took too long: what still ran was cut");
+    }
+    if !app.tasks.end(CUT_PATIENCE).await {
+        tracing::warn!("some battles were still running at the end");
+    }
+    // Before the threads that its connections belong to.
+    app.store.close().await;
+    serving.stop().await;
 }
 
 fn bind(address: &str) -> anyhow::Result<TcpListener> {

@@ -166,6 +166,7 @@ impl Settings {
             }
             require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
         }
+        require(self.server.drain_seconds <= 25, "server.drain_seconds", self.server.drain_seconds, "0 to 25")?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
         require(
             (10..=100_000).contains(&battle.pace_chars_per_second),
@@ -262,6 +263,7 @@ mod tests {
         check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
         check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
         check_refused("[server", &none, &["langya.toml"]);
+        check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
         check_refused(
             "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",

@@ -75,6 +75,9 @@ pub enum BattleError {
     /// The limit of battles is reached.
     #[error("the arena is full at the moment: try again in a minute")]
     Busy,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
     /// Fewer than two models can answer.
     #[error("fewer than two models can answer at the moment: try again in a minute")]
     NoModels(#[source] PairingError),
@@ -106,6 +109,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
     pub async fn start(&self, visitor: &str, opening: Opening) -> Result<Watcher, BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
@@ -138,6 +142,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn message(&self, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Message, Some(prompt)).await
@@ -148,6 +153,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn regenerate(&self, visitor: &str, id: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None).await
     }
@@ -187,6 +193,12 @@ impl Battles {
     #[must_use]
     pub fn is_in_memory(&self, id: &str) -> bool {
         self.lock().contains_key(id)
+    }
+
+    /// Battles of this process that are being answered.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.lock().values().filter(|battle| battle.is_answering()).count()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
@@ -249,7 +261,7 @@ impl Battles {
             state.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
-        self.parts.tasks.spawn(turn::run(Arc::clone(&self.parts), Arc::clone(battle), stop));
+        self.parts.tasks.spawn_turn(turn::run(Arc::clone(&self.parts), Arc::clone(battle), stop));
     }
 
     async fn find(&self, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {
@@ -278,6 +290,10 @@ impl Battles {
             self.answer(&battle);
         }
         Ok(battle)
+    }
+
+    fn refuse_while_draining(&self) -> Result<(), BattleError> {
+        if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {

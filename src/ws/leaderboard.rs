@@ -23,7 +23,7 @@ pub async fn follow(
     mut inbox: MessageStream,
 ) {
     let mut events = app.events.subscribe();
-    let shutdown = app.tasks.shutdown();
+    let draining = app.tasks.draining();
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut changed = true;
     loop {
@@ -44,7 +44,7 @@ pub async fn follow(
                 Some(Ok(_)) => {}
             },
             _ = heartbeat.tick() => if session.ping(b"").await.is_err() { return },
-            () = shutdown.cancelled() => {
+            () = draining.cancelled() => {
                 // The client may be gone already, which is what closing asks for.
                 let _ = session.close(Some(Closing::Restart.into())).await;
                 return;

@@ -11,6 +11,7 @@ mod battle;
 mod blindness;
 mod command_line;
 mod crash;
+mod graceful;
 mod health;
 mod pairing;
 mod providers;
