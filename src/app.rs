@@ -1,7 +1,6 @@
 //! The running arena: everything built once from the settings and handed to the edges.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -110,17 +109,18 @@ impl AppState {
     }
 
     fn start_jobs(&self) -> Result<(), StartError> {
-        let settings = self.settings.now();
+        // Refused here rather than at the first fit.
+        leaderboard_options(&self.settings.now().rating)?;
         let refitter = Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
             clock: Arc::clone(&self.clock),
-            options: leaderboard_options(&settings.rating)?,
+            settings: self.settings.clone(),
+            ranked_by: None,
             tally: VoteTally::default(),
         };
-        let debounce = Duration::from_millis(settings.rating.debounce_ms);
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, debounce, self.tasks.shutdown()));
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, self.tasks.shutdown()));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),
@@ -131,7 +131,7 @@ impl AppState {
             Arc::clone(&self.battles),
             self.store.clone(),
             Arc::clone(&self.clock),
-            Duration::from_secs(60 * settings.battle.abandon_after_minutes),
+            self.settings.clone(),
             self.tasks.shutdown(),
         ));
         Ok(())

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::signals::Signals;
 use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
-use crate::config::{Environment, Settings};
+use crate::config::{ConfigError, DEFAULT_FILE, Environment, Settings};
 use crate::events::{InstanceId, LocalBus};
 use crate::http::{self, Serving};
-use crate::jobs::discovery;
+use crate::jobs::reload::{self, Source};
 use crate::llm::roster::Roster;
 use crate::storage::{DataLock, IfMissing, Store};
 
@@ -38,30 +39,46 @@ pub struct ServeOptions {
     redis: Option<String>,
 }
 
+impl ServeOptions {
+    /// The settings with these flags over them.
+    fn settings(&self, env: &Environment) -> Result<Settings, ConfigError> {
+        let mut settings = self.location.settings(env)?;
+        if let Some(listen) = &self.listen {
+            settings.server.listen.clone_from(listen);
+        }
+        if let Some(redis) = &self.redis {
+            settings.redis.url = redis.as_str().into();
+        }
+        Ok(settings)
+    }
+
+    /// The same again while the arena runs.
+    fn source(self, env: &Environment) -> std::io::Result<Source> {
+        let file = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
+        Ok(Source { file, read: Box::new(move || self.settings(&for_reading)), env: env.clone(), hangup })
+    }
+}
+
 /// Serves until SIGINT or SIGTERM, and then to the end of what was begun; a second signal ends the process at once.
 ///
 /// # Errors
 /// What keeps the arena from starting.
 #[expect(clippy::print_stdout, reason = "the address is the command's result")]
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
-    let mut settings = options.location.settings(env)?;
-    if let Some(listen) = options.listen {
-        settings.server.listen = listen;
-    }
-    if let Some(redis) = options.redis {
-        settings.redis.url = redis.into();
-    }
+    let settings = options.settings(env)?;
     let chance = Chance::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let source = options.source(env).context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    check_pool(&settings, &roster)?;
+    roster.check_pairable(&settings)?;
     let events = Arc::new(LocalBus::new(InstanceId(chance.token())));
     let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
-    app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
+    app.tasks.spawn(reload::follow_settings(Arc::clone(&app), source));
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     println!("listening on http://{address}");
@@ -111,17 +128,4 @@ fn bind(address: &str) -> anyhow::Result<TcpListener> {
     })?;
     listener.set_nonblocking(true).context("the socket cannot be set up")?;
     Ok(listener)
-}
-
-/// Fewer than two models make no battle. Where models may still be found, the arena starts and waits for them.
-fn check_pool(settings: &Settings, roster: &Roster) -> Result<(), BadInput> {
-    let pairable = roster.all().iter().filter(|model| model.weight > 0.0).count();
-    let may_find = settings.providers.discover && settings.models.is_empty();
-    if pairable >= 2 || may_find {
-        return Ok(());
-    }
-    Err(BadInput(format!(
-        "a battle needs two models and {pairable} can be drawn: add [[models]] with a weight above 0, or set \
-         providers.practice = \"always\""
-    )))
 }

@@ -1,7 +1,8 @@
 //! Background loops: they wait for their time or an event and call a service.
 
-pub mod discovery;
+mod discovery;
 pub mod health;
+pub mod reload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Timestamp};
+use crate::config::CurrentSettings;
 use crate::events::Event;
 use crate::services::battles::Battles;
 use crate::services::leaderboard::Refitter;
@@ -21,17 +23,19 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
-/// Fits the leaderboard at the start and after new votes, `debounce` after the first of them. A fit that takes long
-/// makes the next one wait longer, so that fitting never takes more than a fifth of a core.
-pub async fn keep_leaderboard(mut refitter: Refitter, debounce: Duration, shutdown: CancellationToken) {
+/// Fits the leaderboard at the start, after new votes, `rating.debounce_ms` after the first of them, after a change of
+/// the settings, and a last time at the end. A fit that takes long makes the next one wait longer, so that fitting never
+/// takes more than a fifth of a core.
+pub async fn keep_leaderboard(mut refitter: Refitter, shutdown: CancellationToken) {
     let mut events = refitter.events.subscribe();
+    let mut changes = refitter.settings.changes();
     loop {
         let started = Instant::now();
-        match refitter.refit().await {
-            Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
-            Ok(false) => {}
-            Err(error) => tracing::error!(error = ?error, "the leaderboard could not be fitted"),
+        refit(&mut refitter).await;
+        if shutdown.is_cancelled() {
+            return;
         }
+        let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
         let pause = debounce.max(4 * started.elapsed());
         let next = async {
             // No vote for a while: look anyway, in case an event was lost.
@@ -40,8 +44,19 @@ pub async fn keep_leaderboard(mut refitter: Refitter, debounce: Duration, shutdo
         };
         tokio::select! {
             () = next => {}
-            () = shutdown.cancelled() => return,
+            // The sender lives in the refitter's own handle.
+            _ = changes.changed() => {}
+            // The votes of the last moment are taken in.
+            () = shutdown.cancelled() => {}
         }
+    }
+}
+
+async fn refit(refitter: &mut Refitter) {
+    match refitter.refit().await {
+        Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
+        Ok(false) => {}
+        Err(error) => tracing::error!(error = ?error, "the leaderboard could not be fitted"),
     }
 }
 
@@ -60,7 +75,7 @@ pub async fn sweep_battles(
     battles: Arc<Battles>,
     store: Store,
     clock: Arc<dyn Clock>,
-    abandon_after: Duration,
+    settings: CurrentSettings,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
@@ -71,7 +86,8 @@ pub async fn sweep_battles(
             () = shutdown.cancelled() => return,
         }
         battles.sweep();
-        let age = i64::try_from(abandon_after.as_millis()).unwrap_or(i64::MAX);
+        let minutes = settings.now().battle.abandon_after_minutes;
+        let age = i64::try_from(minutes.saturating_mul(60_000)).unwrap_or(i64::MAX);
         match store.abandon_battles(Timestamp(clock.now().0.saturating_sub(age))).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(battles = count, "battles were left without a vote"),

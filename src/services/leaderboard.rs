@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
-use crate::config::RatingSettings;
+use crate::config::{CurrentSettings, RatingSettings};
 use crate::events::{Event, EventBus};
 use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
@@ -179,8 +179,10 @@ pub struct Refitter {
     pub events: Arc<dyn EventBus>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
-    /// How to rank.
-    pub options: LeaderboardOptions,
+    /// How to rank, as the settings have it at each fit.
+    pub settings: CurrentSettings,
+    /// How the latest leaderboard of this process was ranked; `None` before the first look.
+    pub ranked_by: Option<LeaderboardOptions>,
     /// The votes so far.
     pub tally: VoteTally,
 }
@@ -194,11 +196,13 @@ impl Refitter {
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
         let standings = Arc::clone(&self.standings);
         let new = self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
-        if new == 0 && self.standings.latest().fitted_at.is_some() {
+        let options = leaderboard_options(&self.settings.now().rating)?;
+        let ranked_by = self.ranked_by.replace(options.clone());
+        let same_rules = ranked_by.is_none_or(|former| former == options);
+        if new == 0 && same_rules && self.standings.latest().fitted_at.is_some() {
             return Ok(false);
         }
         let tally = std::mem::take(&mut self.tally);
-        let options = self.options.clone();
         let (tally, board) = tokio::task::spawn_blocking(move || {
             let board = rank(&tally.comparisons, &tally.elo, &options);
             (tally, board)

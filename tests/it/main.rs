@@ -16,6 +16,7 @@ mod health;
 mod pairing;
 mod providers;
 mod rating;
+mod reload;
 mod storage;
 mod support;
 mod tidy;
