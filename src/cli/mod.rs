@@ -7,6 +7,7 @@ pub mod fit;
 pub mod import;
 pub mod models;
 pub mod serve;
+mod signals;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

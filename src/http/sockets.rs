@@ -119,6 +119,9 @@ fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Se
     if !is_same_origin(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
     }
+    if app.tasks.is_draining() {
+        return Err(PageError::Draining);
+    }
     open.take(app.settings.now().server.max_sockets).ok_or(PageError::Full)
 }
 

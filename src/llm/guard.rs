@@ -72,6 +72,12 @@ impl GuardedModel {
         Self { card, weight, shared }
     }
 
+    /// The same model with another public face and weight: its breaker, its limits and what is under way are shared.
+    #[must_use]
+    pub fn with(&self, card: ModelCard, weight: f64) -> Self {
+        Self { card, weight, shared: Arc::clone(&self.shared) }
+    }
+
     /// Whether the model may be paired: a reply would be let through now.
     #[must_use]
     pub fn healthy(&self) -> bool {
