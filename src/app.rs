@@ -121,6 +121,7 @@ impl AppState {
         };
         let debounce = Duration::from_millis(settings.rating.debounce_ms);
         self.tasks.spawn(jobs::keep_leaderboard(refitter, debounce, self.tasks.shutdown()));
+        self.tasks.spawn(jobs::tidy_metrics(self.tasks.shutdown()));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),

@@ -20,6 +20,7 @@ use crate::battle::state::{Action, Progress, Refusal, Stage};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
+use crate::metrics;
 use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
@@ -127,6 +128,7 @@ impl Battles {
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
+        metrics::battle_started();
         self.lock().insert(battle.id.clone(), Arc::clone(&battle));
         let watcher = battle.watch(0);
         self.answer(&battle);
@@ -181,6 +183,12 @@ impl Battles {
     /// Takes battles out of memory that nobody watches and that wait for nothing.
     pub fn sweep(&self) {
         self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering());
+    }
+
+    /// Battles in memory.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        self.lock().len()
     }
 
     /// Whether the battle is in memory rather than in the database alone.

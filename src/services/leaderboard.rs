@@ -4,11 +4,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
 use crate::config::RatingSettings;
 use crate::events::{Event, EventBus};
+use crate::metrics;
 use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
 use crate::rating::elo::{self, EloTable};
@@ -142,6 +144,8 @@ pub struct VoteTally {
     /// Votes read, rated or not.
     pub read: u64,
     last_seq: i64,
+    /// Whether the log was read to its end before.
+    began: bool,
 }
 
 impl VoteTally {
@@ -163,6 +167,7 @@ impl VoteTally {
             }
             if page.len() < PAGE as usize {
                 self.elo.catch_up(&self.comparisons);
+                self.began = true;
                 return Ok(self.read - before);
             }
         }
@@ -186,12 +191,24 @@ pub struct Refitter {
 }
 
 impl Refitter {
+    /// When the oldest vote was cast that the tally has not read; `None` before its first reading, which takes in votes
+    /// that earlier leaderboards held.
+    async fn oldest_unread(&self) -> Result<Option<Timestamp>, StoreError> {
+        if !self.tally.began {
+            return Ok(None);
+        }
+        let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        let next = self.store.votes_after(self.tally.last_seq, ever.0, ever.1, 1).await?;
+        Ok(next.first().map(|vote| vote.created_at))
+    }
+
     /// Takes in new votes and, if there are any or nothing was ever fitted, fits, stores and announces a leaderboard.
     /// Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
+        let (started, oldest) = (Instant::now(), self.oldest_unread().await?);
         let standings = Arc::clone(&self.standings);
         let new = self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
         if new == 0 && self.standings.latest().fitted_at.is_some() {
@@ -206,6 +223,8 @@ impl Refitter {
         .await?;
         self.tally = tally;
         self.publish(board?).await?;
+        let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
+        metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
     }
 
