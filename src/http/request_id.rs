@@ -32,7 +32,14 @@ pub(super) async fn request_id<B: MessageBody>(
 ) -> Result<ServiceResponse<EitherBody<B, String>>, Error> {
     let peer = request.peer_addr().map(|address| address.ip());
     let sent = sent_by_proxy(request.headers(), peer, &app.settings.now().server.trusted_proxies);
-    let id = sent.unwrap_or_else(|| app.chance.token());
+    numbered(sent.unwrap_or_else(|| app.chance.token()), request, next).await
+}
+
+async fn numbered<B: MessageBody>(
+    id: String,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B, String>>, Error> {
     let span = tracing::info_span!("request", request.id = %id);
     let header = HeaderValue::from_str(&id).expect("a request's number is letters, digits, _ and -");
     match next.call(request).instrument(span.clone()).await {
@@ -75,7 +82,32 @@ fn sent_by_proxy(headers: &HeaderMap, peer: Option<IpAddr>, proxies: &[IpNet]) -
 
 #[cfg(test)]
 mod tests {
+    use actix_web::middleware::from_fn;
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, error};
+
     use super::*;
+
+    #[actix_web::test]
+    async fn a_failure_tells_its_number_and_nothing_else() {
+        let with_number =
+            async |request: ServiceRequest, next: Next<_>| numbered("n-1".to_owned(), request, next).await;
+        let app = init_service(
+            App::new()
+                .wrap(from_fn(with_number))
+                .route("/failed", web::get().to(async || Err::<&str, _>(error::ErrorInternalServerError("inner"))))
+                .route("/refused", web::get().to(async || Err::<&str, _>(error::ErrorForbidden("why")))),
+        )
+        .await;
+        for (path, status) in [("/failed", 500), ("/refused", 403), ("/missing", 404)] {
+            let response = call_service(&app, TestRequest::get().uri(path).to_request()).await;
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.headers().get(REQUEST_ID), Some(&HeaderValue::from_static("n-1")), "{path}");
+            let body = read_body(response).await;
+            let body = std::str::from_utf8(&body).unwrap();
+            assert_eq!((body.contains("n-1"), body.contains("inner")), (status == 500, false), "{path}: {body}");
+        }
+    }
 
     #[track_caller]
     fn check(id: &str, peer: &str, taken: bool) {

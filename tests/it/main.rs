@@ -11,10 +11,14 @@ mod battle;
 mod blindness;
 mod command_line;
 mod crash;
+
 mod health;
+mod logs;
+mod metrics;
 mod pairing;
 mod providers;
 mod rating;
+mod ready;
 mod storage;
 mod support;
 mod tidy;

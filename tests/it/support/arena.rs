@@ -9,7 +9,7 @@ use langya::battle::ModelId;
 use langya::chance::Chance;
 use langya::clock::SystemClock;
 use langya::config::{Settings, Timeouts};
-use langya::events::{InstanceId, LocalBus};
+use langya::events::{EventBus, InstanceId, LocalBus};
 use langya::llm::ModelCard;
 use langya::llm::breaker::BreakerPolicy;
 use langya::llm::guard::{GuardedModel, Limits};
@@ -51,21 +51,20 @@ impl TestArena {
         limits: Limits,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        println!("seed {SEED}");
-        let guarded = models.iter().map(|(id, model)| {
-            Arc::new(GuardedModel::new(
-                card(id),
-                1.0,
-                Arc::new((*model).clone()),
-                limits,
-                ChaCha8Rng::seed_from_u64(SEED),
-            ))
-        });
-        Self::start_with_roster(Roster::of(guarded.collect()), change).await
+        Self::start_with_roster(roster(models, limits), change).await
+    }
+
+    /// Starts an arena whose instances tell each other through this.
+    pub(crate) async fn start_on_bus(models: &[(&str, &Scripted)], events: Arc<dyn EventBus>) -> Self {
+        Self::start_all(roster(models, quick_limits()), events, |_| {}).await
     }
 
     /// Starts an arena with a roster of the test's own.
     pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
+        Self::start_all(roster, Arc::new(LocalBus::new(InstanceId("test".into()))), change).await
+    }
+
+    async fn start_all(roster: Roster, events: Arc<dyn EventBus>, change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
         settings.storage.data_dir = folder.path().join("data");
@@ -74,7 +73,6 @@ impl TestArena {
         settings.rating.debounce_ms = 10;
         change(&mut settings);
         let store = Store::open(&settings.storage, IfMissing::Create).await.unwrap();
-        let events = Arc::new(LocalBus::new(InstanceId("test".into())));
         let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -99,6 +97,15 @@ impl Drop for TestArena {
     fn drop(&mut self) {
         self.app.tasks.stop();
     }
+}
+
+/// A roster of scripted models behind their guards.
+fn roster(models: &[(&str, &Scripted)], limits: Limits) -> Roster {
+    println!("seed {SEED}");
+    let guarded = models.iter().map(|(id, model)| {
+        Arc::new(GuardedModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, ChaCha8Rng::seed_from_u64(SEED)))
+    });
+    Roster::of(guarded.collect())
 }
 
 /// A public face whose every field gives the model away, so that a test can look for it.

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 /// How a command ended and what it said.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ fn command(folder: &Path) -> Command {
 /// A serving process; it does not outlive the test.
 pub(crate) struct Server {
     child: Child,
+    log: JoinHandle<String>,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
 }
@@ -39,7 +41,13 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `langya serve` on a free port and waits until it has said where.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_in(folder, arguments, &[])
+    }
+
+    /// Starts it with these environment variables.
+    pub(crate) fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = command(folder);
+        command.envs(environment.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -51,8 +59,12 @@ impl Server {
             panic!("the server did not start: {line}{said}");
         };
         // A full pipe would stop the server.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        Self { url: url.to_owned(), child }
+        let log = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            stderr.read_to_end(&mut said).unwrap();
+            String::from_utf8(said).unwrap()
+        });
+        Self { url: url.to_owned(), child, log }
     }
 
     /// `kill -9`: no handler runs, no buffer is written.
@@ -63,9 +75,20 @@ impl Server {
 
     /// SIGTERM; returns how the process ended.
     pub(crate) fn terminate(mut self) -> ExitStatus {
+        self.send_term();
+        self.child.wait().unwrap()
+    }
+
+    /// SIGTERM; returns everything that the process logged.
+    pub(crate) fn log_at_end(mut self) -> String {
+        self.send_term();
+        self.child.wait().unwrap();
+        std::mem::replace(&mut self.log, std::thread::spawn(String::new)).join().unwrap()
+    }
+
+    fn send_term(&self) {
         let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status().unwrap();
         assert!(sent.success());
-        self.child.wait().unwrap()
     }
 }
 
