@@ -6,12 +6,13 @@
     reason = "a test that cannot go on fails there, and prints its seed"
 )]
 
+mod backup;
 mod bad_input;
 mod battle;
 mod blindness;
 mod command_line;
 mod crash;
-
+mod deploy;
 mod health;
 mod logs;
 mod metrics;
