@@ -13,6 +13,7 @@ is_postgres() {
 # Sets `address` without the password and hands the password over where other users of this machine cannot read it.
 hide_password() {
     address=$1
+    [[ ! $address =~ [?\&]password= ]] || fail 'write the password before the @ of the address, where it can be hidden'
     if [[ $address =~ ^(postgres(ql)?://[^:/@]*):([^/@]*)@(.*)$ ]]; then
         local password=${BASH_REMATCH[3]//\\/\\\\}
         address=${BASH_REMATCH[1]}@${BASH_REMATCH[4]}
