@@ -4,8 +4,10 @@
 pub(crate) mod arena;
 pub(crate) mod instance;
 pub(crate) mod log;
+pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod redis;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;
+pub(crate) mod wire;
