@@ -143,18 +143,21 @@ impl AppState {
     }
 
     fn start_jobs(&self, link: Option<Link>) -> Result<(), StartError> {
+        // Refused here rather than at the first fit.
+        leaderboard_options(&self.settings.now().rating)?;
         let refitter = Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
             clock: Arc::clone(&self.clock),
-            options: leaderboard_options(&self.settings.now().rating)?,
+            settings: self.settings.clone(),
+            ranked_by: None,
             tally: VoteTally::default(),
         };
         let (lead, leads) = watch::channel(false);
         let shutdown = || self.tasks.shutdown();
         self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), self.settings.clone(), shutdown()));
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
         self.tasks.spawn(jobs::beat::keep_beating(
             Arc::clone(&self.fleet),
             self.settings.clone(),
@@ -162,6 +165,7 @@ impl AppState {
             shutdown(),
         ));
         self.tasks.spawn(relay::answer_letters(Arc::clone(&self.battles)));
+        self.tasks.spawn(jobs::tidy_metrics(shutdown()));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),

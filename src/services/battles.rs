@@ -23,6 +23,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
 use crate::events::EventBus;
+use crate::metrics;
 use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
@@ -83,6 +84,9 @@ pub enum BattleError {
     /// The limit of battles is reached.
     #[error("the arena is full at the moment: try again in a minute")]
     Busy,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
     /// Fewer than two models can answer.
     #[error("fewer than two models can answer at the moment: try again in a minute")]
     NoModels(#[source] PairingError),
@@ -114,6 +118,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
     pub async fn start(&self, visitor: &str, opening: Opening) -> Result<Watcher, BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
@@ -136,6 +141,7 @@ impl Battles {
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
+        metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
         self.answer(&battle);
@@ -147,6 +153,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn message(self: &Arc<Self>, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Message, Some(prompt)).await
@@ -157,6 +164,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None).await
     }
@@ -192,10 +200,22 @@ impl Battles {
         self.live.sweep();
     }
 
+    /// Battles in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> usize {
+        self.live.len()
+    }
+
     /// Whether the battle is in memory rather than in the database alone.
     #[must_use]
     pub fn is_in_memory(&self, id: &str) -> bool {
         self.live.get(id).is_some()
+    }
+
+    /// Battles of this process that are being answered.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.live.answering()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
@@ -261,7 +281,7 @@ impl Battles {
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
-        self.parts.tasks.spawn(async move {
+        self.parts.tasks.spawn_turn(async move {
             if turn::run(parts, Arc::clone(&battle), stop).await == TurnEnd::Superseded {
                 live.forget(&battle);
                 battle.move_away();
@@ -355,6 +375,10 @@ impl Battles {
                 }
             }
         }
+    }
+
+    fn refuse_while_draining(&self) -> Result<(), BattleError> {
+        if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use actix_web::error::PayloadError;
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
 
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
@@ -25,6 +26,8 @@ use crate::services::voting::{self, NewVote, Voting};
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that has said nothing for so long is gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+/// How often a socket of a process that drains is looked at: whether its battle has come to its end.
+const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
 pub(super) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
@@ -38,7 +41,7 @@ pub struct Connection {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
-    /// Tells when the process is to end.
+    /// Tells when nothing new may begin, and when the process is to end.
     pub tasks: Tasks,
 }
 
@@ -81,7 +84,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
 
 impl Driver {
     async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
-        let shutdown = self.connection.tasks.shutdown();
+        let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -90,11 +93,8 @@ impl Driver {
                     Some(entries) => self.tell(&entries).await?,
                     None => return Err(close(Closing::Moved)),
                 },
-                frame = inbox.next() => match frame {
-                    Some(Ok(frame)) => self.hear(frame).await?,
-                    Some(Err(error)) => return self.refuse_frame(&error).await,
-                    None => return Err(End::Gone),
-                },
+                frame = inbox.next() => self.take(frame).await?,
+                () = look_for_the_end(&draining) => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
@@ -104,6 +104,29 @@ impl Driver {
                 () = shutdown.cancelled() => return Err(close(Closing::Restart)),
             }
         }
+    }
+
+    async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
+        match frame {
+            Some(Ok(frame)) => self.hear(frame).await,
+            Some(Err(error)) => self.refuse_frame(&error).await,
+            None => Err(End::Gone),
+        }
+    }
+
+    /// While the process drains: ends a socket whose battle is not being answered, after what has come in on it was
+    /// answered and what happened was told. A vote that was sent in time is so taken.
+    async fn leave_if_through(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+        let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
+        if self.watching.as_ref().is_some_and(under_way) {
+            return Ok(());
+        }
+        if let Some(frame) = inbox.next().now_or_never() {
+            return self.take(frame).await;
+        }
+        let untold = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
+        self.tell(&untold).await?;
+        Err(close(Closing::Restart))
     }
 
     async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
@@ -288,6 +311,12 @@ async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Waits for the drain, and then for the next look.
+async fn look_for_the_end(draining: &CancellationToken) {
+    draining.cancelled().await;
+    tokio::time::sleep(LOOK_WHILE_DRAINING).await;
 }
 
 /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports

@@ -333,6 +333,7 @@ impl ErrorCode for BattleError {
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),
             Self::Busy => "busy",
+            Self::Draining => "draining",
             Self::NoModels(_) => "no_models",
             Self::Store(_) => "storage",
         }

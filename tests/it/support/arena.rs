@@ -10,6 +10,7 @@ use langya::chance::Chance;
 use langya::clock::SystemClock;
 use langya::config::{Settings, Timeouts};
 use langya::events::{EventBus, InstanceId, LocalBus};
+use langya::http::Serving;
 use langya::llm::ModelCard;
 use langya::llm::breaker::BreakerPolicy;
 use langya::llm::guard::{GuardedModel, Limits};
@@ -31,6 +32,7 @@ pub(crate) struct TestArena {
     pub(crate) app: Arc<AppState>,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
+    serving: Serving,
     _folder: TempDir,
 }
 
@@ -65,6 +67,11 @@ impl TestArena {
         Self::start_in(roster(models, quick_limits()), events, store, change).await
     }
 
+    /// Starts an arena whose instances tell each other through this.
+    pub(crate) async fn start_on_bus(models: &[(&str, &Scripted)], events: Arc<dyn EventBus>) -> Self {
+        Self::start_on(models, events, None, |_| {}).await
+    }
+
     /// Starts an arena with a roster of the test's own.
     pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
         let events = Arc::new(LocalBus::new(InstanceId("test".into())));
@@ -96,8 +103,8 @@ impl TestArena {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        actix_web::rt::spawn(langya::http::server(Arc::clone(&app), listener).unwrap());
-        Self { app, url, _folder: folder }
+        let serving = langya::http::serve(Arc::clone(&app), listener).unwrap();
+        Self { app, url, serving, _folder: folder }
     }
 
     /// A new visitor.
@@ -114,6 +121,7 @@ impl TestArena {
 impl Drop for TestArena {
     fn drop(&mut self) {
         self.app.tasks.stop();
+        self.serving.begin_stop();
     }
 }
 
