@@ -166,8 +166,6 @@ pub struct VoteTally {
     /// Votes read, rated or not.
     pub read: u64,
     last_seq: i64,
-    /// Whether the log was read to its end before.
-    began: bool,
 }
 
 impl VoteTally {
@@ -189,7 +187,6 @@ impl VoteTally {
             }
             if page.len() < PAGE as usize {
                 self.elo.catch_up(&self.comparisons);
-                self.began = true;
                 return Ok(self.read - before);
             }
         }
@@ -215,6 +212,13 @@ pub struct Refitter {
 }
 
 impl Refitter {
+    /// When the oldest vote was cast that the latest leaderboard lacks.
+    async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
+        let held = self.standings.latest().last_vote_seq;
+        let next = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), 1).await?;
+        Ok(next.first().map(|vote| vote.created_at))
+    }
+
     /// Takes in new votes and what another instance has fitted: all that an instance does which does not lead. It can
     /// take the lead at any moment without reading the log again.
     ///
@@ -225,24 +229,13 @@ impl Refitter {
         Ok(self.standings.reload(&self.store).await?)
     }
 
-    /// When the oldest vote was cast that the tally has not read; `None` before its first reading, which takes in votes
-    /// that earlier leaderboards held.
-    async fn oldest_unread(&self) -> Result<Option<Timestamp>, StoreError> {
-        if !self.tally.began {
-            return Ok(None);
-        }
-        let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
-        let next = self.store.votes_after(self.tally.last_seq, ever.0, ever.1, 1).await?;
-        Ok(next.first().map(|vote| vote.created_at))
-    }
-
     /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
     /// one. Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
-        let (started, oldest) = (Instant::now(), self.oldest_unread().await?);
+        let started = Instant::now();
         self.count_new_votes().await?;
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());
@@ -251,6 +244,7 @@ impl Refitter {
         if latest.last_vote_seq >= self.tally.last_seq && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
+        let oldest = self.oldest_unranked().await?;
         let tally = std::mem::take(&mut self.tally);
         let (tally, board) = tokio::task::spawn_blocking(move || {
             let board = rank(&tally.comparisons, &tally.elo, &options);
