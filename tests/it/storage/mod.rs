@@ -312,10 +312,10 @@ macro_rules! on_both {
 }
 
 async fn hold(store: &Store, part: impl AsyncFnOnce(&Store)) {
-    store.ping().await.unwrap();
+    store.check().await.unwrap();
     part(store).await;
     store.close().await;
-    assert!(store.ping().await.is_err(), "a closed store answers nothing");
+    assert!(store.check().await.is_err(), "a closed store answers nothing");
 }
 
 on_both! {
