@@ -4,8 +4,9 @@
 //! (`tests/it/tidy.rs` holds that line):
 //!
 //! - pure rules: [`battle`], [`rating`], [`markup`]
-//! - settings, time, randomness: [`config`], [`clock`], [`chance`]
-//! - adapters, one outside world each: [`storage`], [`llm`], [`events`]
+//! - settings, time, randomness, what is seen from outside: [`config`], [`clock`], [`chance`], [`telemetry`], [`metrics`]
+//! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
+//!   [`limits`]
 //! - use cases, where rules and adapters meet: [`services`], [`jobs`]
 //! - edges, which translate and decide nothing: [`ws`], [`http`], [`cli`]
 //! - [`app`] wires them together.
@@ -17,10 +18,13 @@ pub mod rating;
 pub mod chance;
 pub mod clock;
 pub mod config;
+pub mod metrics;
 pub mod telemetry;
 
 pub mod events;
+pub mod limits;
 pub mod llm;
+pub mod shared;
 pub mod storage;
 
 pub mod jobs;

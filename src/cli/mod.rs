@@ -4,8 +4,10 @@
 
 pub mod export;
 pub mod fit;
+pub mod import;
 pub mod models;
 pub mod serve;
+mod signals;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +15,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ConfigError, Environment, Settings};
-use crate::storage::StoreError;
+use crate::storage::{StoreError, TransferError};
+use crate::telemetry;
 
 #[derive(Parser)]
 #[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
@@ -30,6 +33,8 @@ enum Command {
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(fit::FitCommand),
+    /// Bring in an arena.
+    Import(import::ImportOptions),
     /// Write the vote log to a file.
     Export(export::ExportOptions),
 }
@@ -49,7 +54,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Reads the settings and lays the flags over them.
+    /// Reads the settings, lays the flags over them and starts the log as they say.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -61,6 +66,7 @@ impl Location {
         if let Some(folder) = &self.data_dir {
             settings.storage.data_dir.clone_from(folder);
         }
+        telemetry::start(settings.log.format);
         Ok(settings)
     }
 }
@@ -69,13 +75,13 @@ impl Location {
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    crate::telemetry::start();
     let env = Environment::of_process();
     let done = actix_web::rt::System::new().block_on(async {
         match cli.command {
             Command::Serve(options) => serve::run(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
             Command::Fit(command) => fit::run(command, &env).await,
+            Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
         }
     });
@@ -99,10 +105,14 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_input = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<ConfigError>()
             || cause.is::<BadInput>()
+            || cause.is::<crate::shared::AddressError>()
             // A transparent error hides its source from the chain, so both are named.
             || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
+            || cause.downcast_ref::<TransferError>().is_some_and(|error| {
+                matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))
+            })
             || cause.downcast_ref::<StoreError>().is_some_and(|error| {
                 !matches!(error, StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Inconsistent { .. })
             })

@@ -4,11 +4,15 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
 
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
-use crate::config::RatingSettings;
+use crate::config::{CurrentSettings, RatingSettings};
 use crate::events::{Event, EventBus};
+use crate::metrics;
 use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
 use crate::rating::elo::{self, EloTable};
@@ -26,6 +30,8 @@ const ELO_START: f64 = 1000.0;
 pub struct Standing {
     /// When it was fitted; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
+    /// The latest vote in it.
+    pub last_vote_seq: i64,
     /// The leaderboard.
     pub board: Leaderboard,
 }
@@ -33,14 +39,14 @@ pub struct Standing {
 impl Default for Standing {
     fn default() -> Self {
         let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
-        Self { fitted_at: None, board: nothing.expect("no votes give an empty leaderboard") }
+        Self { fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
     }
 }
 
 /// The latest leaderboard in memory.
 #[derive(Debug, Default)]
 pub struct Standings {
-    latest: RwLock<Arc<Standing>>,
+    latest: watch::Sender<Arc<Standing>>,
     /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
 }
@@ -52,19 +58,37 @@ impl Standings {
     /// [`StoreError`].
     pub async fn open(store: &Store) -> Result<Self, StoreError> {
         let standings = Self::default();
-        if let Some(stored) = store.latest_leaderboard().await? {
-            // A board in an older shape is derived data: the first fit brings it back.
-            if let Ok(board) = serde_json::from_str(&stored.body) {
-                standings.put(Standing { fitted_at: Some(stored.fitted_at), board });
-            }
-        }
+        standings.reload(store).await?;
         Ok(standings)
+    }
+
+    /// Takes in what another instance has fitted, if it is newer.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
+        let Some(stored) = store.latest_leaderboard().await? else { return Ok(()) };
+        if self.latest().fitted_at.is_some_and(|known| known >= stored.fitted_at) {
+            return Ok(());
+        }
+        // A board in an older shape is derived data: the first fit brings it back.
+        if let Ok(board) = serde_json::from_str(&stored.body) {
+            let (fitted_at, last_vote_seq) = (Some(stored.fitted_at), stored.last_vote_seq);
+            self.put(Standing { fitted_at, last_vote_seq, board });
+        }
+        Ok(())
+    }
+
+    /// Tells of every new leaderboard.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<Standing>> {
+        self.latest.subscribe()
     }
 
     /// The latest leaderboard.
     #[must_use]
     pub fn latest(&self) -> Arc<Standing> {
-        Arc::clone(&self.latest.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.latest.borrow())
     }
 
     /// A model's Elo rating.
@@ -89,7 +113,7 @@ impl Standings {
     }
 
     fn put(&self, standing: Standing) {
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(standing);
+        self.latest.send_replace(Arc::new(standing));
     }
 
     fn count_pair(&self, one: &str, other: &str) {
@@ -169,7 +193,7 @@ impl VoteTally {
     }
 }
 
-/// Keeps the leaderboard up to date; one per process.
+/// Keeps the leaderboard up to date; one per process, and one process of all fits.
 pub struct Refitter {
     /// Where votes and leaderboards are kept.
     pub store: Store,
@@ -179,26 +203,52 @@ pub struct Refitter {
     pub events: Arc<dyn EventBus>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
-    /// How to rank.
-    pub options: LeaderboardOptions,
+    /// How to rank, as the settings have it at each fit.
+    pub settings: CurrentSettings,
+    /// How the latest leaderboard of this process was ranked; `None` before the first look.
+    pub ranked_by: Option<LeaderboardOptions>,
     /// The votes so far.
     pub tally: VoteTally,
 }
 
 impl Refitter {
-    /// Takes in new votes and, if there are any or nothing was ever fitted, fits, stores and announces a leaderboard.
-    /// Returns whether it did.
+    /// Takes in new votes and what another instance has fitted: all that an instance does which does not lead. It can
+    /// take the lead at any moment without reading the log again.
+    ///
+    /// # Errors
+    /// [`RefitError`].
+    pub async fn follow(&mut self) -> Result<(), RefitError> {
+        self.count_new_votes().await?;
+        Ok(self.standings.reload(&self.store).await?)
+    }
+
+    /// When the oldest vote was cast that the latest leaderboard lacks; `None` where there is no leaderboard to be late.
+    async fn oldest_missing(&self) -> Result<Option<Timestamp>, StoreError> {
+        let latest = self.standings.latest();
+        if latest.fitted_at.is_none() {
+            return Ok(None);
+        }
+        let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        let next = self.store.votes_after(latest.last_vote_seq, ever.0, ever.1, 1).await?;
+        Ok(next.first().map(|vote| vote.created_at))
+    }
+
+    /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
+    /// one. Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
-        let standings = Arc::clone(&self.standings);
-        let new = self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
-        if new == 0 && self.standings.latest().fitted_at.is_some() {
+        let (started, oldest) = (Instant::now(), self.oldest_missing().await?);
+        self.count_new_votes().await?;
+        let options = leaderboard_options(&self.settings.now().rating)?;
+        let ranked_by = self.ranked_by.replace(options.clone());
+        let same_rules = ranked_by.is_none_or(|former| former == options);
+        let latest = self.standings.latest();
+        if latest.last_vote_seq >= self.tally.last_seq && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
         let tally = std::mem::take(&mut self.tally);
-        let options = self.options.clone();
         let (tally, board) = tokio::task::spawn_blocking(move || {
             let board = rank(&tally.comparisons, &tally.elo, &options);
             (tally, board)
@@ -206,7 +256,15 @@ impl Refitter {
         .await?;
         self.tally = tally;
         self.publish(board?).await?;
+        let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
+        metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
+    }
+
+    async fn count_new_votes(&mut self) -> Result<(), RefitError> {
+        let standings = Arc::clone(&self.standings);
+        self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
+        Ok(())
     }
 
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
@@ -215,7 +273,7 @@ impl Refitter {
         let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
         let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq, body };
         self.store.put_leaderboard(&stored).await?;
-        self.standings.put(Standing { fitted_at: Some(fitted_at), board });
+        self.standings.put(Standing { fitted_at: Some(fitted_at), last_vote_seq: stored.last_vote_seq, board });
         self.events.publish(Event::LeaderboardPublished);
         Ok(())
     }

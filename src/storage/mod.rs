@@ -13,6 +13,7 @@ mod models;
 mod postgres;
 mod retry;
 mod sqlite;
+mod transfer;
 mod vote_queue;
 mod votes;
 
@@ -28,6 +29,7 @@ pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
+pub use transfer::{Moved, TransferError, transfer};
 pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
@@ -121,6 +123,12 @@ impl Store {
             Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
         };
         Ok(Self { votes: VoteQueue::start(database.clone()), database })
+    }
+
+    /// Whether other processes may serve the same database.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.database, Database::Postgres(_))
     }
 
     /// Whether the database answers.
