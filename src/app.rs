@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::{CurrentSettings, Settings};
-use crate::events::EventBus;
+use crate::events::{BusState, EventBus};
 use crate::jobs;
+use crate::limits::RateLimits;
 use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
+use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, VoteTally, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
+use crate::services::relay;
 use crate::services::tasks::Tasks;
 use crate::services::voting::Voting;
+use crate::shared::{Link, SharedRests};
 use crate::storage::{Store, StoreError};
 
 /// What the edges reach.
@@ -29,10 +35,14 @@ pub struct AppState {
     pub standings: Arc<Standings>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
+    /// Which instances serve the arena.
+    pub fleet: Arc<Fleet>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
+    /// How much a visitor may do.
+    pub limits: Arc<RateLimits>,
     /// What changed.
     pub events: Arc<dyn EventBus>,
     /// Randomness.
@@ -49,6 +59,8 @@ pub struct Worlds {
     pub store: Store,
     /// What this and other instances tell each other.
     pub events: Arc<dyn EventBus>,
+    /// The way to Redis, where several instances share one.
+    pub link: Option<Link>,
     /// The models to begin with.
     pub roster: Roster,
     /// The time of day.
@@ -74,9 +86,15 @@ impl AppState {
     /// # Errors
     /// [`StartError`].
     pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
-        let Worlds { store, events, roster, clock, chance } = worlds;
+        let Worlds { store, events, link, roster, clock, chance } = worlds;
         let settings = CurrentSettings::new(settings);
         let (chance, tasks) = (Arc::new(chance), Tasks::default());
+        // Where another process may serve the same database, battles may be under way there.
+        let shared = store.is_shared() || *events.state().borrow() != BusState::Alone;
+        let me = events.instance().clone();
+        let fleet = if shared { Fleet::among_others(store.clone(), me) } else { Fleet::alone(store.clone(), me) };
+        let fleet = Arc::new(fleet);
+        jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
         let matchmaker = Arc::new(Matchmaker::new(
@@ -87,6 +105,8 @@ impl AppState {
         ));
         let battles = Arc::new(Battles::new(BattleParts {
             store: store.clone(),
+            fleet: Arc::clone(&fleet),
+            events: Arc::clone(&events),
             models: Arc::clone(&models),
             matchmaker: Arc::clone(&matchmaker),
             chance: Arc::clone(&chance),
@@ -102,13 +122,27 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
-        let app =
-            Self { settings, store, models, standings, matchmaker, battles, voting, events, chance, clock, tasks };
-        app.start_jobs()?;
+        let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
+        let app = Self {
+            settings,
+            store,
+            models,
+            standings,
+            matchmaker,
+            fleet,
+            battles,
+            voting,
+            limits,
+            events,
+            chance,
+            clock,
+            tasks,
+        };
+        app.start_jobs(link)?;
         Ok(Arc::new(app))
     }
 
-    fn start_jobs(&self) -> Result<(), StartError> {
+    fn start_jobs(&self, link: Option<Link>) -> Result<(), StartError> {
         // Refused here rather than at the first fit.
         leaderboard_options(&self.settings.now().rating)?;
         let refitter = Refitter {
@@ -120,19 +154,31 @@ impl AppState {
             ranked_by: None,
             tally: VoteTally::default(),
         };
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, self.tasks.shutdown()));
+        let (lead, leads) = watch::channel(false);
+        let shutdown = || self.tasks.shutdown();
+        self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
+        self.tasks.spawn(jobs::beat::keep_beating(
+            Arc::clone(&self.fleet),
+            self.settings.clone(),
+            Arc::clone(&self.clock),
+            shutdown(),
+        ));
+        self.tasks.spawn(relay::answer_letters(Arc::clone(&self.battles)));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),
+            link.map(SharedRests::new),
             Arc::clone(&self.clock),
-            self.tasks.shutdown(),
+            shutdown(),
         ));
         self.tasks.spawn(jobs::sweep_battles(
             Arc::clone(&self.battles),
             self.store.clone(),
             Arc::clone(&self.clock),
             self.settings.clone(),
-            self.tasks.shutdown(),
+            leads,
+            shutdown(),
         ));
         Ok(())
     }

@@ -15,16 +15,19 @@ use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
-use crate::config::{ConfigError, DEFAULT_FILE, Environment, Settings};
-use crate::events::{InstanceId, LocalBus};
+use crate::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
+use crate::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::http::{self, Serving};
 use crate::jobs::reload::{self, Source};
 use crate::llm::roster::Roster;
+use crate::shared::{AddressError, Keeper, Link};
 use crate::storage::{DataLock, IfMissing, Store};
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
 /// the whole within 30 seconds.
 const CUT_PATIENCE: Duration = Duration::from_secs(2);
+
+type Bus = (Arc<dyn EventBus>, Option<(Link, Keeper)>);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -75,9 +78,11 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     roster.check_pairable(&settings)?;
-    let events = Arc::new(LocalBus::new(InstanceId(chance.token())));
-    let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
+    let (events, connected) = bus(&settings.redis, InstanceId(chance.token()))?;
+    let (link, keeper) = connected.unzip();
+    let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
+    keeper.into_iter().for_each(|keeper| app.tasks.spawn(keeper.run(app.tasks.shutdown())));
     app.tasks.spawn(reload::follow_settings(Arc::clone(&app), source));
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
@@ -94,6 +99,16 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
+/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressError> {
+    if settings.url.is_empty() {
+        return Ok((Arc::new(LocalBus::new(instance)), None));
+    }
+    let (bus, keeper) = RedisBus::new(settings, instance)?;
+    let link = bus.link().clone();
+    Ok((Arc::new(bus), Some((link, keeper))))
+}
+
 /// Ends in order: no new connections, battles under way to their ends, then everything else.
 async fn end(app: &AppState, serving: &Serving) {
     let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
@@ -108,6 +123,9 @@ async fn end(app: &AppState, serving: &Serving) {
     }
     if !app.tasks.end(CUT_PATIENCE).await {
         tracing::warn!("some battles were still running at the end");
+    }
+    if let Err(error) = app.fleet.leave().await {
+        tracing::warn!(error = ?error, "other instances could not be told of the end: they will find out");
     }
     // Before the threads that its connections belong to.
     app.store.close().await;

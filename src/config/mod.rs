@@ -225,6 +225,8 @@ impl Settings {
             rating.confidence,
             "between 0 and 1, for example 0.95",
         )?;
+        let timeout = self.redis.timeout_ms;
+        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)
     }
 }
@@ -295,6 +297,7 @@ mod tests {
         check_refused("[server", &none, &["langya.toml"]);
         check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
+        check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
         check_refused(
             "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
             &none,

@@ -41,7 +41,11 @@ impl fmt::Display for ServiceUrl {
         let Some((scheme, rest)) = self.0.split_once("://") else {
             return f.write_str(self.0.split(':').next().unwrap_or_default());
         };
-        let place = rest.split(['?', '#']).next().unwrap_or_default();
+        let (place, options) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
+        // A password that should have been escaped: where it ends, nobody knows.
+        if options.contains('@') {
+            return write!(f, "{scheme}://…");
+        }
         let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
         write!(f, "{scheme}://{place}")
     }
@@ -67,6 +71,9 @@ mod tests {
     fn a_password_is_never_shown() {
         check("postgres://me:secret@db:5432/arena?sslmode=require&password=secret", "postgres://db:5432/arena");
         check("postgres://me:sec@ret@db/arena", "postgres://db/arena");
+        check("postgres://me:sec?ret@db/arena", "postgres://…");
+        check("postgres://me:sec#ret@db/arena", "postgres://…");
+        check("postgres://db/arena?password=sec@ret", "postgres://…");
         check("redis://:secret@127.0.0.1:6379/0", "redis://127.0.0.1:6379/0");
         check("redis://127.0.0.1", "redis://127.0.0.1");
         check("mysql:secret", "mysql");

@@ -1,5 +1,6 @@
 //! HTTP: the one route table, and the server around it.
 
+mod address;
 mod api;
 mod board;
 mod draining;

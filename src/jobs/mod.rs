@@ -1,81 +1,104 @@
 //! Background loops: they wait for their time or an event and call a service.
 
+pub mod beat;
 mod discovery;
 pub mod health;
+pub mod lead;
 pub mod reload;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::CurrentSettings;
-use crate::events::Event;
+use crate::events::{BusState, Event};
 use crate::services::battles::Battles;
 use crate::services::leaderboard::Refitter;
 use crate::storage::Store;
 
 /// How often votes are looked for even though no event told of any.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+/// The same while other instances cannot be reached, or after a failure.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
-/// Fits the leaderboard at the start, after new votes, `rating.debounce_ms` after the first of them, after a change of
-/// the settings, and a last time at the end. A fit that takes long makes the next one wait longer, so that fitting never
-/// takes more than a fifth of a core.
-pub async fn keep_leaderboard(mut refitter: Refitter, shutdown: CancellationToken) {
+/// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
+/// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
+/// fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
+pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
     let mut events = refitter.events.subscribe();
     let mut changes = refitter.settings.changes();
+    let bus = refitter.events.state();
+    let mut leads = false;
     loop {
         let started = Instant::now();
-        refit(&mut refitter).await;
-        if shutdown.is_cancelled() {
+        let over = shutdown.is_cancelled();
+        // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
+        leads = *lead.borrow_and_update() || over && leads;
+        let done = update(&mut refitter, leads).await;
+        if over {
             return;
         }
+        let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
-        let pause = debounce.max(4 * started.elapsed());
+        let (news, pause) = if leads {
+            (Event::VoteRecorded, debounce.max(4 * started.elapsed()))
+        } else {
+            (Event::LeaderboardPublished, Duration::ZERO)
+        };
         let next = async {
-            // No vote for a while: look anyway, in case an event was lost.
-            let _ = tokio::time::timeout(LOOK_ANYWAY, next_vote(&mut events)).await;
+            // No news for a while: look anyway, in case an event was lost.
+            let _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)).await;
             tokio::time::sleep(pause).await;
         };
         tokio::select! {
             () = next => {}
             // The sender lives in the refitter's own handle.
             _ = changes.changed() => {}
-            // The votes of the last moment are taken in.
+            // The sender ends with the arena.
+            _ = lead.changed(), if lead.has_changed().is_ok() => {}
             () = shutdown.cancelled() => {}
         }
     }
 }
 
-async fn refit(refitter: &mut Refitter) {
-    match refitter.refit().await {
+/// Whether it went well.
+async fn update(refitter: &mut Refitter, leads: bool) -> bool {
+    let done = if leads { refitter.refit().await } else { refitter.follow().await.map(|()| false) };
+    match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
         Ok(false) => {}
-        Err(error) => tracing::error!(error = ?error, "the leaderboard could not be fitted"),
+        Err(error) => {
+            tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+            return false;
+        }
     }
+    true
 }
 
-async fn next_vote(events: &mut tokio::sync::broadcast::Receiver<Event>) {
+async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {
     loop {
         match events.recv().await {
-            Ok(Event::VoteRecorded) | Err(RecvError::Lagged(_)) => return,
-            Ok(Event::LeaderboardPublished) => {}
+            Ok(event) if event != wanted => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }
 }
 
-/// Takes idle battles out of memory and marks those left without a vote.
+/// Takes idle battles out of memory; the instance that leads also marks those left without a vote.
 pub async fn sweep_battles(
     battles: Arc<Battles>,
     store: Store,
     clock: Arc<dyn Clock>,
     settings: CurrentSettings,
+    lead: watch::Receiver<bool>,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
@@ -86,6 +109,9 @@ pub async fn sweep_battles(
             () = shutdown.cancelled() => return,
         }
         battles.sweep();
+        if !*lead.borrow() {
+            continue;
+        }
         let minutes = settings.now().battle.abandon_after_minutes;
         let age = i64::try_from(minutes.saturating_mul(60_000)).unwrap_or(i64::MAX);
         match store.abandon_battles(Timestamp(clock.now().0.saturating_sub(age))).await {

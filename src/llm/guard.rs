@@ -84,6 +84,17 @@ impl GuardedModel {
         lock(&self.shared.breaker).admits(Instant::now())
     }
 
+    /// Lets the model rest until then, because it failed on another instance.
+    pub fn rest(&self, until: Instant) {
+        self.shared.with_breaker(|breaker| breaker.rest(until));
+    }
+
+    /// How long the model rests from now on; `None` where it does not.
+    #[must_use]
+    pub fn resting(&self) -> Option<Duration> {
+        lock(&self.shared.breaker).resting(Instant::now())
+    }
+
     /// The breaker's state.
     #[must_use]
     pub fn state(&self) -> BreakerState {

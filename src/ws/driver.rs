@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
+use crate::limits::{Act, Caller, RateLimits};
 use crate::services::battles::Battles;
 use crate::services::live::{Entry, Watcher};
 use crate::services::tasks::Tasks;
@@ -32,8 +33,10 @@ pub(super) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a socket needs.
 pub struct Connection {
-    /// Pseudonym of the visitor.
-    pub visitor: String,
+    /// Pseudonyms of the visitor.
+    pub caller: Caller,
+    /// How much the visitor may do.
+    pub limits: Arc<RateLimits>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -86,7 +89,10 @@ impl Driver {
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                entries = next_entries(&mut self.watching) => self.tell(&entries).await?,
+                entries = next_entries(&mut self.watching) => match entries {
+                    Some(entries) => self.tell(&entries).await?,
+                    None => return Err(close(Closing::Moved)),
+                },
                 frame = inbox.next() => self.take(frame).await?,
                 () = look_for_the_end(&draining) => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
@@ -152,23 +158,29 @@ impl Driver {
 
     async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
         let battles = Arc::clone(&self.connection.battles);
-        let visitor = self.connection.visitor.clone();
+        let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html } => match battles.start(&visitor, opening).await {
-                Ok(watcher) => {
-                    self.watching = Some(Watching { watcher, screen: html.then(Screen::default), with_prompts: false });
-                    Ok(())
+            ClientMessage::Start { opening, html } => {
+                if !self.may(Act::Turn, None).await? {
+                    return Ok(());
                 }
-                Err(error) => self.say_error(&error, None).await,
-            },
+                match battles.start(&visitor, opening).await {
+                    Ok(watcher) => {
+                        let screen = html.then(Screen::default);
+                        self.watching = Some(Watching { watcher, screen, with_prompts: false });
+                        Ok(())
+                    }
+                    Err(error) => self.say_error(&error, None).await,
+                }
+            }
             ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
             ClientMessage::Message { battle, prompt } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
                 let done = battles.message(&visitor, &id, &prompt).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Regenerate { battle } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
                 let done = battles.regenerate(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
@@ -178,7 +190,7 @@ impl Driver {
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Vote { battle, outcome, satisfaction } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Vote).await? else { return Ok(()) };
                 self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
             }
         }
@@ -198,7 +210,7 @@ impl Driver {
     /// Watches a battle again: first what the client misses, then everything new.
     async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
         let Some(id) = self.meant(battle).await? else { return Ok(()) };
-        let visitor = self.connection.visitor.clone();
+        let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
             Err(error) => return self.say_error(&error, Some(&id)).await,
@@ -226,6 +238,20 @@ impl Driver {
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
             None => self.say_error(&ProtocolError::NoBattle, None).await.map(|()| None),
+        }
+    }
+
+    /// The battle that a message means, where the visitor may do this now.
+    async fn meant_and_allowed(&mut self, battle: Option<String>, act: Act) -> Result<Option<String>, End> {
+        let Some(id) = self.meant(battle).await? else { return Ok(None) };
+        Ok(self.may(act, Some(&id)).await?.then_some(id))
+    }
+
+    /// Whether the limits grant this; the visitor is told where they do not.
+    async fn may(&mut self, act: Act, battle: Option<&str>) -> Result<bool, End> {
+        match self.connection.limits.take(act, &self.connection.caller).await {
+            Ok(()) => Ok(true),
+            Err(limited) => self.say_error(&limited, battle).await.map(|()| false),
         }
     }
 
@@ -280,7 +306,7 @@ impl Driver {
     }
 }
 
-async fn next_entries(watching: &mut Option<Watching>) -> Vec<Entry> {
+async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
     match watching {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::battle::state::Refusal;
 use crate::battle::{Outcome, Side};
+use crate::limits::RateLimited;
 use crate::services::battles::{BattleError, Opening};
 use crate::services::live::{BattleEvent, Entry};
 use crate::services::voting::{Receipt, VoteError};
@@ -268,6 +269,8 @@ pub enum Closing {
     Silent,
     /// The process ends.
     Restart,
+    /// Another instance has taken the battle on.
+    Moved,
 }
 
 impl From<Closing> for CloseReason {
@@ -278,6 +281,7 @@ impl From<Closing> for CloseReason {
             Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
+            Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
         };
         Self { code, description: Some(why.to_owned()) }
     }
@@ -298,6 +302,12 @@ impl ErrorCode for ProtocolError {
             Self::UnsupportedMode(_) => "unsupported_mode",
             Self::NoBattle => "unknown_battle",
         }
+    }
+}
+
+impl ErrorCode for RateLimited {
+    fn code(&self) -> &'static str {
+        "rate_limited"
     }
 }
 
