@@ -9,6 +9,7 @@
 mod bad_input;
 mod battle;
 mod blindness;
+mod bounds;
 mod command_line;
 mod crash;
 mod fleet;
