@@ -125,7 +125,7 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     upstream.until_active_for(0, PATIENCE).await;
     let grown = memory(&server, "VmHWM").saturating_sub(before);
     println!("grown by {grown} bytes of 32 MB that were offered");
-    assert!(grown < 16 * MIB, "grown by {grown} bytes");
+    assert!(grown < 24 * MIB, "grown by {grown} bytes");
     // What was on its way is still there to be read; after it the connection is closed.
     let ended = tokio::time::timeout(PATIENCE, stalled.read_to_end(&mut Vec::new())).await;
     assert!(ended.is_ok(), "the connection lingers");
