@@ -64,6 +64,8 @@ fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
+        // 16 MB instead of 4: under many votes, pages that change again and again are copied into the database less often.
+        .pragma("wal_autocheckpoint", "4000")
         .busy_timeout(Duration::from_secs(10)))
 }
 

@@ -2,7 +2,6 @@
 //!
 //! A caller gets its answer only after that commit. The queue is bounded: where it stays full, callers are refused.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,27 +9,32 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Database, StoreError, on_writer, votes};
+use super::ballots::{Ballot, LARGEST_GROUP, TakesBallots};
+use super::{Database, StoreError, on_writer};
 use crate::metrics;
 
 /// Votes that wait for their group at the most.
 const QUEUE: usize = 4_096;
-/// Votes in one commit at the most.
-const GROUP: usize = 512;
 /// How long a caller waits for a place in the queue.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A vote that waits, as JSON, with whoever waits for it.
-struct Waiting {
-    id: String,
-    ballot: String,
-    answer: oneshot::Sender<Result<bool, StoreError>>,
+/// What was stored of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Every vote in it.
+    All,
+    /// Not every one, so that each caller has to look whose vote its battle has. A group that is sent again after a
+    /// lost answer ends here, too.
+    Some,
 }
+
+/// What a caller waits for.
+type Answer = oneshot::Sender<Result<Written, StoreError>>;
 
 /// The way to the one task that writes votes.
 #[derive(Debug, Clone)]
 pub(super) struct VoteQueue {
-    sender: mpsc::Sender<Waiting>,
+    sender: mpsc::Sender<(Ballot, Answer)>,
     stop: CancellationToken,
     writer: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -44,10 +48,10 @@ impl VoteQueue {
         Self { sender, stop, writer: Arc::new(Mutex::new(Some(writer))) }
     }
 
-    /// Has a ballot written; `false` means that the battle took none.
-    pub(super) async fn write(&self, id: String, ballot: String) -> Result<bool, StoreError> {
+    /// Has a ballot written, and returns after its commit.
+    pub(super) async fn write(&self, ballot: Ballot) -> Result<Written, StoreError> {
         let (answer, answered) = oneshot::channel();
-        match self.sender.send_timeout(Waiting { id, ballot, answer }, LONGEST_WAIT).await {
+        match self.sender.send_timeout((ballot, answer), LONGEST_WAIT).await {
             Ok(()) => answered.await.unwrap_or(Err(sqlx::Error::PoolClosed.into())),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(StoreError::Busy),
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(sqlx::Error::PoolClosed.into()),
@@ -71,64 +75,59 @@ struct VoteWriter {
 }
 
 impl VoteWriter {
-    async fn run(self, mut waiting: mpsc::Receiver<Waiting>, stop: CancellationToken) {
-        let mut group = Vec::with_capacity(GROUP);
+    async fn run(self, mut waiting: mpsc::Receiver<(Ballot, Answer)>, stop: CancellationToken) {
+        let mut group = Vec::with_capacity(LARGEST_GROUP);
         let depth = metrics::queue_depth("votes");
         loop {
             // Whoever was answered just now may have the next vote ready: it shall not miss the group.
             tokio::task::yield_now().await;
             tokio::select! {
-                taken = waiting.recv_many(&mut group, GROUP) => if taken == 0 { return },
-                () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
+                taken = waiting.recv_many(&mut group, LARGEST_GROUP) => if taken == 0 { return },
+                () = stop.cancelled(), if !waiting.is_closed() => {
+                    waiting.close();
+                    continue;
+                }
             }
             depth.set(metrics::float(group.len() + waiting.len()));
-            self.write(std::mem::take(&mut group)).await;
+            let (ballots, answers): (Vec<_>, Vec<_>) = group.drain(..).unzip();
+            self.write(&ballots, answers).await;
             depth.set(metrics::float(waiting.len()));
         }
     }
 
     /// Writes a group, and answers every caller. Where the database refuses it, one of its votes is at fault: each is
     /// tried alone then, so that none pays for another.
-    async fn write(&self, group: Vec<Waiting>) {
-        match self.insert(&group).await {
-            Ok(stored) => answer(group, &stored),
-            Err(error) if group.len() == 1 || self.database.passes(&error) => {
-                let error = Arc::new(error);
-                for waiting in group {
+    async fn write(&self, ballots: &[Ballot], answers: Vec<Answer>) {
+        match self.insert(ballots).await {
+            Ok(written) => answer(answers, || Ok(written)),
+            Err(error) if ballots.len() > 1 && !self.database.passes(&error) => {
+                for (ballot, alone) in ballots.iter().zip(answers) {
                     // A caller that is gone has left the battle, too.
-                    let _ = waiting.answer.send(Err(StoreError::Group(Arc::clone(&error))));
+                    let _ = alone.send(self.insert(std::slice::from_ref(ballot)).await);
                 }
             }
-            Err(_) => {
-                for waiting in group {
-                    Box::pin(self.write(vec![waiting])).await;
-                }
+            Err(error) => {
+                let error = Arc::new(error);
+                answer(answers, || Err(StoreError::Group(Arc::clone(&error))));
             }
         }
     }
 
-    /// The ids of the votes that were stored.
-    async fn insert(&self, group: &[Waiting]) -> Result<HashSet<String>, StoreError> {
-        let Some(first) = group.first() else { return Ok(HashSet::new()) };
-        let length = group.iter().map(|waiting| waiting.ballot.len() + 1).sum::<usize>() + 1;
-        let mut ballots = String::with_capacity(length);
-        ballots.push('[');
-        ballots.push_str(&first.ballot);
-        for waiting in &group[1..] {
-            ballots.push(',');
-            ballots.push_str(&waiting.ballot);
-        }
-        ballots.push(']');
-        let insert = votes::insert_statement(&self.database);
-        let ids: Vec<String> =
-            on_writer!(self, |pool| sqlx::query_scalar(insert).bind(&ballots).fetch_all(pool).await)?;
-        Ok(ids.into_iter().collect())
+    async fn insert(&self, ballots: &[Ballot]) -> Result<Written, StoreError> {
+        let stored = on_writer!(self, |pool| {
+            TakesBallots::insert(ballots).execute(pool).await.map(|done| done.rows_affected())
+        })?;
+        Ok(if usize::try_from(stored).is_ok_and(|stored| stored == ballots.len()) {
+            Written::All
+        } else {
+            Written::Some
+        })
     }
 }
 
-fn answer(group: Vec<Waiting>, stored: &HashSet<String>) {
-    for waiting in group {
+fn answer(callers: Vec<Answer>, result: impl Fn() -> Result<Written, StoreError>) {
+    for caller in callers {
         // A caller that is gone has left the battle, too.
-        let _ = waiting.answer.send(Ok(stored.contains(&waiting.id)));
+        let _ = caller.send(result());
     }
 }

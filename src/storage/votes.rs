@@ -1,41 +1,14 @@
 //! Votes: insert-only, one per battle, in log order by `seq`.
 
-use serde::Serialize;
 use sqlx::FromRow;
 
-use super::{Database, Store, StoreError, on_reader, signed, unsigned};
+use super::vote_queue::Written;
+use super::{Store, StoreError, on_reader, unsigned};
 use crate::battle::text_counts::TextCounts;
 use crate::battle::{ModelId, Outcome};
 use crate::clock::Timestamp;
 use crate::metrics::store_time;
 
-// The `SELECT` ties a ballot to the battle as the voter saw it: if a further turn began meanwhile, no row comes. The two
-// databases read JSON in ways of their own. PostgreSQL has several writers, so it locks the battles; a trigger has groups
-// of votes wait for each other there, before they draw their numbers.
-
-const INSERT_SQLITE: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
-     language, category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
-     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
-     SELECT b.value ->> 'id', battles.id, visitor, model_a, model_b, b.value ->> 'outcome', battles.turn, TRUE, \
-     language, category, intent, b.value ->> 'satisfaction', pairing_policy, policy_version, pair_probability, \
-     b.value ->> 'first_token_ms_a', b.value ->> 'first_token_ms_b', b.value ->> 'duration_ms_a', \
-     b.value ->> 'duration_ms_b', b.value ->> 'text_counts', b.value ->> 'exclusion' IS NULL, b.value ->> 'exclusion', \
-     b.value ->> 'receipt', b.value ->> 'created_at' \
-     FROM json_each($1) AS b CROSS JOIN battles ON battles.id = b.value ->> 'battle' \
-     WHERE stage = 'ready' AND battles.turn = b.value ->> 'turn' \
-     ON CONFLICT (battle_id) DO NOTHING RETURNING id";
-const INSERT_POSTGRES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
-     language, category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
-     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
-     SELECT b.id, battles.id, visitor, model_a, model_b, b.outcome, battles.turn, TRUE, \
-     language, category, intent, b.satisfaction, pairing_policy, policy_version, pair_probability, \
-     b.first_token_ms_a, b.first_token_ms_b, b.duration_ms_a, b.duration_ms_b, b.text_counts, b.exclusion IS NULL, \
-     b.exclusion, b.receipt, b.created_at \
-     FROM json_to_recordset(CAST($1 AS json)) AS b (id TEXT, battle TEXT, turn BIGINT, outcome TEXT, \
-     satisfaction BIGINT, first_token_ms_a BIGINT, first_token_ms_b BIGINT, duration_ms_a BIGINT, \
-     duration_ms_b BIGINT, text_counts TEXT, exclusion TEXT, receipt TEXT, created_at BIGINT) \
-     JOIN battles ON battles.id = b.battle WHERE stage = 'ready' AND battles.turn = b.turn FOR UPDATE OF battles \
-     ON CONFLICT (battle_id) DO NOTHING RETURNING id";
 const SELECT_BY_BATTLE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes WHERE battle_id = $1";
@@ -151,11 +124,10 @@ impl Store {
     /// the connection was lost: casting it again tells.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
         let _time = store_time("insert_vote");
-        if self.votes.write(vote.id.clone(), vote.to_ballot()).await? {
+        if self.votes.write(vote.clone().into()).await? == Written::All {
             return Ok(VoteInsert::Stored);
         }
         Ok(match self.vote_on(&vote.battle).await? {
-            // The answer to its first commit was lost on the way.
             Some(row) if row.id == vote.id => VoteInsert::Stored,
             Some(row) => VoteInsert::Existing(Box::new(row)),
             None => VoteInsert::BattleMoved,
@@ -211,53 +183,6 @@ impl Store {
                 Ok(ComparisonRow { seq, models: [a, b], outcome: parse_outcome(&outcome, seq)?, rated })
             })
             .collect()
-    }
-}
-
-/// The statement that inserts a JSON array of [`Ballot`]s and gives back the ids of those that were stored.
-pub(super) fn insert_statement(database: &Database) -> &'static str {
-    match database {
-        Database::Sqlite(_) => INSERT_SQLITE,
-        Database::Postgres(_) => INSERT_POSTGRES,
-    }
-}
-
-/// A vote on its way into the insert: the rest of its row is the battle's.
-#[derive(Serialize)]
-struct Ballot<'a> {
-    id: &'a str,
-    battle: &'a str,
-    turn: u32,
-    outcome: &'a str,
-    satisfaction: Option<i64>,
-    first_token_ms_a: Option<i64>,
-    first_token_ms_b: Option<i64>,
-    duration_ms_a: i64,
-    duration_ms_b: i64,
-    text_counts: String,
-    exclusion: Option<&'a str>,
-    receipt: &'a str,
-    created_at: i64,
-}
-
-impl NewVoteRow {
-    fn to_ballot(&self) -> String {
-        let ballot = Ballot {
-            id: &self.id,
-            battle: &self.battle,
-            turn: self.turn,
-            outcome: self.outcome.as_str(),
-            satisfaction: self.satisfaction,
-            first_token_ms_a: self.first_token_ms[0].map(signed),
-            first_token_ms_b: self.first_token_ms[1].map(signed),
-            duration_ms_a: signed(self.duration_ms[0]),
-            duration_ms_b: signed(self.duration_ms[1]),
-            text_counts: serde_json::to_string(&self.text_counts).expect("counts are plain numbers"),
-            exclusion: self.exclusion.as_deref(),
-            receipt: &self.receipt,
-            created_at: self.created_at.0,
-        };
-        serde_json::to_string(&ballot).expect("a ballot is texts and numbers")
     }
 }
 

@@ -1,0 +1,133 @@
+//! A group of votes as one statement. Each database takes many rows at once in a way of its own: SQLite as a list of
+//! values, PostgreSQL as one array a column.
+
+use std::sync::LazyLock;
+
+use sqlx::postgres::Postgres;
+use sqlx::query::Query;
+use sqlx::sqlite::Sqlite;
+
+use super::signed;
+use super::votes::NewVoteRow;
+
+/// Votes in one statement at the most.
+pub(super) const LARGEST_GROUP: usize = 256;
+/// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
+const LENGTHS: [usize; 5] = [1, 4, 16, 64, LARGEST_GROUP];
+
+const COLUMNS: [&str; 13] = [
+    "id",
+    "battle",
+    "turn",
+    "outcome",
+    "satisfaction",
+    "first_token_ms_a",
+    "first_token_ms_b",
+    "duration_ms_a",
+    "duration_ms_b",
+    "text_counts",
+    "exclusion",
+    "receipt",
+    "created_at",
+];
+/// What a vote says stands in its ballot, and the rest of its row in its battle.
+const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
+     category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
+     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
+     SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, TRUE, language, \
+     category, intent, ballots.satisfaction, pairing_policy, policy_version, pair_probability, \
+     ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
+     ballots.text_counts, ballots.exclusion IS NULL, ballots.exclusion, ballots.receipt, ballots.created_at";
+/// A further turn may have begun since the voter looked: then no row comes. Of two votes on a battle the first stays.
+const JOIN: &str = "ON battles.id = ballots.battle WHERE battles.stage = 'ready' AND battles.turn = ballots.turn";
+const KEEP_FIRST: &str = "ON CONFLICT (battle_id) DO NOTHING";
+
+static SQLITE: LazyLock<[String; LENGTHS.len()]> = LazyLock::new(|| LENGTHS.map(for_sqlite));
+static POSTGRES: LazyLock<String> = LazyLock::new(for_postgres);
+
+/// A vote on its way into the database.
+#[derive(Debug)]
+pub(super) struct Ballot {
+    vote: NewVoteRow,
+    text_counts: String,
+}
+
+impl From<NewVoteRow> for Ballot {
+    fn from(vote: NewVoteRow) -> Self {
+        Self { text_counts: serde_json::to_string(&vote.text_counts).expect("counts are plain numbers"), vote }
+    }
+}
+
+/// A database that takes a group of ballots in one statement.
+pub(super) trait TakesBallots: sqlx::Database {
+    /// Inserts each ballot whose battle is ready in the turn that the voter saw and has no vote.
+    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments>;
+}
+
+impl TakesBallots for Sqlite {
+    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments> {
+        let at = LENGTHS.iter().position(|length| *length >= ballots.len()).unwrap_or(LENGTHS.len() - 1);
+        let filled = ballots.iter().fold(sqlx::query(SQLITE[at].as_str()), |query, Ballot { vote, text_counts }| {
+            query
+                .bind(&vote.id)
+                .bind(&vote.battle)
+                .bind(i64::from(vote.turn))
+                .bind(vote.outcome.as_str())
+                .bind(vote.satisfaction)
+                .bind(vote.first_token_ms[0].map(signed))
+                .bind(vote.first_token_ms[1].map(signed))
+                .bind(signed(vote.duration_ms[0]))
+                .bind(signed(vote.duration_ms[1]))
+                .bind(text_counts)
+                .bind(&vote.exclusion)
+                .bind(&vote.receipt)
+                .bind(vote.created_at.0)
+        });
+        let left_over = (LENGTHS[at] - ballots.len()) * COLUMNS.len();
+        (0..left_over).fold(filled, |query, _| query.bind(None::<i64>))
+    }
+}
+
+impl TakesBallots for Postgres {
+    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments> {
+        fn column<'a, T>(ballots: &'a [Ballot], value: impl Fn(&'a Ballot) -> T) -> Vec<T> {
+            ballots.iter().map(value).collect()
+        }
+        sqlx::query(POSTGRES.as_str())
+            .bind(column(ballots, |ballot| ballot.vote.id.as_str()))
+            .bind(column(ballots, |ballot| ballot.vote.battle.as_str()))
+            .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
+            .bind(column(ballots, |ballot| ballot.vote.outcome.as_str()))
+            .bind(column(ballots, |ballot| ballot.vote.satisfaction))
+            .bind(column(ballots, |ballot| ballot.vote.first_token_ms[0].map(signed)))
+            .bind(column(ballots, |ballot| ballot.vote.first_token_ms[1].map(signed)))
+            .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))
+            .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[1])))
+            .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
+            .bind(column(ballots, |ballot| ballot.vote.exclusion.as_deref()))
+            .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
+            .bind(column(ballots, |ballot| ballot.vote.created_at.0))
+    }
+}
+
+/// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number.
+fn for_sqlite(ballots: usize) -> String {
+    let row = |ballot: usize| format!("({})", places(ballot * COLUMNS.len()));
+    let rows = (0..ballots).map(row).collect::<Vec<_>>().join(", ");
+    let columns = COLUMNS.join(", ");
+    format!("WITH ballots ({columns}) AS (VALUES {rows}) {INSERT} FROM ballots CROSS JOIN battles {JOIN} {KEEP_FIRST}")
+}
+
+/// There are other writers here, so the battles are locked until the commit; a trigger has groups of votes wait for each
+/// other before they draw their numbers.
+fn for_postgres() -> String {
+    let (places, columns) = (places(0), COLUMNS.join(", "));
+    format!(
+        "{INSERT} FROM UNNEST({places}) AS ballots ({columns}) JOIN battles {JOIN} FOR UPDATE OF battles {KEEP_FIRST}"
+    )
+}
+
+/// The placeholders of one ballot's columns, after those before it.
+fn places(before: usize) -> String {
+    (1..=COLUMNS.len()).map(|column| format!("${}", before + column)).collect::<Vec<_>>().join(", ")
+}
