@@ -92,7 +92,7 @@ impl VoteWriter {
     async fn write(&self, group: Vec<Waiting>) {
         match self.insert(&group).await {
             Ok(stored) => answer(group, &stored),
-            Err(error) if group.len() == 1 || self.database.passes(&error) => {
+            Err(error) if group.len() == 1 || error.is_outage() || self.database.passes(&error) => {
                 let error = Arc::new(error);
                 for waiting in group {
                     // A caller that is gone has left the battle, too.
