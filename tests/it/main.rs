@@ -13,6 +13,7 @@ mod blindness;
 mod command_line;
 mod crash;
 mod deploy;
+mod faults;
 mod fleet;
 mod graceful;
 mod health;
