@@ -149,7 +149,9 @@ impl Store {
             (None, _) => Ok(()),
             // Every instance writes that it is there, which shows the end.
             (Some(trouble), Database::Postgres(_)) => Err(StoreError::Outage(trouble)),
-            (Some(_), Database::Sqlite(_)) => on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop)),
+            (Some(_), Database::Sqlite(_)) => {
+                on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop))
+            }
         }
     }
 

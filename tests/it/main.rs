@@ -10,6 +10,7 @@ mod backup;
 mod bad_input;
 mod battle;
 mod blindness;
+mod bounds;
 mod command_line;
 mod crash;
 mod deploy;

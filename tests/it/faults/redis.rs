@@ -61,7 +61,8 @@ async fn whatever_is_wrong_with_redis_battles_and_votes_go_on_at_both_instances(
         run(&["CONFIG", "SET", "requirepass", "another-horse"]);
         redis.command_with::<i64>("another-horse", &["CLIENT", "KILL", "TYPE", "pubsub"]);
     };
-    let the_former = async || redis.command_with::<()>("another-horse", &["CONFIG", "SET", "requirepass", "correct-horse"]);
+    let the_former =
+        async || redis.command_with::<()>("another-horse", &["CONFIG", "SET", "requirepass", "correct-horse"]);
     ride_out(&servers, 2, "does not accept the password", another_password, the_former).await;
     for server in servers {
         let log = server.log_at_end().await;

@@ -24,7 +24,10 @@ async fn a_postgresql_that_cannot_be_used_ends_the_start_with_one_line() {
     let as_locked = |password: &str| server.url("postgres").replace("arena@", &format!("locked:{password}@"));
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nowhere = format!("postgres://me:horse@127.0.0.1:{port}/arena");
-    refused(&nowhere, &["cannot reach the database", &format!("postgres://127.0.0.1:{port}/arena"), "storage.database"]);
+    refused(
+        &nowhere,
+        &["cannot reach the database", &format!("postgres://127.0.0.1:{port}/arena"), "storage.database"],
+    );
     refused(&server.url("absent"), &["has no database", "absent", "createdb"]);
     server.as_admin("CREATE ROLE locked LOGIN PASSWORD 'correct-horse'").await.unwrap();
     refused(&as_locked("wrong-horse"), &["refuses the user or the password", "storage.database"]);
