@@ -57,9 +57,12 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 async fn database(app: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => None,
+        Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),
         Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
         Ok(Err(error)) => {
-            tracing::warn!(error = ?error, "the database does not answer");
+            if !error.is_outage() {
+                tracing::warn!(error = ?error, "the database does not answer");
+            }
             Some("database: it does not answer")
         }
         Err(_) => Some("database: no answer within 2 s"),

@@ -32,7 +32,7 @@ pub async fn keep_beating(
         }
         match fleet.beat(&fingerprint(&settings.now()), clock.now()).await {
             Ok(()) => failing = false,
-            Err(error) if !failing => {
+            Err(error) if !failing && !error.is_outage() => {
                 failing = true;
                 tracing::error!(error = ?error, "this instance cannot show the others that it is there");
             }

@@ -50,6 +50,7 @@ pub async fn keep_health(
                         tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's breaker changed");
                     }
                 }
+                Err(error) if error.is_outage() => {}
                 Err(error) => tracing::error!(error = ?error, "the state of a breaker could not be kept"),
             }
         }

@@ -79,7 +79,9 @@ async fn update(refitter: &mut Refitter, leads: bool) -> bool {
         Ok(false) => {}
         Err(error) => {
             metrics::refit_failed();
-            tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+            if !error.is_outage() {
+                tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+            }
             return false;
         }
     }
@@ -136,6 +138,7 @@ pub async fn sweep_battles(
                 metrics::battles_abandoned(count);
                 tracing::info!(battles = count, "battles were left without a vote");
             }
+            Err(error) if error.is_outage() => {}
             Err(error) => tracing::error!(error = ?error, "abandoned battles could not be marked"),
         }
     }

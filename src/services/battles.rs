@@ -17,6 +17,7 @@ use super::models::Models;
 use super::relay::{self, Relay};
 use super::tasks::Tasks;
 use super::turn::{self, TurnEnd};
+use crate::battle::ModelId;
 use crate::battle::pairing::PairingError;
 use crate::battle::state::{Action, Progress, Refusal, Stage};
 use crate::chance::Chance;
@@ -90,6 +91,9 @@ pub enum BattleError {
     /// Fewer than two models can answer.
     #[error("fewer than two models can answer at the moment: try again in a minute")]
     NoModels(#[source] PairingError),
+    /// A model of the battle has left the arena, or is not known to this instance.
+    #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
+    ModelGone,
     /// The database failed.
     #[error("the arena could not keep this: try again in a minute")]
     Store(#[from] StoreError),
@@ -231,17 +235,19 @@ impl Battles {
         action: Action,
         prompt: Option<&str>,
     ) -> Result<(), BattleError> {
-        let turn = {
+        let (turn, former) = {
             let mut state = battle.state();
             let progress = state.row.progress;
             progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            self.check_models(&state.row.models)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
             state.row.progress.stage = Stage::Answering;
-            progress.turn + u32::from(prompt.is_some())
+            (progress.turn + u32::from(prompt.is_some()), progress)
         };
         let run = self.parts.fleet.new_run();
         let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, &run, self.parts.clock.now()).await;
         if !matches!(begun, Ok(true)) {
+            battle.state().row.progress = former;
             self.reread(battle).await?;
             begun?;
             battle.progress().allows(action, self.parts.settings.now().battle.max_turns)?;
@@ -379,6 +385,13 @@ impl Battles {
 
     fn refuse_while_draining(&self) -> Result<(), BattleError> {
         if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
+    }
+
+    /// Before a turn begins: a model that this instance cannot ask would void the battle, and the vote on what was
+    /// answered so far with it.
+    fn check_models(&self, models: &[ModelId; 2]) -> Result<(), BattleError> {
+        let known = models.iter().all(|model| self.parts.models.of_battle(model).is_some());
+        if known { Ok(()) } else { Err(BattleError::ModelGone) }
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {

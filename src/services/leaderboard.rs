@@ -156,6 +156,14 @@ pub enum RefitError {
     Thread(#[from] tokio::task::JoinError),
 }
 
+impl RefitError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_outage())
+    }
+}
+
 /// The rated votes in memory, and how far the log was read.
 #[derive(Debug, Clone, Default)]
 pub struct VoteTally {

@@ -255,7 +255,9 @@ impl Following<'_> {
             // Somebody was quicker: whoever watches asks for it anew.
             Ok(false) => self.battles.let_go(self.battle),
             Err(error) => {
-                tracing::warn!(battle.id = %self.battle.id, error = ?error, "a followed battle could not be looked up");
+                if !error.is_outage() {
+                    tracing::warn!(battle.id = %self.battle.id, error = ?error, "a followed battle could not be looked up");
+                }
                 return false;
             }
         }

@@ -26,6 +26,9 @@ use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);
+/// How often replies are offered to a database that is in trouble, and for how long.
+const OFFER_EVERY: Duration = Duration::from_millis(500);
+const OFFER_FOR: Duration = Duration::from_secs(600);
 /// Bytes of a side that have come and were not shown, from which on its provider is not read.
 const MAX_BACKLOG: usize = 64 * 1024;
 /// Replacements in one turn at the most.
@@ -301,8 +304,7 @@ impl<'a> Turn<'a> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
         let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
-        let now = self.parts.clock.now();
-        let kept = self.parts.store.finish_turn(&self.battle.id, &self.run, progress, &replies, now).await?;
+        let kept = self.parts.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
         {
             let mut state = self.battle.state();
             state.stopper = None;
@@ -320,6 +322,30 @@ impl<'a> Turn<'a> {
             self.battle.move_on(stage, BattleEvent::Ready);
         }
         Ok(TurnEnd::Finished)
+    }
+}
+
+impl BattleParts {
+    /// Offers the replies of a turn to the database until it takes them: an outage shall not cost what models wrote and
+    /// a visitor has read. `false` means that somebody else answers the turn.
+    async fn keep_replies(
+        &self,
+        battle: &str,
+        run: &str,
+        progress: Progress,
+        replies: &[NewReply],
+    ) -> Result<bool, StoreError> {
+        let (began, shutdown) = (Instant::now(), self.tasks.shutdown());
+        loop {
+            let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
+            match kept {
+                Err(error) if error.is_outage() && began.elapsed() < OFFER_FOR => tokio::select! {
+                    () = tokio::time::sleep(OFFER_EVERY) => {}
+                    () = shutdown.cancelled() => return Err(error),
+                },
+                kept => return kept,
+            }
+        }
     }
 }
 

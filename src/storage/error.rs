@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::trouble::Trouble;
+
 /// Storage did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -110,7 +112,35 @@ pub enum StoreError {
     /// A migration failed.
     #[error("the database could not be migrated")]
     Migrate(#[source] sqlx::migrate::MigrateError),
+    /// It is known to be in trouble, so it was not asked.
+    #[error("the database fails: {0}")]
+    Outage(Trouble),
     /// The database refused or was out of reach.
     #[error("the database failed")]
     Database(#[from] sqlx::Error),
+}
+
+impl StoreError {
+    /// Whether the database is out of reach, or takes no writes, until somebody mends it. The log has it already: it
+    /// is told once, when it begins, and not by everyone who meets it.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        self.trouble().is_some()
+    }
+
+    /// Whether what is kept can be read all the same.
+    #[must_use]
+    pub fn stops_writes_only(&self) -> bool {
+        self.trouble().is_some_and(Trouble::stops_writes_only)
+    }
+
+    fn trouble(&self) -> Option<Trouble> {
+        match self {
+            Self::Group(error) => error.trouble(),
+            Self::Database(error) => Trouble::of(error),
+            Self::Outage(trouble) => Some(*trouble),
+            Self::Unreachable { .. } => Some(Trouble::Unreachable),
+            _ => None,
+        }
+    }
 }

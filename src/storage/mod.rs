@@ -15,6 +15,7 @@ mod postgres;
 mod retry;
 mod sqlite;
 mod transfer;
+mod trouble;
 mod vote_queue;
 mod votes;
 
@@ -31,6 +32,7 @@ pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
 pub use transfer::{Moved, TransferError, transfer};
+pub use trouble::Trouble;
 pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
@@ -74,7 +76,7 @@ macro_rules! on_writer {
 macro_rules! on_pools {
     ($database:expr, $role:ident, |$pool:ident| $body:expr) => {{
         let database: &$crate::storage::Database = $database;
-        let mut patience = $crate::storage::retry::Patience::with(database);
+        let mut patience = $crate::storage::retry::Patience::$role(database);
         loop {
             let done = match database {
                 $crate::storage::Database::Sqlite(pools) => {
@@ -132,17 +134,26 @@ impl Store {
         matches!(self.database, Database::Postgres(_))
     }
 
-    /// Whether the database answers and has the tables that this program knows.
+    /// Whether the database answers, takes writes as far as is known, and has the tables that this program knows.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's.
+    /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's, [`StoreError::Outage`]
+    /// where it takes no writes.
     pub async fn check(&self) -> Result<(), StoreError> {
         let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
         let known = match self.database {
             Database::Sqlite(_) => &sqlite::MIGRATIONS,
             Database::Postgres(_) => &postgres::MIGRATIONS,
         };
-        compare_versions(applied, known)
+        compare_versions(applied, known)?;
+        match (self.database.outage().trouble(), &self.database) {
+            (None, _) => Ok(()),
+            // Every instance writes that it is there, which shows the end.
+            (Some(trouble), Database::Postgres(_)) => Err(StoreError::Outage(trouble)),
+            (Some(_), Database::Sqlite(_)) => {
+                on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop))
+            }
+        }
     }
 
     /// Waits for votes in the queue and for running statements, and closes all connections.
@@ -212,6 +223,9 @@ impl Backend {
 
 /// The last migration that the database has.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
+
+/// Writes a page of the embedded database and changes nothing: the number is nobody's.
+const TRY_WRITE: &str = "PRAGMA user_version = 0";
 
 /// Whether the migrations that the database has are those that this program knows.
 fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {

@@ -4,11 +4,12 @@
 //! folder is safe to send again when nobody knows whether its commit came through.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::trouble::Trouble;
 use super::{Database, StoreError};
 
 /// No further try begins after this long: enough for a server that restarts, and short of a visitor's patience.
@@ -16,31 +17,58 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// The first wait; doubled up to the longest one.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_millis(800);
-/// An outage is told once, not for each statement that meets it.
+/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is told.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// What all statements on one database know of its failures.
+/// What all statements on one database know of its failures. An outage is told once, and so is its end, not for each
+/// statement that meets it: whoever asked need not log it again (see [`StoreError::is_outage`]).
 #[derive(Debug, Default)]
 pub(super) struct Outage {
-    told_at: Mutex<Option<Instant>>,
+    state: Mutex<OutageState>,
+    /// Whether there is one; asked after every statement.
     open: AtomicBool,
     waits: AtomicU32,
 }
 
+#[derive(Debug, Default)]
+struct OutageState {
+    /// What is wrong at the moment.
+    trouble: Option<Trouble>,
+    /// What the log has of it; one outage may show in several ways.
+    told: Vec<Trouble>,
+    ended_at: Option<Instant>,
+}
+
 impl Outage {
-    fn begins(&self, error: &StoreError) {
-        let mut told_at = self.told_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if told_at.is_none_or(|at| at.elapsed() > QUIET) {
-            *told_at = Some(Instant::now());
-            self.open.store(true, Ordering::Relaxed);
-            tracing::warn!(error = ?error, "the database does not answer as it should; trying again");
+    /// What is wrong with the database, if anything.
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        if self.open.load(Ordering::Relaxed) { self.state().trouble } else { None }
+    }
+
+    fn meets(&self, trouble: Trouble, error: &sqlx::Error) {
+        let mut state = self.state();
+        state.trouble = Some(trouble);
+        self.open.store(true, Ordering::Relaxed);
+        let quiet = state.told.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
+        if !quiet && !state.told.contains(&trouble) {
+            state.told.push(trouble);
+            tracing::error!(reason = %trouble, error = %error, "the database fails: nothing is kept until it is mended");
         }
     }
 
     fn ends(&self) {
-        if self.open.swap(false, Ordering::Relaxed) {
-            tracing::info!("the database answers again");
+        let mut state = self.state();
+        state.trouble = None;
+        self.open.store(false, Ordering::Relaxed);
+        state.ended_at = Some(Instant::now());
+        if !std::mem::take(&mut state.told).is_empty() {
+            tracing::info!("the database answers again: everything goes on");
         }
+    }
+
+    fn state(&self) -> MutexGuard<'_, OutageState> {
+        // The state is valid after each statement, so a panic elsewhere does not spoil it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Spreads the waits of many callers evenly over a half to one and a half of `wait`, in steps of the golden ratio.
@@ -53,22 +81,33 @@ impl Outage {
 /// The further tries of one statement.
 pub(super) struct Patience<'a> {
     database: &'a Database,
+    writes: bool,
     began: Instant,
     wait: Duration,
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn with(database: &'a Database) -> Self {
-        Self { database, began: Instant::now(), wait: FIRST_WAIT }
+    /// For a statement that only reads.
+    pub(super) fn reader(database: &'a Database) -> Self {
+        Self { database, writes: false, began: Instant::now(), wait: FIRST_WAIT }
+    }
+
+    /// For a statement that writes.
+    pub(super) fn writer(database: &'a Database) -> Self {
+        Self { writes: true, ..Self::reader(database) }
     }
 
     /// Whether to try once more, after a pause.
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
+        let outage = self.database.outage();
+        if let StoreError::Database(error) = error
+            && let Some(trouble) = Trouble::of(error)
+        {
+            outage.meets(trouble, error);
+        }
         if !self.database.passes(error) {
             return false;
         }
-        let outage = self.database.outage();
-        outage.begins(error);
         let pause = outage.spread(self.wait);
         if self.began.elapsed() + pause > LONGEST {
             return false;
@@ -78,10 +117,11 @@ impl<'a> Patience<'a> {
         true
     }
 
-    /// The statement came through.
+    /// The statement came through: an outage that it would have met is over.
     pub(super) fn rewarded(self) {
-        if self.wait > FIRST_WAIT {
-            self.database.outage().ends();
+        let outage = self.database.outage();
+        if outage.trouble().is_some_and(|trouble| self.writes || !trouble.stops_writes_only()) {
+            outage.ends();
         }
     }
 }
@@ -117,22 +157,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_outage_is_told_once_and_so_is_its_end() {
+    /// What the log holds after this.
+    fn told(happening: impl FnOnce(&Outage)) -> Vec<String> {
         let log = Log::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || {
-            let (outage, error) = (Outage::default(), StoreError::Database(sqlx::Error::PoolTimedOut));
-            outage.ends();
-            outage.begins(&error);
-            outage.begins(&error);
-            outage.ends();
-            outage.ends();
-        });
+        tracing::subscriber::with_default(subscriber, || happening(&Outage::default()));
         let told = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-        let lines: Vec<&str> = told.lines().collect();
-        assert_eq!(lines.len(), 2, "{told}");
-        assert!(lines[0].contains("trying again") && lines[1].contains("answers again"), "{told}");
+        told.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn an_outage_is_told_once_in_each_of_its_ways_and_so_is_its_end() {
+        let lines = told(|outage| {
+            for trouble in [Trouble::DiskFull, Trouble::Unreachable, Trouble::DiskFull, Trouble::Unreachable] {
+                outage.meets(trouble, &sqlx::Error::PoolTimedOut);
+                assert_eq!(outage.trouble(), Some(trouble));
+            }
+            outage.ends();
+            assert_eq!(outage.trouble(), None);
+        });
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].contains("is full: free some space") && lines[1].contains("start its server"), "{lines:?}");
+        assert!(lines[2].contains("answers again"), "{lines:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_fails_right_after_an_outage_belongs_to_it() {
+        let meets = |outage: &Outage| outage.meets(Trouble::Unreachable, &sqlx::Error::PoolTimedOut);
+        let (first, second) = (Outage::default(), Outage::default());
+        let lines = told(|_| {
+            meets(&first);
+            first.ends();
+            meets(&first);
+            first.ends();
+        });
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        second.ends();
+        tokio::time::advance(QUIET).await;
+        assert_eq!(told(|_| meets(&second)).len(), 1);
     }
 }

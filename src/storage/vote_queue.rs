@@ -100,7 +100,7 @@ impl VoteWriter {
     async fn write(&self, ballots: &[Ballot], answers: Vec<Answer>) {
         match self.insert(ballots).await {
             Ok(written) => answer(answers, || Ok(written)),
-            Err(error) if ballots.len() > 1 && !self.database.passes(&error) => {
+            Err(error) if ballots.len() > 1 && !error.is_outage() && !self.database.passes(&error) => {
                 for (ballot, alone) in ballots.iter().zip(answers) {
                     // A caller that is gone has left the battle, too.
                     let _ = alone.send(self.insert(std::slice::from_ref(ballot)).await);

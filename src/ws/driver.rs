@@ -300,7 +300,10 @@ impl Driver {
     where
         E: ErrorCode + std::error::Error,
     {
-        if let Some(source) = error.source() {
+        let told = |source: &(dyn std::error::Error + 'static)| {
+            source.downcast_ref().is_some_and(crate::storage::StoreError::is_outage)
+        };
+        if let Some(source) = error.source().filter(|source| !told(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
         let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };

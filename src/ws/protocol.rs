@@ -342,7 +342,7 @@ impl ErrorCode for BattleError {
             Self::Refused(refusal) => refusal.code(),
             Self::Busy => "busy",
             Self::Draining => "draining",
-            Self::NoModels(_) => "no_models",
+            Self::NoModels(_) | Self::ModelGone => "no_models",
             Self::Store(_) => "storage",
         }
     }

@@ -364,3 +364,17 @@ fn shown_html(visitor: &Visitor) -> String {
     }
     blocks.into_values().collect()
 }
+
+#[actix_web::test]
+async fn a_question_that_the_database_did_not_take_leaves_the_battle_as_it_was() {
+    let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    arena.app.store.close().await;
+    for _ in 0..2 {
+        visitor.send(json!({"type": "message", "prompt": "And then?"})).await;
+        assert_eq!(visitor.next().await["code"], "storage");
+    }
+}

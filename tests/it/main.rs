@@ -14,6 +14,7 @@ mod bounds;
 mod command_line;
 mod crash;
 mod deploy;
+mod faults;
 mod fleet;
 mod graceful;
 mod health;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langya::config::StorageSettings;
@@ -76,53 +76,104 @@ impl TestDatabase {
 
 /// A server of a test's own, for what no test may do to the shared one.
 pub(crate) struct OwnServer {
-    folder: TempDir,
+    folder: PathBuf,
     port: u16,
+    /// Removed with the server; `None` where the test has given the folder.
+    own_folder: Option<TempDir>,
 }
 
 impl OwnServer {
     /// Starts a server on a free port; `None` where the tests run without PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Self::start_in(folder.path())?;
+        server.own_folder = Some(folder);
+        Some(server)
+    }
+
+    /// The same with its files in this folder.
+    pub(crate) fn start_in(folder: &Path) -> Option<Self> {
         if admin_address().is_none() {
             println!("skipped: PostgreSQL tests run in ./tests/run");
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Self { folder, port };
+        let server = Self { folder: folder.to_owned(), port, own_folder: None };
         run(program("initdb").arg("-D").arg(server.data()).args([
             "--username=arena",
             "--auth=trust",
             "--encoding=UTF8",
             "--no-locale",
             "--no-sync",
+            "--wal-segsize=1",
         ]));
-        run(&mut server.control("start", "fast"));
+        server.ask_for_passwords();
+        run(&mut server.control("start", "fast", ""));
         Some(server)
+    }
+
+    /// One user has to give a password, so that tests can give a wrong one.
+    fn ask_for_passwords(&self) {
+        let file = self.data().join("pg_hba.conf");
+        let rules = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("host all locked 127.0.0.1/32 scram-sha-256\n{rules}")).unwrap();
+    }
+
+    /// The address of a database on it, for its administrator.
+    pub(crate) fn url(&self, database: &str) -> String {
+        format!("postgres://arena@127.0.0.1:{}/{database}", self.port)
     }
 
     /// The store of an instance on it, with its tables.
     pub(crate) async fn open(&self) -> Store {
-        let url = format!("postgres://arena@127.0.0.1:{}/postgres", self.port);
-        let settings = StorageSettings { database: url.into(), ..StorageSettings::default() };
+        let settings = StorageSettings { database: self.url("postgres").into(), ..StorageSettings::default() };
         Store::open(&settings, IfMissing::Create).await.unwrap()
     }
 
-    /// Restarts it, `fast` (in order) or `immediate` (as after a crash).
+    /// Runs a statement of an administrator.
+    pub(crate) async fn as_admin(&self, statement: &'static str) -> Result<(), sqlx::Error> {
+        let mut connection = PgConnection::connect(&self.url("postgres")).await?;
+        sqlx::raw_sql(statement).execute(&mut connection).await?;
+        connection.close().await
+    }
+
+    /// Gives its first database a setting, or takes it away.
+    pub(crate) async fn alter_database(&self, setting: &str, value: Option<&str>) {
+        let change = value.map_or_else(|| format!("RESET {setting}"), |value| format!("SET {setting} = {value}"));
+        // The session must be one that may write, whatever the database says.
+        let address = self.url("postgres") + "?options[default_transaction_read_only]=off";
+        let mut connection = PgConnection::connect(&address).await.unwrap();
+        let alter = AssertSqlSafe(format!("ALTER DATABASE postgres {change}"));
+        sqlx::raw_sql(alter).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// Restarts it, `fast` (in order) or `immediate` (as after a crash); starts it where it has ended.
     pub(crate) async fn restart(&self, mode: &str) {
-        let mut restart = self.control("restart", mode);
+        self.restart_with(mode, "").await;
+    }
+
+    /// The same with further options of the server.
+    pub(crate) async fn restart_with(&self, mode: &str, options: &str) {
+        let mut restart = self.control("restart", mode, options);
         tokio::task::spawn_blocking(move || run(&mut restart)).await.unwrap();
     }
 
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+    /// Ends it as a crash would.
+    pub(crate) async fn crash(&self) {
+        let mut stop = self.control("stop", "immediate", "");
+        tokio::task::spawn_blocking(move || run(&mut stop)).await.unwrap();
     }
 
-    fn control(&self, action: &str, mode: &str) -> Command {
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn control(&self, action: &str, mode: &str, options: &str) -> Command {
         let mut control = program("pg_ctl");
-        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories=", self.port);
-        control.arg("-D").arg(self.data()).arg("-l").arg(self.folder.path().join("log"));
+        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= {options}", self.port);
+        control.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log"));
         control.args(["-w", "-m", mode, "-o", &options, action]);
         control
     }
@@ -130,7 +181,8 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        run(&mut self.control("stop", "immediate"));
+        // A server that the test has ended is ended.
+        let _ = self.control("stop", "immediate", "").stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
@@ -148,7 +200,7 @@ fn program(name: &str) -> Command {
 }
 
 fn run(command: &mut Command) {
-    let output = command.stdout(std::process::Stdio::null()).status().unwrap();
+    let output = command.stdout(Stdio::null()).status().unwrap();
     assert!(output.success(), "{command:?}");
 }
 

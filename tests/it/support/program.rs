@@ -88,6 +88,14 @@ impl Server {
         }
     }
 
+    /// Waits until so many lines of the log hold this.
+    pub(crate) async fn logged_times(&self, part: &str, times: usize) {
+        let mut log = self.log.clone();
+        let enough = log.wait_for(|log| log.lines().filter(|line| line.contains(part)).count() >= times);
+        let said = tokio::time::timeout(PATIENCE, enough).await;
+        assert!(said.is_ok_and(|said| said.is_ok()), "the log lacks {times} times {part:?}: {}", self.log());
+    }
+
     /// The log so far.
     pub(crate) fn log(&self) -> String {
         self.log.borrow().clone()

@@ -46,7 +46,12 @@ impl TestRedis {
 
     /// Runs a command as an operator would.
     pub(crate) fn command<T: FromRedisValue>(&self, words: &[&str]) -> T {
-        let mut connection = Client::open(self.url(self.password)).unwrap().get_connection().unwrap();
+        self.command_with(self.password, words)
+    }
+
+    /// The same where the password was changed.
+    pub(crate) fn command_with<T: FromRedisValue>(&self, password: &str, words: &[&str]) -> T {
+        let mut connection = Client::open(self.url(password)).unwrap().get_connection().unwrap();
         let mut command = redis::Cmd::new();
         words.iter().for_each(|word| {
             command.arg(*word);

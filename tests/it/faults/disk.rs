@@ -1,0 +1,166 @@
+//! The disk fills up under the arena, and somebody frees some space.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use langya::clock::Timestamp;
+use langya::config::StorageSettings;
+use langya::storage::{IfMissing, Store};
+use serde_json::Value;
+
+use super::{Place, begun, check, check_told_once, lines, ready, readyz};
+use crate::support::postgres::OwnServer;
+use crate::support::program::Server;
+use crate::support::visitor::Visitor;
+
+/// A small file system of its own.
+struct SmallDisk {
+    folder: PathBuf,
+}
+
+impl SmallDisk {
+    /// Mounts one on this folder; `None` where this user or this machine may not.
+    fn mount(folder: &Path, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(folder).unwrap();
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(folder).output();
+        if !mount.is_ok_and(|mount| mount.status.success()) {
+            println!("skipped: a full disk needs the right to mount one");
+            return None;
+        }
+        Some(Self { folder: folder.to_owned() })
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.folder.join("ballast")
+    }
+
+    /// Fills it to the last byte, but for this much.
+    fn fill_but_for(&self, bytes: usize) {
+        let reserve = self.folder.join("reserve");
+        std::fs::write(&reserve, vec![1; bytes]).unwrap();
+        let mut ballast = File::create(self.ballast()).unwrap();
+        while ballast.write_all(&[1; 4_096]).is_ok() {}
+        std::fs::remove_file(reserve).unwrap();
+    }
+
+    /// Frees all that was filled.
+    fn free(&self) {
+        std::fs::remove_file(self.ballast()).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // It goes as soon as nobody uses it; a test that failed may have left somebody.
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
+    }
+}
+
+/// Votes by these visitors until one of them is not acknowledged; that one, and the receipts of those before.
+async fn vote_until_refused(voters: Vec<Visitor>) -> (Visitor, Vec<Value>) {
+    let mut receipts = Vec::new();
+    for mut voter in voters {
+        let answer = voter.vote("b").await;
+        if answer["type"] == "error" {
+            check(&answer, "storage");
+            return (voter, receipts);
+        }
+        receipts.push(answer);
+    }
+    panic!("the disk was never full");
+}
+
+async fn voters(server: &Server, count: usize) -> Vec<Visitor> {
+    let mut voters = Vec::with_capacity(count);
+    for _ in 0..count {
+        voters.push(ready(server).await);
+    }
+    voters
+}
+
+/// Every receipt is of a row, and every row has its receipt.
+async fn check_kept(store: &Store, receipts: &[Value]) {
+    let rows = store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 10_000).await.unwrap();
+    let mut kept: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    let mut told: Vec<&str> = receipts.iter().map(|receipt| receipt["vote"].as_str().unwrap()).collect();
+    kept.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(kept, told);
+}
+
+#[actix_web::test]
+async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space() {
+    const VOTERS: usize = 40;
+    let place = Place::with_replies(VOTERS).await;
+    let Some(disk) = SmallDisk::mount(&place.path().join("data"), "16m") else { return };
+    let server = place.serve(&[]);
+    let (all, mut reader) = (voters(&server, VOTERS).await, begun(&server).await);
+    disk.fill_but_for(200_000);
+    let (mut refused, mut receipts) = vote_until_refused(all).await;
+    assert!(!receipts.is_empty(), "some space was left");
+    let words = "the disk that holds the data folder is full: free some space";
+    server.logged(words).await;
+    place.gate.open();
+    reader.next_of(&["done"]).await;
+    check(&refused.vote("b").await, "storage");
+    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it takes no writes, see the log\n".into()));
+
+    disk.free();
+    reader.next_of(&["ready"]).await;
+    for visitor in [&mut refused, &mut reader] {
+        let receipt = visitor.vote("a").await;
+        check(&receipt, "revealed");
+        receipts.push(receipt);
+    }
+    server.logged("answers again").await;
+    assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    check_told_once(&server.log_at_end().await, words);
+
+    let settings = StorageSettings { data_dir: place.path().join("data"), ..StorageSettings::default() };
+    let store = Store::open(&settings, IfMissing::Fail).await.unwrap();
+    check_kept(&store, &receipts).await;
+    store.close().await;
+    let file = sqlx::sqlite::SqliteConnectOptions::new().filename(settings.data_dir.join("langya.db"));
+    let pool = sqlx::SqlitePool::connect_with(file).await.unwrap();
+    let integrity: String = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&pool).await.unwrap();
+    assert_eq!(integrity, "ok");
+    pool.close().await;
+}
+
+#[actix_web::test]
+async fn a_postgresql_whose_disk_fills_up_and_that_crashes_of_it_is_waited_for() {
+    const VOTERS: usize = 40;
+    let place = Place::with_replies(VOTERS).await;
+    let Some(disk) = SmallDisk::mount(&place.path().join("postgres"), "160m") else { return };
+    let Some(database) = OwnServer::start_in(&disk.folder) else { return };
+    let server = place.serve(&["--database", &database.url("postgres")]);
+    let (all, mut reader) = (voters(&server, VOTERS).await, begun(&server).await);
+    disk.fill_but_for(0);
+    // Log files of the server that are there already still take votes; a new one finds no space, and the server ends.
+    let filling = async { while database.as_admin("SELECT pg_switch_wal(), txid_current()").await.is_ok() {} };
+    let (refused, ()) = futures_util::join!(vote_until_refused(all), filling);
+    let (mut refused, mut receipts) = refused;
+    server.logged("the database fails").await;
+    place.gate.open();
+    reader.next_of(&["done"]).await;
+    let (status, said) = readyz(&server).await;
+    assert!(status == 503 && said.contains("database: "), "{status} {said}");
+
+    disk.free();
+    database.restart("immediate").await;
+    server.logged("answers again").await;
+    reader.next_of(&["ready"]).await;
+    for visitor in [&mut refused, &mut reader] {
+        let receipt = visitor.vote("a").await;
+        check(&receipt, "revealed");
+        receipts.push(receipt);
+    }
+    check_kept(&database.open().await, &receipts).await;
+    let log = server.log_at_end().await;
+    let wrong = lines(&log, "ERROR") + lines(&log, "WARN");
+    assert!(wrong <= 2 && wrong == lines(&log, "the database fails"), "that it is full, and that it is gone: {log}");
+    assert_eq!(lines(&log, "answers again"), 1, "{log}");
+}
