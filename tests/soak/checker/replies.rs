@@ -133,24 +133,24 @@ fn check_author(row: &StoredBattle, turn: u32, side: Side, text: &str, index: &I
 
 /// A stored reply is what its model wrote, all of it where it is said to be complete.
 fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violation>) {
-    let Some(row) = index.battles.get(reply.battle.as_str()) else {
-        let battle = reply.battle.clone();
+    let (battle, turn, side) = (reply.battle.clone(), reply.turn, reply.side.as_str());
+    if !index.battles.contains_key(reply.battle.as_str()) {
         found.push(Violation::BattleLost { battle, why: "a reply without its battle".into() });
         return;
+    }
+    let prompt = index.turns.get(&(reply.battle.as_str(), turn)).map_or("", |row| row.prompt.as_str());
+    let fits = |request: &&&Written| match reply.ending.as_str() {
+        "complete" => request.text == reply.text,
+        _ => request.text.starts_with(&reply.text),
     };
-    if reply.text.is_empty() {
+    let authors: Vec<&&Written> = index.written_to(prompt).iter().filter(fits).collect();
+    if reply.text.is_empty() && reply.ending != "complete" {
         return;
     }
-    check_author(row, reply.turn, reply.side, &reply.text, index, found);
-    let prompt = index.turns.get(&(reply.battle.as_str(), reply.turn)).map_or("", |row| row.prompt.as_str());
-    let whole = index.written_to(prompt).iter().any(|request| request.text == reply.text);
-    if reply.ending == "complete" && !whole {
-        found.push(Violation::TextBroken {
-            battle: reply.battle.clone(),
-            turn: reply.turn,
-            side: reply.side.as_str(),
-            text: reply.text.clone(),
-        });
+    if authors.is_empty() {
+        found.push(Violation::TextBroken { battle, turn, side, text: reply.text.clone() });
+    } else if !authors.iter().any(|request| request.model == reply.model) {
+        found.push(Violation::WrongModel { battle, turn, side, model: reply.model.clone() });
     }
 }
 

@@ -490,12 +490,17 @@ fn a_model_that_is_not_in_the_battle_is_found() {
         intrude(e);
         e.stored.failures.push(StoredFailure { battle: "two".into(), side: Side::B, model: "red".into() });
     });
-    assert!(!found.iter().any(wrong), "a replaced model may have been seen: {found:#?}");
+    let shown = found.iter().filter(|violation| wrong(violation)).count();
+    assert_eq!(shown, 0, "a replaced model may have been seen: {found:#?}");
+    check(
+        |e| e.stored.replies[0].model = "blue".into(),
+        |v| matches!(v, Violation::WrongModel { battle, model, .. } if battle == "one" && model == "blue"),
+    );
 }
 
 #[test]
 fn a_reply_kept_short_and_called_complete_is_found() {
-    let shorten = |e: &mut Evidence| e.stored.replies.iter_mut().for_each(|row| drop(row.text.pop()));
+    let shorten = |e: &mut Evidence| e.stored.replies.iter_mut().for_each(|row| row.text.truncate(9));
     check(shorten, |v| matches!(v, Violation::TextBroken { .. }));
 }
 
