@@ -32,6 +32,8 @@ pub(crate) struct BattleHistory {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
+    /// A further question was handed to the network.
+    Asked,
     /// Came back on a new connection, knowing the events up to this one.
     Resumed { after: u64 },
     /// A numbered event of the battle.

@@ -351,6 +351,11 @@ fn a_refused_vote_is_found() {
         history(e, "two").events.insert(0, refused);
     };
     check(refuse, |v| matches!(v, Violation::Refused { code, .. } if code == "unknown_battle"));
+    let not_ready = Event::Refused { asked: "vote", code: "not_ready".into() };
+    let refused = |v: &Violation| matches!(v, Violation::Refused { code, .. } if code == "not_ready");
+    check(|e| history(e, "two").events.extend([Event::Asked, not_ready.clone()]), refused);
+    let asked_twice = spoilt(|e| history(e, "two").events.extend([Event::Asked, Event::Asked, not_ready.clone()]));
+    assert_eq!(asked_twice, [], "the second question is being answered");
     let not_empty = |e: &mut Evidence| {
         history(e, "two").events.push(Event::Refused { asked: "vote", code: "empty_reply".into() });
     };

@@ -132,6 +132,8 @@ fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vi
             (_, code) if RETRIED.contains(&code) => true,
             // The question had got through before the connection was lost.
             ("message", "not_ready") => true,
+            // It got through twice, and the second one is being answered.
+            ("vote", "not_ready") => history.events.iter().filter(|event| **event == Event::Asked).count() > 1,
             ("vote", "empty_reply") => has_empty_reply(history, index),
             _ => false,
         };
@@ -150,10 +152,12 @@ fn has_empty_reply(history: &BattleHistory, index: &Index<'_>) -> bool {
 /// A visitor goes on until there is a receipt, or an answer that ends the battle without one.
 fn check_end(history: &BattleHistory, found: &mut Vec<Violation>) {
     let acknowledged = history.events.iter().any(|event| matches!(event, Event::Receipt { .. }));
+    // Whether a reply really was empty is checked among the refusals.
+    let is_empty = |event: &Event| matches!(event, Event::Refused { asked: "vote", code } if code == "empty_reply");
+    if acknowledged || history.events.iter().any(is_empty) {
+        return;
+    }
     let why = match history.events.last() {
-        _ if acknowledged => return,
-        // Checked among the refusals.
-        Some(Event::Refused { asked: "vote", code }) if code == "empty_reply" => return,
         Some(Event::GaveUp { why }) => why.clone(),
         last => format!("the last that was seen is {last:?}"),
     };
