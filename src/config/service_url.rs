@@ -42,8 +42,12 @@ impl fmt::Display for ServiceUrl {
             return f.write_str(self.0.split(':').next().unwrap_or_default());
         };
         let place = rest.split(['?', '#']).next().unwrap_or_default();
-        let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
-        write!(f, "{scheme}://{place}")
+        match place.rsplit_once('@') {
+            Some((_, place)) => write!(f, "{scheme}://{place}"),
+            // What ended the place stands in the password then, and the place is half of it.
+            None if rest.contains('@') => write!(f, "{scheme}://…"),
+            None => write!(f, "{scheme}://{place}"),
+        }
     }
 }
 
@@ -69,6 +73,7 @@ mod tests {
         check("postgres://me:sec@ret@db/arena", "postgres://db/arena");
         check("redis://:secret@127.0.0.1:6379/0", "redis://127.0.0.1:6379/0");
         check("redis://127.0.0.1", "redis://127.0.0.1");
+        check("postgres://me:se?cret@db/arena", "postgres://…");
         check("mysql:secret", "mysql");
         check("", "");
     }

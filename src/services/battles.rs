@@ -124,6 +124,7 @@ impl Battles {
             language: language::detect(&opening.prompt).to_owned(),
             category: opening.category,
             intent: opening.intent,
+            answered_by: Some(self.parts.chance.token()),
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
@@ -210,7 +211,8 @@ impl Battles {
             state.row.progress.stage = Stage::Answering;
             progress.turn + u32::from(prompt.is_some())
         };
-        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, self.parts.clock.now()).await;
+        let run = self.parts.chance.token();
+        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, &run, self.parts.clock.now()).await;
         if !matches!(begun, Ok(true)) {
             self.reread(battle).await?;
             begun?;
@@ -220,6 +222,7 @@ impl Battles {
         {
             let mut state = battle.state();
             state.row.progress.turn = turn;
+            state.row.answered_by = Some(run);
             match prompt {
                 Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
                 None => state
@@ -275,9 +278,20 @@ impl Battles {
         let battle = Arc::clone(self.lock().entry(id.to_owned()).or_insert_with(|| Arc::clone(&restored)));
         if interrupted && Arc::ptr_eq(&battle, &restored) {
             // No task of this process answers the turn, so the process that did is gone: answer it anew.
-            self.answer(&battle);
+            self.take_over(&battle).await?;
         }
         Ok(battle)
+    }
+
+    async fn take_over(&self, battle: &Arc<LiveBattle>) -> Result<(), BattleError> {
+        let (run, from) = (self.parts.chance.token(), battle.state().row.answered_by.clone());
+        let now = self.parts.clock.now();
+        if !self.parts.store.take_over_turn(&battle.id, from.as_deref(), &run, now).await? {
+            return self.reread(battle).await;
+        }
+        battle.state().row.answered_by = Some(run);
+        self.answer(battle);
+        Ok(())
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {

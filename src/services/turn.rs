@@ -42,6 +42,8 @@ struct Turn<'a> {
     settings: BattleSettings,
     battle: &'a LiveBattle,
     number: u32,
+    /// Its id in the database.
+    run: String,
     sides: [SideRun; 2],
     pacer: Pacer,
     ticker: Option<Interval>,
@@ -81,6 +83,7 @@ impl<'a> Turn<'a> {
             settings,
             battle,
             number: row.progress.turn,
+            run: row.answered_by.unwrap_or_default(),
             sides,
             pacer,
             ticker,
@@ -193,9 +196,9 @@ impl<'a> Turn<'a> {
             replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
         );
         let now = self.parts.clock.now();
-        match (replacement, self.parts.store.record_side_failure(&self.battle.id, &failure, now).await) {
-            (Some((model, probability)), Ok(())) => self.replace(side, model, probability).await,
-            (None, Ok(())) => self.break_off(side),
+        match (replacement, self.parts.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await) {
+            (Some((model, probability)), Ok(true)) => self.replace(side, model, probability).await,
+            (_, Ok(_)) => self.break_off(side),
             (_, Err(error)) => {
                 tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
                 self.break_off(side);
@@ -272,7 +275,11 @@ impl<'a> Turn<'a> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
         let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
-        self.parts.store.finish_turn(&self.battle.id, progress, &replies, self.parts.clock.now()).await?;
+        let now = self.parts.clock.now();
+        if !self.parts.store.finish_turn(&self.battle.id, &self.run, progress, &replies, now).await? {
+            tracing::warn!(battle.id = %self.battle.id, "a turn was answered by somebody else meanwhile");
+            return Ok(());
+        }
         {
             let mut state = self.battle.state();
             state.stopper = None;

@@ -7,27 +7,40 @@ use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::clock::Timestamp;
 
+// A statement may be sent again when nobody knows whether its commit came through. Ids of runs are never used twice, so
+// `answered_by` tells a row that this very call wrote before from another's.
+
 const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
-     policy_version, pair_probability, language, category, intent, created_at, updated_at) \
-     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)";
-const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4)";
+     policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \
+     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
+     ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
+     WHERE battles.answered_by = excluded.answered_by";
+const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (battle_id, turn) DO NOTHING";
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
-     pair_probability, language, category, intent FROM battles WHERE id = $1";
+     pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
-const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, updated_at = $3 \
-     WHERE id = $1 AND stage = 'ready'";
-const REPLACE_SIDE_A: &str = "UPDATE battles SET model_a = $2, pair_probability = $3, updated_at = $4 WHERE id = $1";
-const REPLACE_SIDE_B: &str = "UPDATE battles SET model_b = $2, pair_probability = $3, updated_at = $4 WHERE id = $1";
-const INSERT_FAILURE: &str = "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
+     WHERE id = $1 AND ((stage = 'ready' AND turn = $5) OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
+const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
+     AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
+/// A run that voided its battle may still report its other side.
+const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' ELSE stage END, model_a = COALESCE($5, model_a), \
+     model_b = COALESCE($6, model_b), pair_probability = COALESCE($7, pair_probability), updated_at = $8 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', 'voided')";
+const INSERT_FAILURE: &str = "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, \
+     answered_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+     ON CONFLICT (battle_id, answered_by, turn, side, model) DO NOTHING";
 const UPSERT_REPLY: &str = "INSERT INTO replies (battle_id, turn, side, model, text, reasoning, ending, \
      first_token_ms, duration_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
      ON CONFLICT (battle_id, turn, side) DO UPDATE SET model = excluded.model, text = excluded.text, \
      reasoning = excluded.reasoning, ending = excluded.ending, first_token_ms = excluded.first_token_ms, \
      duration_ms = excluded.duration_ms";
-const SET_STAGE: &str = "UPDATE battles SET stage = $2, updated_at = $3 WHERE id = $1 AND stage = 'answering'";
+/// Finds the battle also where it is what it shall be: the run that answered it had voided it, or asks once more.
+const FINISH_TURN: &str = "UPDATE battles SET stage = $4, updated_at = $5 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', $4)";
 const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
      WHERE stage IN ('answering', 'ready') AND updated_at < $1";
 
@@ -54,6 +67,8 @@ pub struct BattleRow {
     pub category: Option<String>,
     /// Intent that the client named.
     pub intent: Option<String>,
+    /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
+    pub answered_by: Option<String>,
 }
 
 /// One question of a battle.
@@ -140,11 +155,11 @@ impl Store {
     /// Keeps a battle that begins, with its first prompt; it is being answered in turn 1, whatever its `progress` says.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError::IdInUse`] where another battle has its id, [`StoreError::Database`].
     pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
-        on_writer!(self, |pool| {
+        let inserted = on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
-            sqlx::query(INSERT_BATTLE)
+            let inserted = sqlx::query(INSERT_BATTLE)
                 .bind(&battle.id)
                 .bind(&battle.visitor)
                 .bind(battle.models[0].as_str())
@@ -155,13 +170,17 @@ impl Store {
                 .bind(&battle.language)
                 .bind(&battle.category)
                 .bind(&battle.intent)
+                .bind(&battle.answered_by)
                 .bind(now.0)
                 .execute(&mut *tx)
                 .await?;
+            if inserted.rows_affected() == 0 {
+                return Ok(false);
+            }
             sqlx::query(INSERT_TURN).bind(&battle.id).bind(1_i64).bind(prompt).bind(now.0).execute(&mut *tx).await?;
-            tx.commit().await?;
-        });
-        Ok(())
+            tx.commit().await.map(|()| true)
+        })?;
+        if inserted { Ok(()) } else { Err(StoreError::IdInUse(battle.id.clone())) }
     }
 
     /// A battle by its id.
@@ -196,8 +215,8 @@ impl Store {
         rows.into_iter().map(|row| row.checked(battle)).collect()
     }
 
-    /// Begins a further turn (with its prompt) or the latest one anew (without). `false` means that the battle was not
-    /// ready any more, and nothing was changed.
+    /// Has `run` begin the turn after the latest (with its prompt) or the latest one anew (without). `false` means that
+    /// the battle was not ready, or not in the turn before, and nothing was changed.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -206,12 +225,20 @@ impl Store {
         battle: &str,
         turn: u32,
         prompt: Option<&str>,
+        run: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let former = i64::from(turn) - i64::from(prompt.is_some());
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
-            let begun =
-                sqlx::query(BEGIN_TURN).bind(battle).bind(i64::from(turn)).bind(now.0).execute(&mut *tx).await?;
+            let begun = sqlx::query(BEGIN_TURN)
+                .bind(battle)
+                .bind(i64::from(turn))
+                .bind(run)
+                .bind(now.0)
+                .bind(former)
+                .execute(&mut *tx)
+                .await?;
             if begun.rows_affected() == 0 {
                 return Ok(false);
             }
@@ -224,61 +251,99 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
             }
-            tx.commit().await?;
-        });
-        Ok(true)
+            tx.commit().await.map(|()| true)
+        })
     }
 
-    /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided.
+    /// Has `run` answer the latest turn in place of `from`. `false` means that somebody else answers it, or nobody has
+    /// to any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn take_over_turn(
+        &self,
+        battle: &str,
+        from: Option<&str>,
+        run: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        on_writer!(self, |pool| {
+            let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0).execute(pool).await;
+            taken.map(|done| done.rows_affected() == 1)
+        })
+    }
+
+    /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided. `false`
+    /// means that `run` does not answer this turn any more, and nothing was changed.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn record_side_failure(
         &self,
         battle: &str,
+        run: &str,
         failure: &SideFailure,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
+        let replacement = failure.replacement.as_ref();
+        let model_of = |side| replacement.filter(|_| failure.side == side).map(|(model, _)| model.as_str());
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
+            let changed = sqlx::query(FAIL_SIDE)
+                .bind(battle)
+                .bind(run)
+                .bind(i64::from(failure.turn))
+                .bind(replacement.is_none())
+                .bind(model_of(Side::A))
+                .bind(model_of(Side::B))
+                .bind(replacement.map(|(_, probability)| *probability))
+                .bind(now.0)
+                .execute(&mut *tx)
+                .await?;
+            if changed.rows_affected() == 0 {
+                return Ok(false);
+            }
             sqlx::query(INSERT_FAILURE)
                 .bind(battle)
                 .bind(i64::from(failure.turn))
                 .bind(failure.side.as_str())
                 .bind(failure.model.as_str())
-                .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
+                .bind(replacement.map(|(model, _)| model.as_str()))
                 .bind(&failure.reason)
                 .bind(now.0)
+                .bind(run)
                 .execute(&mut *tx)
                 .await?;
-            let change = match (&failure.replacement, failure.side) {
-                (Some((model, probability)), Side::A) => {
-                    sqlx::query(REPLACE_SIDE_A).bind(battle).bind(model.as_str()).bind(*probability)
-                }
-                (Some((model, probability)), Side::B) => {
-                    sqlx::query(REPLACE_SIDE_B).bind(battle).bind(model.as_str()).bind(*probability)
-                }
-                (None, _) => sqlx::query(SET_STAGE).bind(battle).bind(Stage::Voided.as_str()),
-            };
-            change.bind(now.0).execute(&mut *tx).await?;
-            tx.commit().await?;
-        });
-        Ok(())
+            tx.commit().await.map(|()| true)
+        })
     }
 
-    /// Keeps both replies of a turn and moves the battle on to `stage` (ready or voided), all in one commit.
+    /// Keeps both replies of a turn and moves the battle on to `progress.stage` (ready or voided), all in one commit.
+    /// `false` means that `run` does not answer this turn any more, and nothing was changed.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn finish_turn(
         &self,
         battle: &str,
+        run: &str,
         progress: Progress,
         replies: &[NewReply],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
+            let finished = sqlx::query(FINISH_TURN)
+                .bind(battle)
+                .bind(run)
+                .bind(i64::from(progress.turn))
+                .bind(progress.stage.as_str())
+                .bind(now.0)
+                .execute(&mut *tx)
+                .await?;
+            if finished.rows_affected() == 0 {
+                return Ok(false);
+            }
             for reply in replies {
                 sqlx::query(UPSERT_REPLY)
                     .bind(battle)
@@ -293,10 +358,8 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
             }
-            sqlx::query(SET_STAGE).bind(battle).bind(progress.stage.as_str()).bind(now.0).execute(&mut *tx).await?;
-            tx.commit().await?;
-        });
-        Ok(())
+            tx.commit().await.map(|()| true)
+        })
     }
 
     /// Marks every battle without a vote that was last touched before `before` as abandoned; returns how many.
@@ -304,7 +367,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn abandon_battles(&self, before: Timestamp) -> Result<u64, StoreError> {
-        Ok(on_writer!(self, |pool| sqlx::query(ABANDON).bind(before.0).execute(pool).await)?.rows_affected())
+        on_writer!(self, |pool| sqlx::query(ABANDON)
+            .bind(before.0)
+            .execute(pool)
+            .await
+            .map(|done| done.rows_affected()))
     }
 }
 
@@ -322,6 +389,7 @@ struct RawBattle {
     language: String,
     category: Option<String>,
     intent: Option<String>,
+    answered_by: Option<String>,
 }
 
 impl TryFrom<RawBattle> for BattleRow {
@@ -345,6 +413,7 @@ impl TryFrom<RawBattle> for BattleRow {
             language: raw.language,
             category: raw.category,
             intent: raw.intent,
+            answered_by: raw.answered_by,
         })
     }
 }

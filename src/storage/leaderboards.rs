@@ -33,8 +33,8 @@ impl Store {
                 .bind(&board.body)
                 .execute(pool)
                 .await
-        })?;
-        Ok(())
+                .map(drop)
+        })
     }
 
     /// The latest leaderboard.

@@ -1,77 +1,84 @@
 //! Everything that is kept, behind [`Store`]: one file per table, the SQL beside the method that runs it.
 //!
 //! `Store` is an enum over database backends. The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which
-//! SQLite and PostgreSQL read alike, so that a second backend is a second arm in `on_reader` and `on_writer`.
-//! Numbers are cast here, checked, and nowhere else.
+//! SQLite and PostgreSQL read alike; `on_reader` and `on_writer` run them on either. Where the two differ, a statement
+//! has two constants and says why. Numbers are cast here, checked, and nowhere else.
 
 mod battles;
 mod error;
+mod instances;
 mod leaderboards;
+mod locks;
 mod models;
+mod postgres;
+mod sqlite;
 mod votes;
 
 use std::cmp::Ordering;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
+use std::path::PathBuf;
 
-use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::migrate::Migrator;
 
 pub use battles::{BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use error::StoreError;
+pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
+pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
+pub use postgres::PostgresPool;
+pub use sqlite::SqlitePools;
 pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
-
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// The arena's database.
 #[derive(Debug, Clone)]
 pub enum Store {
     /// The embedded default: one writer, a few readers.
     Sqlite(SqlitePools),
-}
-
-/// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
-#[derive(Debug, Clone)]
-pub struct SqlitePools {
-    writer: SqlitePool,
-    reader: SqlitePool,
+    /// A server that any number of instances share.
+    Postgres(PostgresPool),
 }
 
 /// Runs an expression with `$pool` bound to the pool that reads.
 macro_rules! on_reader {
     ($store:expr, |$pool:ident| $body:expr) => {
-        match $store {
-            $crate::storage::Store::Sqlite(pools) => {
-                let $pool = &pools.reader;
-                $body
-            }
-        }
+        $crate::storage::on_pools!($store, reader, |$pool| $body)
     };
 }
 
 /// Runs an expression with `$pool` bound to the pool that writes.
 macro_rules! on_writer {
     ($store:expr, |$pool:ident| $body:expr) => {
-        match $store {
-            $crate::storage::Store::Sqlite(pools) => {
-                let $pool = &pools.writer;
-                $body
-            }
-        }
+        $crate::storage::on_pools!($store, writer, |$pool| $body)
     };
 }
 
-pub(crate) use {on_reader, on_writer};
+/// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it.
+macro_rules! on_pools {
+    ($store:expr, $role:ident, |$pool:ident| $body:expr) => {
+        async {
+            Ok::<_, $crate::storage::StoreError>(match $store {
+                $crate::storage::Store::Sqlite(pools) => {
+                    let $pool = &pools.$role;
+                    $body?
+                }
+                $crate::storage::Store::Postgres(postgres) => {
+                    let $pool = &postgres.pool;
+                    $body?
+                }
+            })
+        }
+        .await
+    };
+}
+
+pub(crate) use {on_pools, on_reader, on_writer};
 
 /// What [`Store::open`] does where there is no database yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
-    /// Make a new one.
+    /// Make a new one; on a server, make its tables.
     Create,
     /// Fail with [`StoreError::Missing`].
     Fail,
@@ -82,40 +89,12 @@ impl Store {
     /// may not leaves that to the serving process, and takes them only as this program knows them.
     ///
     /// # Errors
-    /// [`StoreError`] names the folder or setting and the way out.
+    /// [`StoreError`] names the folder, server or setting and the way out.
     pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
-        let path = database_path(settings)?;
-        if if_missing == IfMissing::Fail && !path.exists() {
-            return Err(StoreError::Missing(path));
-        }
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let unusable = |reason: String| StoreError::DataDir { path: folder.to_owned(), reason };
-        std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
-        let options = sqlite_options(&path)?;
-        // A connection to a file needs no test before each use, which would be a round trip to its thread.
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .test_before_acquire(false)
-            .connect_with(options.clone())
-            .await
-            .map_err(|error| {
-                if is_foreign(&error) { StoreError::Foreign(path.clone()) } else { unusable(error.to_string()) }
-            })?;
-        check_durable(&writer).await?;
-        match if_missing {
-            IfMissing::Create => SQLITE_MIGRATIONS.run(&writer).await.map_err(|error| match error {
-                MigrateError::VersionMissing(version) => StoreError::Newer(version),
-                MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
-                other => StoreError::Migrate(other),
-            })?,
-            IfMissing::Fail => check_version(&writer).await?,
-        }
-        let reader = SqlitePoolOptions::new()
-            .max_connections(2)
-            .test_before_acquire(false)
-            .connect_with(options.read_only(true))
-            .await?;
-        Ok(Self::Sqlite(SqlitePools { writer, reader }))
+        Ok(match Backend::of(settings)? {
+            Backend::Sqlite(path) => Self::Sqlite(SqlitePools::open(path, if_missing).await?),
+            Backend::Postgres => Self::Postgres(PostgresPool::open(settings, if_missing).await?),
+        })
     }
 
     /// Whether the database answers.
@@ -123,96 +102,54 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`] where it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        on_reader!(self, |pool| sqlx::query("SELECT 1").execute(pool).await)?;
-        Ok(())
+        on_reader!(self, |pool| sqlx::query("SELECT 1").execute(pool).await.map(drop))
     }
 
     /// Waits for running statements and closes all connections.
     pub async fn close(&self) {
-        on_writer!(self, |pool| pool.close().await);
-        on_reader!(self, |pool| pool.close().await);
+        match self {
+            Self::Sqlite(pools) => {
+                pools.writer.close().await;
+                pools.reader.close().await;
+            }
+            Self::Postgres(postgres) => postgres.pool.close().await,
+        }
     }
 }
 
-/// The lock that one serving process holds on a database; it ends with the process.
-#[derive(Debug)]
-pub struct DataLock {
-    _file: std::fs::File,
+/// The kind of database that the settings name.
+enum Backend {
+    Sqlite(PathBuf),
+    Postgres,
 }
 
-impl DataLock {
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
-    pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
-        let database = database_path(settings)?;
-        let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
-        let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
-        std::fs::create_dir_all(&folder).map_err(unusable)?;
-        let file = std::fs::File::create(database.with_extension("lock")).map_err(unusable)?;
-        file.try_lock().map_err(|error| match error {
-            std::fs::TryLockError::WouldBlock => StoreError::Locked(folder.clone()),
-            std::fs::TryLockError::Error(error) => unusable(error),
-        })?;
-        Ok(Self { _file: file })
-    }
-}
-
-fn database_path(settings: &StorageSettings) -> Result<PathBuf, StoreError> {
-    match settings.database.expose() {
-        "" => Ok(settings.data_dir.join("langya.db")),
-        address => address
+impl Backend {
+    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+        let address = settings.database.expose();
+        if address.is_empty() {
+            return Ok(Self::Sqlite(settings.data_dir.join("langya.db")));
+        }
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            return Ok(Self::Postgres);
+        }
+        address
             .strip_prefix("sqlite:")
             .map(|path| PathBuf::from(path.trim_start_matches("//")))
             .filter(|path| !path.as_os_str().is_empty())
+            .map(Self::Sqlite)
             // An address may hold a password, so only its scheme is repeated.
-            .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…")),
+            .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
     }
 }
 
-fn sqlite_options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
-    Ok(SqliteConnectOptions::from_str("sqlite:")?
-        .filename(path)
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .busy_timeout(Duration::from_secs(10)))
-}
-
-/// Reads back the two settings on which the promise of kept votes rests.
-async fn check_durable(pool: &SqlitePool) -> Result<(), StoreError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
-    if journal != "wal" {
-        return Err(StoreError::NotDurable { setting: "journal_mode", value: journal, wanted: "wal" });
-    }
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await?;
-    if synchronous != 2 {
-        return Err(StoreError::NotDurable { setting: "synchronous", value: synchronous.to_string(), wanted: "2" });
-    }
-    Ok(())
-}
-
-async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
-    let applied: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(pool).await?;
-    let known = SQLITE_MIGRATIONS.iter().map(|migration| migration.version).max();
+/// Whether the migrations that the database has are those that this program knows.
+fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {
+    let known = migrations.iter().map(|migration| migration.version).max();
     match applied.cmp(&known) {
         Ordering::Less => Err(StoreError::Older),
         Ordering::Equal => Ok(()),
         Ordering::Greater => Err(StoreError::Newer(applied.unwrap_or_default())),
     }
-}
-
-/// Whether the file is there and is no SQLite database, or a damaged one.
-fn is_foreign(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .is_some_and(|error| ["not a database", "malformed"].iter().any(|said| error.message().contains(said)))
-}
-
-fn is_read_only(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some_and(|error| error.message().contains("readonly"))
 }
 
 /// A count or duration out of a column that never holds a negative number.

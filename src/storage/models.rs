@@ -50,9 +50,8 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
             }
-            tx.commit().await?;
-        });
-        Ok(())
+            tx.commit().await
+        })
     }
 
     /// Keeps the state of a model's circuit breaker.
@@ -68,8 +67,8 @@ impl Store {
                 .bind(now.0)
                 .execute(pool)
                 .await
-        })?;
-        Ok(())
+                .map(drop)
+        })
     }
 
     /// Every model that ever took part, by id.

@@ -146,8 +146,9 @@ impl Store {
                 .bind(i64::from(vote.turn))
                 .execute(pool)
                 .await
+                .map(|done| done.rows_affected())
         })?;
-        if inserted.rows_affected() == 1 {
+        if inserted == 1 {
             return Ok(VoteInsert::Stored);
         }
         let first = self.vote_on(&vote.battle).await?;

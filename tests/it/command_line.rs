@@ -85,7 +85,7 @@ fn votes_that_cannot_be_fitted_are_refused_by_file_and_line() {
     let path = folder.path();
     check_refused(path, &["fit", "--votes", "bad.csv"], &["bad.csv", "line 3", "nobody", "both_bad"]);
     check_refused(path, &["fit", "--votes", "absent.csv"], &["absent.csv"]);
-    check_refused(path, &["fit", "--data-dir", "data"], &["no database", "langya serve", "--data-dir"]);
+    check_refused(path, &["fit", "--data-dir", "data"], &["no arena", "langya serve", "--data-dir"]);
     let unknown = langya(path, ["fit", "--surprise"]);
     assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(2), ""));
     assert!(unknown.stderr.contains("--surprise"), "{}", unknown.stderr);

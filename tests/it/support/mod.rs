@@ -2,6 +2,7 @@
 //! model server, and the real program.
 
 pub(crate) mod arena;
+pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod scripted;
 pub(crate) mod upstream;

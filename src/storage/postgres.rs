@@ -1,0 +1,269 @@
+//! PostgreSQL: one pool for reading and writing, and what is asked of a server before it is trusted with votes.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
+use tokio::time::timeout;
+
+use super::{IfMissing, StoreError, compare_versions};
+use crate::config::{ServiceUrl, StorageSettings};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// The oldest version that the statements are written for.
+const OLDEST: i64 = 13;
+/// What an address may say after its `?`; whatever else stands there is a slip, and might be a secret.
+const ADDRESS_OPTIONS: [&str; 16] = [
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "user",
+];
+/// So that the server notices within a quarter of a minute that an instance's machine is gone, and frees its locks.
+const KEEPALIVE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "4"),
+    ("tcp_user_timeout", "12000"),
+];
+const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), \
+     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
+     current_setting('fsync'), current_setting('synchronous_commit')";
+const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
+
+/// SQLSTATE classes and codes that are told apart.
+mod code {
+    pub(super) const WRONG_PASSWORD: &str = "28P01";
+    pub(super) const NOT_ALLOWED_IN: &str = "28000";
+    pub(super) const NO_DATABASE: &str = "3D000";
+    pub(super) const NO_TABLE: &str = "42P01";
+    pub(super) const NO_PRIVILEGE: &str = "42501";
+}
+
+/// The pool, and how to make a connection outside of it.
+#[derive(Clone)]
+pub struct PostgresPool {
+    pub(super) pool: PgPool,
+    pub(super) server: Arc<Server>,
+}
+
+/// The options hold the password, so only the address is shown.
+impl fmt::Debug for PostgresPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostgresPool").field(&self.server.address).finish()
+    }
+}
+
+impl PostgresPool {
+    pub(super) async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
+        let server = Arc::new(Server::of(settings)?);
+        let mut connection = server.connect().await?;
+        ServerFacts::read(&mut connection).await?.check(&server.address)?;
+        match if_missing {
+            IfMissing::Create => server.migrate(&mut connection).await?,
+            IfMissing::Fail => server.check_version(&mut connection).await?,
+        }
+        connection.close().await?;
+        let limit = settings.statement_timeout_ms;
+        let pool = PgPoolOptions::new()
+            .max_connections(settings.max_connections)
+            .acquire_timeout(Duration::from_millis(settings.acquire_timeout_ms))
+            .connect_lazy_with(server.options.clone().options([
+                ("statement_timeout", limit),
+                // Shorter, so that an error names the lock that was waited for.
+                ("lock_timeout", limit / 2),
+                ("idle_in_transaction_session_timeout", limit),
+            ]));
+        Ok(Self { pool, server })
+    }
+}
+
+/// Where the database is and how to get in.
+pub(super) struct Server {
+    address: ServiceUrl,
+    options: PgConnectOptions,
+    patience: Duration,
+}
+
+impl Server {
+    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+        let address = &settings.database;
+        let bad = |reason: String| StoreError::BadAddress { address: address.to_string(), reason };
+        if let Some(option) = unknown_option(address.expose()) {
+            return Err(bad(format!("it has an unknown option {option:?}")));
+        }
+        let options = PgConnectOptions::from_str(address.expose())
+            .map_err(|_| bad("it has to look like postgres://USER:PASSWORD@HOST:PORT/NAME".to_owned()))?
+            .application_name("langya")
+            .options(KEEPALIVE)
+            .disable_statement_logging();
+        Ok(Self { address: address.clone(), options, patience: Duration::from_millis(settings.acquire_timeout_ms) })
+    }
+
+    /// A connection of its own, outside of the pool and without limits on its statements.
+    pub(super) async fn connect(&self) -> Result<PgConnection, StoreError> {
+        match timeout(self.patience, PgConnection::connect_with(&self.options)).await {
+            Ok(connected) => connected.map_err(|error| self.explain(&error)),
+            Err(_) => Err(self.unreachable(format!("no answer within {} ms", self.patience.as_millis()))),
+        }
+    }
+
+    /// How long an answer is waited for.
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    async fn migrate(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        MIGRATIONS.run(connection).await.map_err(|error| match error {
+            MigrateError::VersionMissing(version) => StoreError::Newer(version),
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
+                if is(&error, code::NO_PRIVILEGE) =>
+            {
+                StoreError::NoPrivilege(self.address.to_string())
+            }
+            other => StoreError::Migrate(other),
+        })
+    }
+
+    async fn check_version(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
+            if is(&error, code::NO_TABLE) { StoreError::Missing(self.address.to_string()) } else { error.into() }
+        })?;
+        compare_versions(applied, &MIGRATIONS)
+    }
+
+    fn explain(&self, error: &sqlx::Error) -> StoreError {
+        if is(error, code::WRONG_PASSWORD) || is(error, code::NOT_ALLOWED_IN) {
+            return StoreError::Denied(self.address.to_string());
+        }
+        if is(error, code::NO_DATABASE) {
+            return StoreError::NoDatabase(self.address.to_string());
+        }
+        self.unreachable(match error {
+            sqlx::Error::Io(error) => error.to_string(),
+            sqlx::Error::Database(error) => error.message().to_owned(),
+            other => other.to_string(),
+        })
+    }
+
+    fn unreachable(&self, reason: String) -> StoreError {
+        StoreError::Unreachable { address: self.address.to_string(), reason }
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, sqlx::FromRow)]
+struct ServerFacts {
+    version: i64,
+    read_only: bool,
+    encoding: String,
+    fsync: String,
+    synchronous_commit: String,
+}
+
+impl ServerFacts {
+    async fn read(connection: &mut PgConnection) -> Result<Self, StoreError> {
+        let (version, read_only, encoding, fsync, synchronous_commit) =
+            sqlx::query_as(SELECT_FACTS).fetch_one(connection).await?;
+        Ok(Self { version, read_only, encoding, fsync, synchronous_commit })
+    }
+
+    /// Refuses a server on which a vote could not be kept, or not be kept for sure.
+    fn check(self, address: &ServiceUrl) -> Result<(), StoreError> {
+        let major = self.version / 10_000;
+        if major < OLDEST {
+            return Err(StoreError::TooOld { found: major, oldest: OLDEST });
+        }
+        if self.read_only {
+            return Err(StoreError::ReadOnly(address.to_string()));
+        }
+        let wanted = |setting, value: String, wanted| Err(StoreError::NotDurable { setting, value, wanted });
+        if self.fsync != "on" {
+            return wanted("fsync", self.fsync, "on");
+        }
+        // `local`, `remote_write` and `remote_apply` flush at home before they answer.
+        if self.synchronous_commit == "off" {
+            return wanted("synchronous_commit", self.synchronous_commit, "on");
+        }
+        if self.encoding != "UTF8" {
+            return Err(StoreError::Encoding { address: address.to_string(), encoding: self.encoding });
+        }
+        Ok(())
+    }
+}
+
+fn is(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|found| found == code)
+}
+
+fn unknown_option(address: &str) -> Option<&str> {
+    let options = address.split_once('?')?.1;
+    let names = options.split('&').filter_map(|option| option.split('=').next());
+    names.into_iter().find(|name| !ADDRESS_OPTIONS.contains(name) && !name.starts_with("options["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> ServerFacts {
+        ServerFacts {
+            version: 150_004,
+            read_only: false,
+            encoding: "UTF8".into(),
+            fsync: "on".into(),
+            synchronous_commit: "on".into(),
+        }
+    }
+
+    #[track_caller]
+    fn check(facts: ServerFacts, said: &str) {
+        let refused = facts.check(&"postgres://me:secret@db/arena".into()).unwrap_err().to_string();
+        assert!(refused.contains(said) && !refused.contains("secret"), "{refused}");
+    }
+
+    #[test]
+    fn a_server_that_might_lose_votes_is_refused() {
+        good().check(&ServiceUrl::default()).unwrap();
+        for flushed_at_home in ["local", "remote_write", "remote_apply"] {
+            let facts = ServerFacts { synchronous_commit: flushed_at_home.into(), ..good() };
+            facts.check(&ServiceUrl::default()).unwrap();
+        }
+        check(ServerFacts { version: 120_017, ..good() }, "PostgreSQL 12");
+        check(ServerFacts { read_only: true, ..good() }, "postgres://db/arena is read-only");
+        check(ServerFacts { fsync: "off".into(), ..good() }, "fsync = off");
+        check(ServerFacts { synchronous_commit: "off".into(), ..good() }, "synchronous_commit = off");
+        check(ServerFacts { encoding: "LATIN1".into(), ..good() }, "LATIN1");
+    }
+
+    #[test]
+    fn an_address_with_a_slip_is_refused_without_its_password() {
+        for (address, said) in [
+            ("postgres://me:secret@db/arena?pasword=secret", "\"pasword\""),
+            ("postgres://me:secret@db:port/arena", "has to look like"),
+            ("postgres://me:secret@db/arena?sslmode=secret", "has to look like"),
+            ("postgres://me:sec?ret@db/arena", "unknown option"),
+        ] {
+            let settings = StorageSettings { database: address.into(), ..StorageSettings::default() };
+            let refused = Server::of(&settings).map(|_| ()).unwrap_err().to_string();
+            assert!(refused.contains(said) && !refused.contains("sec"), "{address}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The migrations of both databases: equal names, and each runs over the rows that the one before left.
+
+use std::path::Path;
+
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+
+use crate::support::postgres::TestDatabase;
+
+/// Rows as the migration of this name left them; a new migration brings its own.
+fn sample_rows(name: &str) -> &'static str {
+    if name.ends_with("_create_arena.sql") { include_str!("../../data/sample_rows.sql") } else { "" }
+}
+
+fn names(database: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(database);
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn migrations_have_the_same_names_on_both_databases() {
+    let names_on_sqlite = names("sqlite");
+    assert_eq!(names_on_sqlite, names("postgres"));
+    for name in &names_on_sqlite {
+        let (date, words) = name.split_once('_').unwrap();
+        assert!(date.len() == 14 && date.bytes().all(|byte| byte.is_ascii_digit()), "{name}: YYYYMMDDHHMMSS first");
+        let words = words.strip_suffix(".sql").unwrap();
+        assert!(words.contains('_') && words.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase()), "{name}");
+    }
+}
+
+/// Each migration, and then the sample rows that belong to it.
+macro_rules! replay {
+    ($migrator:expr, $names:expr, $pool:expr) => {{
+        let (migrator, names): (Migrator, Vec<String>) = ($migrator, $names);
+        assert_eq!(migrator.iter().count(), names.len());
+        for (migration, name) in migrator.iter().zip(&names) {
+            sqlx::raw_sql(migration.sql.clone()).execute($pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+            sqlx::raw_sql(sample_rows(name)).execute($pool).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        let votes: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM votes").fetch_one($pool).await.unwrap();
+        assert_eq!(votes, 2, "the sample rows are still there");
+    }};
+}
+
+#[actix_web::test]
+async fn migrations_are_replayed_over_sample_rows_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = SqliteConnectOptions::new().filename(folder.path().join("empty.db")).create_if_missing(true);
+    let pool = SqlitePool::connect_with(empty).await.unwrap();
+    replay!(sqlx::migrate!("migrations/sqlite"), names("sqlite"), &pool);
+    let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&pool).await.unwrap();
+    assert!(broken.is_empty());
+}
+
+#[actix_web::test]
+async fn migrations_are_replayed_over_sample_rows_on_postgres() {
+    let Some(database) = TestDatabase::create().await else { return };
+    replay!(sqlx::migrate!("migrations/postgres"), names("postgres"), &database.raw().await);
+    database.drop().await;
+}

@@ -1,0 +1,119 @@
+//! What is PostgreSQL's own: a server that several instances share, and that may not be there.
+
+use std::time::Duration;
+
+use langya::config::StorageSettings;
+use langya::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
+
+use super::{FORBIDDEN, ready, vote};
+use crate::support::postgres::TestDatabase;
+
+#[actix_web::test]
+async fn votes_can_neither_be_changed_nor_deleted() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let store = database.open().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    let pool = database.raw().await;
+    for statement in FORBIDDEN.into_iter().chain(["TRUNCATE votes CASCADE"]) {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+    database.drop().await;
+}
+
+/// Opens, is refused, and says why without the password.
+async fn refused(settings: &StorageSettings, if_missing: IfMissing) -> StoreError {
+    let error = Store::open(settings, if_missing).await.unwrap_err();
+    assert!(!error.to_string().contains("secret"), "{error}");
+    error
+}
+
+#[actix_web::test]
+async fn a_database_that_cannot_be_used_says_why() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let at = |url: String| StorageSettings { database: url.into(), ..StorageSettings::default() };
+    let as_user = |user: &str| at(database.url.replace("arena@", &format!("{user}:secret@")));
+    let create = IfMissing::Create;
+    assert!(matches!(refused(&database.settings(), IfMissing::Fail).await, StoreError::Missing(_)));
+    assert!(matches!(refused(&at(database.url.clone() + "_absent"), create).await, StoreError::NoDatabase(_)));
+    assert!(matches!(refused(&as_user("nobody"), create).await, StoreError::Denied(_)));
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let unreachable = refused(&at(format!("postgres://me:secret@127.0.0.1:{port}/arena")), create).await;
+    assert!(unreachable.to_string().contains(&format!("postgres://127.0.0.1:{port}/arena: ")), "{unreachable}");
+
+    let name = &database.name;
+    database.as_admin(format!("CREATE ROLE {name}_guest LOGIN PASSWORD 'secret'")).await;
+    assert!(matches!(refused(&as_user(&format!("{name}_guest")), create).await, StoreError::NoPrivilege(_)));
+    database.as_admin(format!("DROP ROLE {name}_guest")).await;
+    for (setting, value) in [("default_transaction_read_only", "on"), ("synchronous_commit", "off")] {
+        database.as_admin(format!("ALTER DATABASE {name} SET {setting} = {value}")).await;
+        let error = refused(&database.settings(), create).await;
+        assert!(error.to_string().contains(setting), "{error}");
+        assert!(matches!(error, StoreError::ReadOnly(_) | StoreError::NotDurable { .. }));
+        database.as_admin(format!("ALTER DATABASE {name} RESET {setting}")).await;
+    }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn tables_of_another_version_are_left_alone() {
+    let Some(database) = TestDatabase::create().await else { return };
+    database.open().await.close().await;
+    Store::open(&database.settings(), IfMissing::Fail).await.unwrap().close().await;
+    let pool = database.raw().await;
+    let latest = "DELETE FROM _sqlx_migrations WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
+    sqlx::query(latest).execute(&pool).await.unwrap();
+    assert!(matches!(refused(&database.settings(), IfMissing::Fail).await, StoreError::Older));
+    let row = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+               VALUES (99990101000000, 'from the future', TRUE, '', 0)";
+    sqlx::query(row).execute(&pool).await.unwrap();
+    for if_missing in [IfMissing::Fail, IfMissing::Create] {
+        assert!(matches!(refused(&database.settings(), if_missing).await, StoreError::Newer(99_990_101_000_000)));
+    }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn several_instances_may_start_at_the_same_moment() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let settings = database.settings();
+    let _first = DataLock::take(&settings).unwrap();
+    let _second = DataLock::take(&settings).unwrap();
+    let open = || Store::open(&settings, IfMissing::Create);
+    let opened = futures_util::future::join_all([open(), open(), open(), open()]).await;
+    for store in opened {
+        store.unwrap().ping().await.unwrap();
+    }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn one_instance_has_a_job_until_it_gives_it_up_or_dies() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let (one, two) = (database.open().await, database.open().await);
+    let mut held = one.job_lock("refit").await.unwrap().unwrap();
+    assert!(held.is_held().await);
+    assert!(two.job_lock("refit").await.unwrap().is_none());
+    assert!(two.job_lock("sweep").await.unwrap().is_some(), "another job is free");
+    held.release().await;
+    let dropped = two.job_lock("refit").await.unwrap().unwrap();
+    drop(dropped);
+    let mut lost = soon(&one, "refit").await;
+    database.end_sessions("pg_try_advisory_lock").await;
+    assert!(!lost.is_held().await, "its session was ended");
+    assert!(soon(&two, "refit").await.is_held().await);
+    database.drop().await;
+}
+
+/// The lock, as soon as the server has seen that its former holder is gone.
+async fn soon(store: &Store, job: &str) -> JobLock {
+    let asking = async {
+        loop {
+            if let Some(lock) = store.job_lock(job).await.unwrap() {
+                return lock;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), asking).await.expect("the lock is free again")
+}

@@ -1,0 +1,88 @@
+//! What is SQLite's own: a file in a folder, its lock and its journal.
+
+use std::path::Path;
+
+use langya::config::StorageSettings;
+use langya::storage::{DataLock, IfMissing, Store, StoreError};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+use tempfile::TempDir;
+
+use super::{FORBIDDEN, ready, vote};
+
+fn settings(folder: &Path) -> StorageSettings {
+    StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
+}
+
+pub(super) async fn open() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
+    (folder, store)
+}
+
+/// The same file, beside the store.
+async fn raw(folder: &Path) -> SqlitePool {
+    SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.join("langya.db"))).await.unwrap()
+}
+
+#[actix_web::test]
+async fn votes_can_neither_be_changed_nor_deleted() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    let pool = raw(folder.path()).await;
+    for statement in FORBIDDEN {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+}
+
+#[actix_web::test]
+async fn the_journal_survives_and_reopening_finds_everything() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    store.close().await;
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&raw(folder.path()).await).await.unwrap();
+    assert_eq!(journal, "wal");
+    let again = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
+    assert_eq!(again.vote_on("x").await.unwrap().unwrap().id, "v");
+}
+
+#[actix_web::test]
+async fn what_cannot_be_opened_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = async |folder: &Path, if_missing| Store::open(&settings(folder), if_missing).await.unwrap_err();
+    assert!(matches!(refused(folder.path(), IfMissing::Fail).await, StoreError::Missing(_)));
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(matches!(refused(&file, IfMissing::Create).await, StoreError::DataDir { .. }));
+    assert!(matches!(DataLock::take(&settings(&file)), Err(StoreError::DataDir { .. })));
+    let elsewhere = StorageSettings { database: "mysql://me:secret@host".into(), ..settings(folder.path()) };
+    let unknown = Store::open(&elsewhere, IfMissing::Create).await.unwrap_err();
+    assert!(matches!(unknown, StoreError::UnknownBackend(_)) && !unknown.to_string().contains("secret"), "{unknown}");
+    let (newer, store) = open().await;
+    store.close().await;
+    let row = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+               VALUES (99990101000000, 'from the future', TRUE, x'00', 0)";
+    sqlx::query(row).execute(&raw(newer.path()).await).await.unwrap();
+    assert!(matches!(refused(newer.path(), IfMissing::Fail).await, StoreError::Newer(99_990_101_000_000)));
+}
+
+#[test]
+fn a_data_folder_has_one_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = DataLock::take(&settings(folder.path())).unwrap();
+    assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
+    drop(first);
+    DataLock::take(&settings(folder.path())).unwrap();
+}
+
+#[actix_web::test]
+async fn the_only_process_has_every_job() {
+    let (_folder, store) = open().await;
+    let mut first = store.job_lock("refit").await.unwrap().unwrap();
+    let second = store.job_lock("refit").await.unwrap().unwrap();
+    assert!(first.is_held().await);
+    first.release().await;
+    second.release().await;
+}
