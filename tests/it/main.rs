@@ -7,6 +7,7 @@
 )]
 
 mod bad_input;
+mod ballots;
 mod battle;
 mod blindness;
 mod command_line;

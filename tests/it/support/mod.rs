@@ -4,6 +4,7 @@
 pub(crate) mod arena;
 pub(crate) mod postgres;
 pub(crate) mod program;
+pub(crate) mod proxy;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;
