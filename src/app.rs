@@ -1,19 +1,22 @@
 //! The running arena: everything built once from the settings and handed to the edges.
 
 use std::sync::Arc;
-use std::time::Duration;
+
+use tokio::sync::watch;
 
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::{CurrentSettings, Settings};
-use crate::events::EventBus;
+use crate::events::{BusState, EventBus};
 use crate::jobs;
 use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
+use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, VoteTally, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
+use crate::services::relay;
 use crate::services::tasks::Tasks;
 use crate::services::voting::Voting;
 use crate::storage::{Store, StoreError};
@@ -30,6 +33,8 @@ pub struct AppState {
     pub standings: Arc<Standings>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
+    /// Which instances serve the arena.
+    pub fleet: Arc<Fleet>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -78,6 +83,12 @@ impl AppState {
         let Worlds { store, events, roster, clock, chance } = worlds;
         let settings = CurrentSettings::new(settings);
         let (chance, tasks) = (Arc::new(chance), Tasks::default());
+        // Where another process may serve the same database, battles may be under way there.
+        let shared = store.is_shared() || *events.state().borrow() != BusState::Alone;
+        let me = events.instance().clone();
+        let fleet = if shared { Fleet::among_others(store.clone(), me) } else { Fleet::alone(store.clone(), me) };
+        let fleet = Arc::new(fleet);
+        jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
         let matchmaker = Arc::new(Matchmaker::new(
@@ -88,6 +99,8 @@ impl AppState {
         ));
         let battles = Arc::new(Battles::new(BattleParts {
             store: store.clone(),
+            fleet: Arc::clone(&fleet),
+            events: Arc::clone(&events),
             models: Arc::clone(&models),
             matchmaker: Arc::clone(&matchmaker),
             chance: Arc::clone(&chance),
@@ -103,36 +116,57 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
-        let app =
-            Self { settings, store, models, standings, matchmaker, battles, voting, events, chance, clock, tasks };
+        let app = Self {
+            settings,
+            store,
+            models,
+            standings,
+            matchmaker,
+            fleet,
+            battles,
+            voting,
+            events,
+            chance,
+            clock,
+            tasks,
+        };
         app.start_jobs()?;
         Ok(Arc::new(app))
     }
 
     fn start_jobs(&self) -> Result<(), StartError> {
-        let settings = self.settings.now();
         let refitter = Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
             clock: Arc::clone(&self.clock),
-            options: leaderboard_options(&settings.rating)?,
+            options: leaderboard_options(&self.settings.now().rating)?,
             tally: VoteTally::default(),
         };
-        let debounce = Duration::from_millis(settings.rating.debounce_ms);
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, debounce, self.tasks.shutdown()));
+        let (lead, leads) = watch::channel(false);
+        let shutdown = || self.tasks.shutdown();
+        self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), self.settings.clone(), shutdown()));
+        self.tasks.spawn(jobs::beat::keep_beating(
+            Arc::clone(&self.fleet),
+            self.settings.clone(),
+            Arc::clone(&self.clock),
+            shutdown(),
+        ));
+        self.tasks.spawn(relay::answer_letters(Arc::clone(&self.battles)));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),
             Arc::clone(&self.clock),
-            self.tasks.shutdown(),
+            shutdown(),
         ));
         self.tasks.spawn(jobs::sweep_battles(
             Arc::clone(&self.battles),
             self.store.clone(),
             Arc::clone(&self.clock),
-            Duration::from_secs(60 * settings.battle.abandon_after_minutes),
-            self.tasks.shutdown(),
+            self.settings.clone(),
+            leads,
+            shutdown(),
         ));
         Ok(())
     }

@@ -17,3 +17,7 @@ CREATE TABLE instances (
     started_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL
 );
+
+-- The latest leaderboard is the one with the latest votes, even where an instance that was stopped for a while puts an
+-- older one beside it in a later minute.
+CREATE INDEX leaderboards_by_vote ON leaderboards (last_vote_seq, minute);

@@ -4,6 +4,7 @@
 
 pub mod export;
 pub mod fit;
+pub mod import;
 pub mod models;
 pub mod serve;
 
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ConfigError, Environment, Settings};
-use crate::storage::StoreError;
+use crate::storage::{StoreError, TransferError};
 
 #[derive(Parser)]
 #[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
@@ -30,6 +31,8 @@ enum Command {
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(fit::FitCommand),
+    /// Bring in an arena.
+    Import(import::ImportOptions),
     /// Write the vote log to a file.
     Export(export::ExportOptions),
 }
@@ -76,6 +79,7 @@ pub fn run() -> ExitCode {
             Command::Serve(options) => serve::run(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
             Command::Fit(command) => fit::run(command, &env).await,
+            Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
         }
     });
@@ -103,6 +107,9 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
+            || cause.downcast_ref::<TransferError>().is_some_and(|error| {
+                matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))
+            })
             || cause.downcast_ref::<StoreError>().is_some_and(|error| {
                 !matches!(error, StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Inconsistent { .. })
             })

@@ -69,6 +69,9 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     if !app.tasks.end(PATIENCE).await {
         tracing::warn!("some battles were still running at the end");
     }
+    if let Err(error) = app.fleet.leave().await {
+        tracing::warn!(error = ?error, "other instances could not be told of the end: they will find out");
+    }
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }

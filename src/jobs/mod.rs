@@ -1,66 +1,91 @@
 //! Background loops: they wait for their time or an event and call a service.
 
+pub mod beat;
 pub mod discovery;
 pub mod health;
+pub mod lead;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Timestamp};
-use crate::events::Event;
+use crate::config::CurrentSettings;
+use crate::events::{BusState, Event};
 use crate::services::battles::Battles;
 use crate::services::leaderboard::Refitter;
 use crate::storage::Store;
 
 /// How often votes are looked for even though no event told of any.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+/// The same while other instances cannot be reached, or after a failure.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
-/// Fits the leaderboard at the start and after new votes, `debounce` after the first of them. A fit that takes long
-/// makes the next one wait longer, so that fitting never takes more than a fifth of a core.
-pub async fn keep_leaderboard(mut refitter: Refitter, debounce: Duration, shutdown: CancellationToken) {
+/// Fits the leaderboard at the start and after new votes, `debounce` after the first of them, while this instance has the
+/// lead; takes in what the leading instance fits otherwise. A fit that takes long makes the next one wait longer, so
+/// that fitting never takes more than a fifth of a core.
+pub async fn keep_leaderboard(
+    mut refitter: Refitter,
+    mut lead: watch::Receiver<bool>,
+    settings: CurrentSettings,
+    shutdown: CancellationToken,
+) {
     let mut events = refitter.events.subscribe();
+    let bus = refitter.events.state();
     loop {
         let started = Instant::now();
-        match refitter.refit().await {
-            Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
-            Ok(false) => {}
-            Err(error) => tracing::error!(error = ?error, "the leaderboard could not be fitted"),
-        }
-        let pause = debounce.max(4 * started.elapsed());
+        let leads = *lead.borrow_and_update();
+        let done = if leads { refitter.refit().await.map(drop) } else { refitter.follow().await };
+        let look_anyway = match done {
+            Ok(()) if *bus.borrow() != BusState::Lost => LOOK_ANYWAY,
+            Ok(()) => LOOK_AGAIN,
+            Err(error) => {
+                tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+                LOOK_AGAIN
+            }
+        };
+        let debounce = Duration::from_millis(settings.now().rating.debounce_ms);
+        let (news, pause) = match leads {
+            true => (Event::VoteRecorded, debounce.max(4 * started.elapsed())),
+            false => (Event::LeaderboardPublished, Duration::ZERO),
+        };
         let next = async {
-            // No vote for a while: look anyway, in case an event was lost.
-            let _ = tokio::time::timeout(LOOK_ANYWAY, next_vote(&mut events)).await;
+            // No news for a while: look anyway, in case an event was lost.
+            let _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)).await;
             tokio::time::sleep(pause).await;
         };
         tokio::select! {
             () = next => {}
+            // The sender ends with the arena.
+            _ = lead.changed() => {}
             () = shutdown.cancelled() => return,
         }
     }
 }
 
-async fn next_vote(events: &mut tokio::sync::broadcast::Receiver<Event>) {
+async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {
     loop {
         match events.recv().await {
-            Ok(Event::VoteRecorded) | Err(RecvError::Lagged(_)) => return,
-            Ok(Event::LeaderboardPublished) => {}
+            Ok(event) if event != wanted => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }
 }
 
-/// Takes idle battles out of memory and marks those left without a vote.
+/// Takes idle battles out of memory; the instance that leads also marks those left without a vote.
 pub async fn sweep_battles(
     battles: Arc<Battles>,
     store: Store,
     clock: Arc<dyn Clock>,
-    abandon_after: Duration,
+    settings: CurrentSettings,
+    lead: watch::Receiver<bool>,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
@@ -71,7 +96,11 @@ pub async fn sweep_battles(
             () = shutdown.cancelled() => return,
         }
         battles.sweep();
-        let age = i64::try_from(abandon_after.as_millis()).unwrap_or(i64::MAX);
+        if !*lead.borrow() {
+            continue;
+        }
+        let minutes = settings.now().battle.abandon_after_minutes;
+        let age = i64::try_from(minutes.saturating_mul(60_000)).unwrap_or(i64::MAX);
         match store.abandon_battles(Timestamp(clock.now().0.saturating_sub(age))).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(battles = count, "battles were left without a vote"),

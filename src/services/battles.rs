@@ -4,28 +4,35 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::fleet::Fleet;
 use super::language;
 use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
+use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
+use super::relay::{self, Relay};
 use super::tasks::Tasks;
-use super::turn;
+use super::turn::{self, TurnEnd};
 use crate::battle::pairing::PairingError;
 use crate::battle::state::{Action, Progress, Refusal, Stage};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
+use crate::events::EventBus;
 use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
 pub struct BattleParts {
     /// Where they are kept.
     pub store: Store,
+    /// Which instances answer them.
+    pub fleet: Arc<Fleet>,
+    /// What instances say to each other.
+    pub events: Arc<dyn EventBus>,
     /// Who can be asked.
     pub models: Arc<Models>,
     /// Who meets whom.
@@ -43,7 +50,8 @@ pub struct BattleParts {
 /// All battles of this process.
 pub struct Battles {
     parts: Arc<BattleParts>,
-    live: Mutex<HashMap<String, Arc<LiveBattle>>>,
+    live: Arc<LiveBattles>,
+    relay: Relay,
 }
 
 /// Why a battle does not go on; the message tells the visitor what to do.
@@ -98,7 +106,7 @@ impl Battles {
     /// No battles yet.
     #[must_use]
     pub fn new(parts: BattleParts) -> Self {
-        Self { parts: Arc::new(parts), live: Mutex::default() }
+        Self { parts: Arc::new(parts), live: Arc::default(), relay: Relay::default() }
     }
 
     /// Begins a battle between two hidden models and watches it from its first event.
@@ -109,7 +117,7 @@ impl Battles {
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
-        if self.lock().len() >= self.parts.settings.now().battle.max_live {
+        if self.live.len() >= self.parts.settings.now().battle.max_live {
             return Err(BattleError::Busy);
         }
         let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
@@ -124,11 +132,11 @@ impl Battles {
             language: language::detect(&opening.prompt).to_owned(),
             category: opening.category,
             intent: opening.intent,
-            answered_by: Some(self.parts.chance.token()),
+            answered_by: Some(self.parts.fleet.new_run()),
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
-        self.lock().insert(battle.id.clone(), Arc::clone(&battle));
+        self.live.add(&battle);
         let watcher = battle.watch(0);
         self.answer(&battle);
         Ok(watcher)
@@ -138,7 +146,7 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn message(&self, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
+    pub async fn message(self: &Arc<Self>, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
         self.check_prompt(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Message, Some(prompt)).await
@@ -148,7 +156,7 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn regenerate(&self, visitor: &str, id: &str) -> Result<(), BattleError> {
+    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None).await
     }
@@ -157,13 +165,13 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn stop(&self, visitor: &str, id: &str) -> Result<(), BattleError> {
+    pub async fn stop(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
-        let mut state = battle.state();
-        state.row.progress.allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
-        if let Some(stopper) = state.stopper.take() {
-            // The turn may just have ended by itself, which is what was asked for.
-            let _ = stopper.send(());
+        battle.progress().allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
+        if battle.is_followed() {
+            relay::stop(&self.parts, &battle);
+        } else {
+            battle.stop();
         }
         Ok(())
     }
@@ -172,7 +180,7 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn resume(&self, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
+    pub async fn resume(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
         let battle = self.find_after(visitor, id, after).await?;
         // A number that this battle never had belongs to an earlier telling of it: tell all of it.
         let known = if after <= battle.last_seq() { after } else { 0 };
@@ -181,18 +189,18 @@ impl Battles {
 
     /// Takes battles out of memory that nobody watches and that wait for nothing.
     pub fn sweep(&self) {
-        self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering());
+        self.live.sweep();
     }
 
     /// Whether the battle is in memory rather than in the database alone.
     #[must_use]
     pub fn is_in_memory(&self, id: &str) -> bool {
-        self.lock().contains_key(id)
+        self.live.get(id).is_some()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
     pub fn close(&self, id: &str) {
-        if let Some(battle) = self.lock().remove(id) {
+        if let Some(battle) = self.live.remove(id) {
             battle.state().row.progress.stage = Stage::Voted;
         }
     }
@@ -211,7 +219,7 @@ impl Battles {
             state.row.progress.stage = Stage::Answering;
             progress.turn + u32::from(prompt.is_some())
         };
-        let run = self.parts.chance.token();
+        let run = self.parts.fleet.new_run();
         let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, &run, self.parts.clock.now()).await;
         if !matches!(begun, Ok(true)) {
             self.reread(battle).await?;
@@ -236,10 +244,10 @@ impl Battles {
         Ok(())
     }
 
-    /// Takes the stage from the database after it refused to move on.
+    /// Takes from the database how the battle stands, after it refused to move on.
     async fn reread(&self, battle: &LiveBattle) -> Result<(), BattleError> {
         let row = self.parts.store.battle(&battle.id).await?.ok_or(BattleError::UnknownBattle)?;
-        battle.state().row.progress = row.progress;
+        battle.state().row = row;
         Ok(())
     }
 
@@ -252,46 +260,101 @@ impl Battles {
             state.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
-        self.parts.tasks.spawn(turn::run(Arc::clone(&self.parts), Arc::clone(battle), stop));
+        let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
+        self.parts.tasks.spawn(async move {
+            if turn::run(parts, Arc::clone(&battle), stop).await == TurnEnd::Superseded {
+                live.forget(&battle);
+                battle.move_away();
+            }
+        });
     }
 
-    async fn find(&self, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {
+    /// Answers a turn anew whose instance is gone; `false` if another one was quicker.
+    pub(super) async fn take_over(&self, battle: &Arc<LiveBattle>, from: &str) -> Result<bool, StoreError> {
+        let run = self.parts.fleet.new_run();
+        let from = Some(from).filter(|from| !from.is_empty());
+        if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
+            return Ok(false);
+        }
+        tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
+        battle.adopt(&run);
+        self.answer(battle);
+        Ok(true)
+    }
+
+    /// The battle is no longer what is in memory here: it is forgotten, and whoever watches comes back for it.
+    pub(super) fn let_go(&self, battle: &Arc<LiveBattle>) {
+        self.live.forget(battle);
+        battle.move_away();
+    }
+
+    pub(super) fn parts(&self) -> &BattleParts {
+        &self.parts
+    }
+
+    pub(super) fn live(&self) -> &LiveBattles {
+        &self.live
+    }
+
+    pub(super) fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    async fn find(self: &Arc<Self>, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {
         self.find_after(visitor, id, 0).await
     }
 
-    /// The battle from memory, or read back from the database with its events numbered after `after`.
-    async fn find_after(&self, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
-        let found = self.lock().get(id).cloned();
-        let battle = match found {
-            Some(battle) => battle,
-            None => self.read_back(visitor, id, after).await?,
-        };
-        if battle.visitor == visitor { Ok(battle) } else { Err(BattleError::UnknownBattle) }
+    /// The battle from memory, from the instance that answers it, or read back from the database with its events
+    /// numbered after `after`.
+    async fn find_after(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+        if let Some(battle) = self.live.get(id) {
+            if battle.visitor != visitor {
+                return Err(BattleError::UnknownBattle);
+            }
+            if self.is_current(&battle).await? {
+                return Ok(battle);
+            }
+            self.let_go(&battle);
+        }
+        self.read_back(visitor, id, after).await
     }
 
-    async fn read_back(&self, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
-        let store = &self.parts.store;
-        let row = store.battle(id).await?.filter(|row| row.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
-        let interrupted = row.progress.stage == Stage::Answering;
-        let restored = Arc::new(LiveBattle::restore(row, store.turns(id).await?, &store.replies(id).await?, after));
-        // Two sockets may come back at once: the first one's battle is everybody's.
-        let battle = Arc::clone(self.lock().entry(id.to_owned()).or_insert_with(|| Arc::clone(&restored)));
-        if interrupted && Arc::ptr_eq(&battle, &restored) {
-            // No task of this process answers the turn, so the process that did is gone: answer it anew.
-            self.take_over(&battle).await?;
+    /// Whether the battle stands as it does in memory: another instance may have taken it on.
+    async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
+        if self.parts.fleet.is_alone() || battle.is_answering() || battle.is_followed() {
+            return Ok(true);
         }
-        Ok(battle)
+        let row = self.parts.store.battle(&battle.id).await?;
+        let known = battle.state().row.clone();
+        Ok(row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
     }
 
-    async fn take_over(&self, battle: &Arc<LiveBattle>) -> Result<(), BattleError> {
-        let (run, from) = (self.parts.chance.token(), battle.state().row.answered_by.clone());
-        let now = self.parts.clock.now();
-        if !self.parts.store.take_over_turn(&battle.id, from.as_deref(), &run, now).await? {
-            return self.reread(battle).await;
+    async fn read_back(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+        loop {
+            let store = &self.parts.store;
+            let row = store.battle(id).await?.filter(|row| row.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
+            let run = row.answered_by.clone().unwrap_or_default();
+            let answering = row.progress.stage == Stage::Answering;
+            if answering && self.parts.fleet.is_run_elsewhere(&run).await? {
+                return Ok(relay::follow(self, row, after).await?);
+            }
+            let restored = LiveBattle::restore(row, store.turns(id).await?, &store.replies(id).await?, after);
+            let restored = Arc::new(restored);
+            // Two sockets may come back at once: the first one's battle is everybody's.
+            let battle = self.live.add(&restored);
+            if !answering || !Arc::ptr_eq(&battle, &restored) {
+                return Ok(battle);
+            }
+            // The process that answered the turn is gone: answer it anew, unless another one does so already.
+            match self.take_over(&battle, &run).await {
+                Ok(true) => return Ok(battle),
+                Ok(false) => self.let_go(&battle),
+                Err(error) => {
+                    self.let_go(&battle);
+                    return Err(error.into());
+                }
+            }
         }
-        battle.state().row.answered_by = Some(run);
-        self.answer(battle);
-        Ok(())
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {
@@ -302,10 +365,6 @@ impl Battles {
             _ if prompt.trim().is_empty() => Err(BattleError::PromptEmpty),
             _ => Ok(()),
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

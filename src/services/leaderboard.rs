@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use tokio::sync::watch;
+
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
 use crate::config::RatingSettings;
@@ -26,6 +28,8 @@ const ELO_START: f64 = 1000.0;
 pub struct Standing {
     /// When it was fitted; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
+    /// The latest vote in it.
+    pub last_vote_seq: i64,
     /// The leaderboard.
     pub board: Leaderboard,
 }
@@ -33,14 +37,14 @@ pub struct Standing {
 impl Default for Standing {
     fn default() -> Self {
         let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
-        Self { fitted_at: None, board: nothing.expect("no votes give an empty leaderboard") }
+        Self { fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
     }
 }
 
 /// The latest leaderboard in memory.
 #[derive(Debug, Default)]
 pub struct Standings {
-    latest: RwLock<Arc<Standing>>,
+    latest: watch::Sender<Arc<Standing>>,
     /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
 }
@@ -52,19 +56,37 @@ impl Standings {
     /// [`StoreError`].
     pub async fn open(store: &Store) -> Result<Self, StoreError> {
         let standings = Self::default();
-        if let Some(stored) = store.latest_leaderboard().await? {
-            // A board in an older shape is derived data: the first fit brings it back.
-            if let Ok(board) = serde_json::from_str(&stored.body) {
-                standings.put(Standing { fitted_at: Some(stored.fitted_at), board });
-            }
-        }
+        standings.reload(store).await?;
         Ok(standings)
+    }
+
+    /// Takes in what another instance has fitted, if it is newer.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
+        let Some(stored) = store.latest_leaderboard().await? else { return Ok(()) };
+        if self.latest().fitted_at.is_some_and(|known| known >= stored.fitted_at) {
+            return Ok(());
+        }
+        // A board in an older shape is derived data: the first fit brings it back.
+        if let Ok(board) = serde_json::from_str(&stored.body) {
+            let (fitted_at, last_vote_seq) = (Some(stored.fitted_at), stored.last_vote_seq);
+            self.put(Standing { fitted_at, last_vote_seq, board });
+        }
+        Ok(())
+    }
+
+    /// Tells of every new leaderboard.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<Standing>> {
+        self.latest.subscribe()
     }
 
     /// The latest leaderboard.
     #[must_use]
     pub fn latest(&self) -> Arc<Standing> {
-        Arc::clone(&self.latest.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.latest.borrow())
     }
 
     /// A model's Elo rating.
@@ -89,7 +111,7 @@ impl Standings {
     }
 
     fn put(&self, standing: Standing) {
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(standing);
+        self.latest.send_replace(Arc::new(standing));
     }
 
     fn count_pair(&self, one: &str, other: &str) {
@@ -169,7 +191,7 @@ impl VoteTally {
     }
 }
 
-/// Keeps the leaderboard up to date; one per process.
+/// Keeps the leaderboard up to date; one per process, and one process of all fits.
 pub struct Refitter {
     /// Where votes and leaderboards are kept.
     pub store: Store,
@@ -186,15 +208,25 @@ pub struct Refitter {
 }
 
 impl Refitter {
-    /// Takes in new votes and, if there are any or nothing was ever fitted, fits, stores and announces a leaderboard.
-    /// Returns whether it did.
+    /// Takes in new votes and what another instance has fitted: all that an instance does which does not lead. It can
+    /// take the lead at any moment without reading the log again.
+    ///
+    /// # Errors
+    /// [`RefitError`].
+    pub async fn follow(&mut self) -> Result<(), RefitError> {
+        self.count_new_votes().await?;
+        Ok(self.standings.reload(&self.store).await?)
+    }
+
+    /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
+    /// one. Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
-        let standings = Arc::clone(&self.standings);
-        let new = self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
-        if new == 0 && self.standings.latest().fitted_at.is_some() {
+        self.count_new_votes().await?;
+        let latest = self.standings.latest();
+        if latest.last_vote_seq >= self.tally.last_seq && latest.fitted_at.is_some() {
             return Ok(false);
         }
         let tally = std::mem::take(&mut self.tally);
@@ -209,13 +241,19 @@ impl Refitter {
         Ok(true)
     }
 
+    async fn count_new_votes(&mut self) -> Result<(), RefitError> {
+        let standings = Arc::clone(&self.standings);
+        self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
+        Ok(())
+    }
+
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
         board.votes.read = self.tally.read;
         let fitted_at = self.clock.now();
         let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
         let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq, body };
         self.store.put_leaderboard(&stored).await?;
-        self.standings.put(Standing { fitted_at: Some(fitted_at), board });
+        self.standings.put(Standing { fitted_at: Some(fitted_at), last_vote_seq: stored.last_vote_seq, board });
         self.events.publish(Event::LeaderboardPublished);
         Ok(())
     }

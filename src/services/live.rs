@@ -2,18 +2,23 @@
 //!
 //! Events are numbered from 1 without gaps, and are kept until the battle leaves memory, so that a socket that comes
 //! back says how far it got and misses nothing. Writing never waits for a reader.
+//!
+//! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::battle::Side;
 use crate::battle::state::{Progress, Stage};
 use crate::storage::{BattleRow, ReplyRow, TurnRow};
 
 /// What happened in a battle, as far as its visitor may know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BattleEvent {
     /// A turn begins; the same turn again means that it is answered anew.
     Turn {
@@ -39,7 +44,7 @@ pub enum BattleEvent {
 }
 
 /// A numbered event with the turn to which it belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Counted from 1 within the battle.
     pub seq: u64,
@@ -68,6 +73,9 @@ pub struct LiveBattle {
     state: Mutex<LiveState>,
     head: watch::Sender<u64>,
     audience: watch::Sender<usize>,
+    moved: CancellationToken,
+    /// A followed battle has something to tell.
+    heard: CancellationToken,
 }
 
 /// What changes while a battle lives; reached through [`LiveBattle::state`].
@@ -76,8 +84,20 @@ pub(super) struct LiveState {
     pub(super) row: BattleRow,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) stopper: Option<oneshot::Sender<()>>,
+    /// Where the events come from, if not from here.
+    followed: Option<Hearing>,
     log: Vec<Entry>,
     next_seq: u64,
+}
+
+/// How a battle that another instance answers is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hearing {
+    /// Its events are taken in as they come.
+    Listening,
+    /// Its events did not come in time, and those who watch were told what the database holds. Numbers that came now
+    /// would mean other events.
+    Deaf,
 }
 
 impl LiveBattle {
@@ -89,19 +109,16 @@ impl LiveBattle {
 
     /// A battle read back from the database: its turns are told again, with numbers after `after`.
     pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], after: u64) -> Self {
-        let reply_of = |turn: u32, side: Side| {
-            let found = replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
-            found.map(|kept| kept.reply.text.clone()).unwrap_or_default()
-        };
-        let exchanges = turns
-            .into_iter()
-            .map(|turn| Exchange {
-                prompt: turn.prompt.into(),
-                replies: Side::BOTH.map(|side| reply_of(turn.turn, side)),
-            })
-            .collect();
-        let battle = Self::with(row, exchanges, after + 1);
-        battle.tell_again();
+        let battle = Self::with(row, exchanges(turns, replies), after + 1);
+        battle.tell_again(&mut battle.state());
+        battle
+    }
+
+    /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
+    /// holds is told with numbers after `after`.
+    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], after: u64) -> Self {
+        let battle = Self::with(row, exchanges(turns, replies), after + 1);
+        battle.state().followed = Some(Hearing::Listening);
         battle
     }
 
@@ -111,12 +128,13 @@ impl LiveBattle {
             visitor: row.visitor.clone(),
             head: watch::Sender::new(next_seq - 1),
             audience: watch::Sender::new(0),
-            state: Mutex::new(LiveState { row, exchanges, stopper: None, log: Vec::new(), next_seq }),
+            moved: CancellationToken::new(),
+            heard: CancellationToken::new(),
+            state: Mutex::new(LiveState { row, exchanges, stopper: None, followed: None, log: Vec::new(), next_seq }),
         }
     }
 
-    fn tell_again(&self) {
-        let mut state = self.state();
+    fn tell_again(&self, state: &mut LiveState) {
         let progress = state.row.progress;
         for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
             if progress.stage == Stage::Answering && turn == progress.turn {
@@ -135,7 +153,7 @@ impl LiveBattle {
             Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
             Stage::Answering | Stage::Voted | Stage::Abandoned => {}
         }
-        self.announce(&state);
+        self.announce(state);
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, LiveState> {
@@ -166,6 +184,137 @@ impl LiveBattle {
         let turn = state.row.progress.turn;
         state.append(turn, event);
         self.announce(&state);
+    }
+
+    /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
+    /// are missing.
+    pub(super) fn take_in(&self, first: u64, entries: Vec<Entry>) -> bool {
+        let mut state = self.state();
+        if state.followed != Some(Hearing::Listening) {
+            return false;
+        }
+        for entry in entries {
+            if state.log.is_empty() && entry.seq == first {
+                // The log over there begins with the battle's first turn: this is all of it.
+                state.next_seq = first;
+                state.exchanges.clear();
+            }
+            if entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
+                return true;
+            }
+            if entry.seq == state.next_seq {
+                state.note(&entry);
+                state.next_seq += 1;
+                state.log.push(entry);
+            }
+        }
+        self.announce(&state);
+        if !state.log.is_empty() {
+            self.heard.cancel();
+        }
+        false
+    }
+
+    /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
+    /// [`LiveBattle::catch_up`].
+    pub(super) fn go_deaf(&self) {
+        let mut state = self.state();
+        if state.followed == Some(Hearing::Listening) && state.log.is_empty() {
+            state.followed = Some(Hearing::Deaf);
+            self.tell_again(&mut state);
+        }
+    }
+
+    /// The turn has ended elsewhere: tells what of it was not told yet. From now on the battle is one of this instance.
+    pub(super) fn catch_up(&self, row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow]) {
+        let mut state = self.state();
+        state.followed = None;
+        let progress = row.progress;
+        state.row = row;
+        self.heard.cancel();
+        if state.log.is_empty() {
+            state.exchanges = exchanges(turns, replies);
+            return self.tell_again(&mut state);
+        }
+        let mut telling = Telling::of_latest_turn(&state.log, progress.turn);
+        if progress.stage == Stage::Voided && telling.begun {
+            // Its replies may still be on their way into the database, and nobody compares them any more.
+            if !telling.over {
+                state.append(progress.turn, BattleEvent::Voided);
+            }
+            return self.announce(&state);
+        }
+        state.exchanges = exchanges(turns, replies);
+        let Some(last) = state.exchanges.last().cloned() else { return };
+        if !telling.begins(&last) {
+            telling = Telling::default();
+            state.append(progress.turn, BattleEvent::Turn { prompt: Arc::clone(&last.prompt) });
+        }
+        for side in Side::BOTH {
+            let rest = &last.replies[side.index()][telling.replies[side.index()].len()..];
+            if !rest.is_empty() {
+                state.append(progress.turn, BattleEvent::Delta { side, text: rest.to_owned() });
+            }
+            if !telling.done[side.index()] {
+                state.append(progress.turn, BattleEvent::Done { side });
+            }
+        }
+        match progress.stage {
+            Stage::Ready if !telling.over => state.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided if !telling.over => state.append(progress.turn, BattleEvent::Voided),
+            _ => {}
+        }
+        self.announce(&state);
+    }
+
+    /// The instance that answered is gone, and this one takes its place.
+    pub(super) fn adopt(&self, run: &str) {
+        let mut state = self.state();
+        state.followed = None;
+        state.row.answered_by = Some(run.to_owned());
+    }
+
+    /// The battle goes on in another place: whoever watches has to come back and ask for it anew.
+    pub(super) fn move_away(&self) {
+        self.moved.cancel();
+    }
+
+    /// Whether another instance answers it.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.state().followed.is_some()
+    }
+
+    /// Ends both replies as they stand, if the turn is being answered here.
+    pub(super) fn stop(&self) {
+        if let Some(stopper) = self.state().stopper.take() {
+            // The turn may just have ended by itself, which is what was asked for.
+            let _ = stopper.send(());
+        }
+    }
+
+    /// The number of the first event in the log.
+    pub(super) fn first_seq(&self) -> u64 {
+        let state = self.state();
+        state.log.first().map_or(state.next_seq, |entry| entry.seq)
+    }
+
+    /// The events after the one numbered `after`.
+    pub(super) fn after(&self, after: u64) -> Vec<Entry> {
+        let state = self.state();
+        let first = state.log.partition_point(|entry| entry.seq <= after);
+        state.log[first..].to_vec()
+    }
+
+    /// Waits until a followed battle has something to tell, `patience` at the most.
+    pub(super) async fn first_event(&self, patience: Duration) {
+        // Either outcome is fine: the caller looks at the log.
+        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+    }
+
+    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    pub(super) fn last_heard(&self) -> u64 {
+        self.state().log.last().map_or(0, |entry| entry.seq)
     }
 
     fn announce(&self, state: &LiveState) {
@@ -216,6 +365,67 @@ impl LiveState {
         self.log.push(Entry { seq: self.next_seq, turn, event });
         self.next_seq += 1;
     }
+
+    /// Keeps the texts beside the log of a battle that is followed.
+    fn note(&mut self, entry: &Entry) {
+        let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
+        match &entry.event {
+            BattleEvent::Turn { prompt } => {
+                self.row.progress.turn = entry.turn;
+                self.exchanges.truncate(before);
+                self.exchanges.push(Exchange { prompt: Arc::clone(prompt), replies: Default::default() });
+            }
+            BattleEvent::Delta { side, text } => {
+                if let Some(exchange) = self.exchanges.get_mut(before) {
+                    exchange.replies[side.index()].push_str(text);
+                }
+            }
+            BattleEvent::Done { .. } | BattleEvent::Ready | BattleEvent::Voided => {}
+        }
+    }
+}
+
+/// What was told of a turn since it last began.
+#[derive(Debug, Default)]
+struct Telling {
+    begun: bool,
+    replies: [String; 2],
+    done: [bool; 2],
+    over: bool,
+}
+
+impl Telling {
+    fn of_latest_turn(log: &[Entry], turn: u32) -> Self {
+        let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
+        let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };
+        let mut telling = Self { begun: true, ..Self::default() };
+        for entry in &log[begin..] {
+            match &entry.event {
+                BattleEvent::Turn { .. } => {}
+                BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
+                BattleEvent::Done { side } => telling.done[side.index()] = true,
+                BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
+            }
+        }
+        telling
+    }
+
+    /// Whether what was told is how this exchange begins.
+    fn begins(&self, exchange: &Exchange) -> bool {
+        self.begun && self.replies.iter().zip(&exchange.replies).all(|(told, whole)| whole.starts_with(told))
+    }
+}
+
+/// Questions and answers as the database holds them.
+fn exchanges(turns: Vec<TurnRow>, replies: &[ReplyRow]) -> Vec<Exchange> {
+    let reply_of = |turn: u32, side: Side| {
+        let found = replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
+        found.map(|kept| kept.reply.text.clone()).unwrap_or_default()
+    };
+    turns
+        .into_iter()
+        .map(|turn| Exchange { prompt: turn.prompt.into(), replies: Side::BOTH.map(|side| reply_of(turn.turn, side)) })
+        .collect()
 }
 
 /// One socket's view of a battle. Dropping it counts as leaving.
@@ -239,12 +449,23 @@ impl Watcher {
         self.battle.state().log.iter().take_while(|entry| entry.seq <= self.told).cloned().collect()
     }
 
-    /// Waits for events that were not told yet. Safe to cancel: nothing is taken before it returns.
-    pub async fn next(&mut self) -> Vec<Entry> {
+    /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
+    /// nothing is taken before it returns.
+    pub async fn next(&mut self) -> Option<Vec<Entry>> {
         let told = self.told;
-        // The sender lives in `self.battle`, so waiting cannot fail.
-        let _ = self.head.wait_for(|head| *head > told).await;
-        self.missed()
+        tokio::select! {
+            biased;
+            // The sender lives in `self.battle`, so waiting cannot fail.
+            _ = self.head.wait_for(|head| *head > told) => {}
+            () = self.battle.moved.cancelled() => return None,
+        }
+        Some(self.missed())
+    }
+
+    /// The number of the latest event that was told.
+    #[must_use]
+    pub fn told(&self) -> u64 {
+        self.told
     }
 
     /// Events that were not told yet, without waiting.

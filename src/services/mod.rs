@@ -2,11 +2,14 @@
 
 pub mod battles;
 pub mod export;
+pub mod fleet;
 pub mod language;
 pub mod leaderboard;
 pub mod live;
+mod live_battles;
 pub mod matchmaking;
 pub mod models;
+pub mod relay;
 pub mod tasks;
 mod turn;
 pub mod vote_file;

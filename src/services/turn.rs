@@ -18,6 +18,7 @@ use crate::battle::pacing::{Ending, Pacer, Release};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::config::{BattleSettings, PacingMode};
+use crate::events::BusState;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
 use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
@@ -26,14 +27,25 @@ const TICK: Duration = Duration::from_millis(50);
 /// Replacements in one turn at the most.
 const MAX_REPLACEMENTS: usize = 4;
 
+/// What became of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TurnEnd {
+    /// Both replies are kept, or could not be and the battle is voided.
+    Finished,
+    /// Another instance took this one for gone and answers the turn: what was seen here does not count.
+    Superseded,
+}
+
 /// Runs the battle's latest turn to its end; returns when both replies are kept.
-pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) {
+pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) -> TurnEnd {
     let mut turn = Turn::begin(&parts, &battle).await;
     turn.play(stop).await;
-    if let Err(error) = turn.finish().await {
+    turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be kept");
+        battle.state().stopper = None;
         battle.move_on(Stage::Voided, BattleEvent::Voided);
-    }
+        TurnEnd::Finished
+    })
 }
 
 struct Turn<'a> {
@@ -41,15 +53,16 @@ struct Turn<'a> {
     /// The settings as they were when the turn began: an edited file does not disturb it.
     settings: BattleSettings,
     battle: &'a LiveBattle,
-    number: u32,
-    /// Its id in the database.
+    /// The name of this answering in the battle's row.
     run: String,
+    number: u32,
     sides: [SideRun; 2],
     pacer: Pacer,
     ticker: Option<Interval>,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
+    superseded: bool,
 }
 
 /// One side of a turn while it answers.
@@ -77,18 +90,18 @@ impl<'a> Turn<'a> {
                 (Pacer::common(quantum(settings.pace_chars_per_second)), Some(ticker))
             }
         };
-        let sides = row.models.map(SideRun::new);
         let mut turn = Self {
             parts,
             settings,
             battle,
-            number: row.progress.turn,
             run: row.answered_by.unwrap_or_default(),
-            sides,
+            number: row.progress.turn,
+            sides: row.models.map(SideRun::new),
             pacer,
             ticker,
             failed: Vec::new(),
             voided: false,
+            superseded: false,
         };
         for side in Side::BOTH {
             turn.ask(side).await;
@@ -128,14 +141,14 @@ impl<'a> Turn<'a> {
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.parts.tasks.shutdown();
-        let mut left = pin!(self.battle.left_alone(grace));
+        let mut left = pin!(nobody_is_there(self.battle, self.parts, grace));
         // A dropped sender never stops a turn: only a message does.
         let mut stop = pin!(async {
             if stop.await.is_err() {
                 std::future::pending::<()>().await;
             }
         });
-        while !self.pacer.finished() {
+        while !self.pacer.finished() && !self.superseded {
             let paced = self.ticker.is_some();
             let due = paced && self.pacer.has_release();
             let [a, b] = &mut self.sides;
@@ -159,6 +172,7 @@ impl<'a> Turn<'a> {
         let run = &mut self.sides[side.index()];
         match part {
             Some(Ok(ReplyPart::Text(text))) => {
+                let text = without_nul(text);
                 run.first_token_at.get_or_insert_with(Instant::now);
                 run.received_bytes += text.len();
                 self.pacer.push(side, &text);
@@ -168,6 +182,7 @@ impl<'a> Turn<'a> {
                 }
             }
             Some(Ok(ReplyPart::Reasoning(text))) => {
+                let text = without_nul(text);
                 if run.reasoning.len() + text.len() <= limit {
                     run.reasoning.push_str(&text);
                 }
@@ -196,9 +211,11 @@ impl<'a> Turn<'a> {
             replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
         );
         let now = self.parts.clock.now();
-        match (replacement, self.parts.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await) {
+        let recorded = self.parts.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await;
+        match (replacement, recorded) {
+            (_, Ok(false)) => self.superseded = true,
             (Some((model, probability)), Ok(true)) => self.replace(side, model, probability).await,
-            (_, Ok(_)) => self.break_off(side),
+            (None, Ok(true)) => self.break_off(side),
             (_, Err(error)) => {
                 tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
                 self.break_off(side);
@@ -271,18 +288,18 @@ impl<'a> Turn<'a> {
     }
 
     /// Keeps both replies, then lets the vote in.
-    async fn finish(self) -> Result<(), StoreError> {
+    async fn finish(self) -> Result<TurnEnd, StoreError> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
         let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
         let now = self.parts.clock.now();
-        if !self.parts.store.finish_turn(&self.battle.id, &self.run, progress, &replies, now).await? {
-            tracing::warn!(battle.id = %self.battle.id, "a turn was answered by somebody else meanwhile");
-            return Ok(());
-        }
+        let kept = self.parts.store.finish_turn(&self.battle.id, &self.run, progress, &replies, now).await?;
         {
             let mut state = self.battle.state();
             state.stopper = None;
+            if !kept {
+                return Ok(TurnEnd::Superseded);
+            }
             if let Some(exchange) = state.exchanges.last_mut() {
                 for reply in replies {
                     exchange.replies[reply.side.index()] = reply.text;
@@ -292,7 +309,7 @@ impl<'a> Turn<'a> {
         if stage == Stage::Ready {
             self.battle.move_on(stage, BattleEvent::Ready);
         }
-        Ok(())
+        Ok(TurnEnd::Finished)
     }
 }
 
@@ -341,6 +358,26 @@ impl SideRun {
             ending: self.ending,
         }
     }
+}
+
+/// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
+/// visitor, so the turn goes on to its end.
+async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Duration) {
+    let mut bus = parts.events.state();
+    loop {
+        battle.left_alone(grace).await;
+        if *bus.borrow_and_update() != BusState::Lost {
+            return;
+        }
+        if bus.wait_for(|state| *state != BusState::Lost).await.is_err() {
+            return; // The bus is gone with the arena.
+        }
+    }
+}
+
+/// The text without NUL characters, which no database column of text takes everywhere.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "") } else { text }
 }
 
 async fn tick(ticker: &mut Option<Interval>) {

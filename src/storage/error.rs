@@ -1,6 +1,7 @@
 //! Why storage failed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Storage did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +89,12 @@ pub enum StoreError {
     /// A battle's id stands for another battle already.
     #[error("the battle id {0} is in use")]
     IdInUse(String),
+    /// More votes wait than the database takes.
+    #[error("too many votes wait for the database: try again in a moment")]
+    Busy,
+    /// The group of votes failed that this one was in.
+    #[error("{0}")]
+    Group(Arc<StoreError>),
     /// A row that this program never writes.
     #[error("table {table}, column {column} of row {row} holds {value:?}, which this program never writes")]
     Inconsistent {

@@ -2,7 +2,7 @@
 
 use sqlx::FromRow;
 
-use super::{Store, StoreError, on_writer, unsigned};
+use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::clock::Timestamp;
 
 const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
@@ -37,6 +37,15 @@ impl Store {
             sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(pool).await?;
             sqlx::query_as(SELECT_ALL).fetch_all(pool).await
         })?;
+        rows.into_iter().map(InstanceRow::try_from).collect()
+    }
+
+    /// Every instance's row, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn instances(&self) -> Result<Vec<InstanceRow>, StoreError> {
+        let rows: Vec<RawInstance> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL).fetch_all(pool).await)?;
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
 

@@ -5,8 +5,9 @@ use crate::clock::Timestamp;
 
 const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (minute) DO UPDATE SET fitted_at = excluded.fitted_at, last_vote_seq = excluded.last_vote_seq, \
-     body = excluded.body";
-const SELECT_LATEST: &str = "SELECT fitted_at, last_vote_seq, body FROM leaderboards ORDER BY minute DESC LIMIT 1";
+     body = excluded.body WHERE leaderboards.last_vote_seq <= excluded.last_vote_seq";
+const SELECT_LATEST: &str = "SELECT fitted_at, last_vote_seq, body FROM leaderboards \
+     ORDER BY last_vote_seq DESC, minute DESC LIMIT 1";
 
 /// A leaderboard as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct StoredLeaderboard {
 }
 
 impl Store {
-    /// Keeps a leaderboard as the one of its minute.
+    /// Keeps a leaderboard as the one of its minute, unless one with later votes is kept there already.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -37,7 +38,7 @@ impl Store {
         })
     }
 
-    /// The latest leaderboard.
+    /// The leaderboard with the latest votes.
     ///
     /// # Errors
     /// [`StoreError::Database`].

@@ -8,7 +8,7 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
-use super::{Backend, Store, StoreError};
+use super::{Backend, Database, Store, StoreError};
 use crate::config::StorageSettings;
 
 /// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
@@ -63,7 +63,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the server cannot be asked.
     pub async fn job_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
-        let Self::Postgres(postgres) = self else {
+        let Database::Postgres(postgres) = &self.database else {
             return Ok(Some(JobLock { session: None, patience: Duration::ZERO }));
         };
         let mut session = postgres.server.connect().await?;

@@ -1,8 +1,8 @@
 //! Everything that is kept, behind [`Store`]: one file per table, the SQL beside the method that runs it.
 //!
-//! `Store` is an enum over database backends. The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which
-//! SQLite and PostgreSQL read alike; `on_reader` and `on_writer` run them on either. Where the two differ, a statement
-//! has two constants and says why. Numbers are cast here, checked, and nowhere else.
+//! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL read alike; `on_reader`
+//! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
+//! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
 mod battles;
 mod error;
@@ -11,11 +11,15 @@ mod leaderboards;
 mod locks;
 mod models;
 mod postgres;
+mod retry;
 mod sqlite;
+mod transfer;
+mod vote_queue;
 mod votes;
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 
@@ -25,15 +29,25 @@ pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
-pub use postgres::PostgresPool;
-pub use sqlite::SqlitePools;
+pub use transfer::{Moved, TransferError, transfer};
 pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
+use postgres::PostgresPool;
+use retry::Outage;
+use sqlite::SqlitePools;
+use vote_queue::VoteQueue;
 
 /// The arena's database.
 #[derive(Debug, Clone)]
-pub enum Store {
+pub struct Store {
+    database: Database,
+    votes: VoteQueue,
+}
+
+/// The kinds of database, each with the types of its own driver.
+#[derive(Debug, Clone)]
+enum Database {
     /// The embedded default: one writer, a few readers.
     Sqlite(SqlitePools),
     /// A server that any number of instances share.
@@ -42,35 +56,48 @@ pub enum Store {
 
 /// Runs an expression with `$pool` bound to the pool that reads.
 macro_rules! on_reader {
-    ($store:expr, |$pool:ident| $body:expr) => {
-        $crate::storage::on_pools!($store, reader, |$pool| $body)
+    ($owner:expr, |$pool:ident| $body:expr) => {
+        $crate::storage::on_pools!(&$owner.database, reader, |$pool| $body)
     };
 }
 
 /// Runs an expression with `$pool` bound to the pool that writes.
 macro_rules! on_writer {
-    ($store:expr, |$pool:ident| $body:expr) => {
-        $crate::storage::on_pools!($store, writer, |$pool| $body)
+    ($owner:expr, |$pool:ident| $body:expr) => {
+        $crate::storage::on_pools!(&$owner.database, writer, |$pool| $body)
     };
 }
 
-/// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it.
+/// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it. It may run several
+/// times, so it must be safe to send again.
 macro_rules! on_pools {
-    ($store:expr, $role:ident, |$pool:ident| $body:expr) => {
-        async {
-            Ok::<_, $crate::storage::StoreError>(match $store {
-                $crate::storage::Store::Sqlite(pools) => {
+    ($database:expr, $role:ident, |$pool:ident| $body:expr) => {{
+        let database: &$crate::storage::Database = $database;
+        let mut patience = $crate::storage::retry::Patience::with(database);
+        loop {
+            let done = match database {
+                $crate::storage::Database::Sqlite(pools) => {
                     let $pool = &pools.$role;
-                    $body?
+                    async { Ok($body?) }.await
                 }
-                $crate::storage::Store::Postgres(postgres) => {
+                $crate::storage::Database::Postgres(postgres) => {
                     let $pool = &postgres.pool;
-                    $body?
+                    $crate::storage::answered_within(postgres.longest, async { Ok($body?) }).await
                 }
-            })
+            };
+            match done {
+                Ok(done) => {
+                    patience.rewarded();
+                    break Ok::<_, $crate::storage::StoreError>(done);
+                }
+                Err(error) => {
+                    if !patience.wait_after(&error).await {
+                        break Err(error);
+                    }
+                }
+            }
         }
-        .await
-    };
+    }};
 }
 
 pub(crate) use {on_pools, on_reader, on_writer};
@@ -91,10 +118,17 @@ impl Store {
     /// # Errors
     /// [`StoreError`] names the folder, server or setting and the way out.
     pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
-        Ok(match Backend::of(settings)? {
-            Backend::Sqlite(path) => Self::Sqlite(SqlitePools::open(path, if_missing).await?),
-            Backend::Postgres => Self::Postgres(PostgresPool::open(settings, if_missing).await?),
-        })
+        let database = match Backend::of(settings)? {
+            Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
+            Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
+        };
+        Ok(Self { votes: VoteQueue::start(database.clone()), database })
+    }
+
+    /// Whether other processes may serve the same database.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.database, Database::Postgres(_))
     }
 
     /// Whether the database answers.
@@ -105,16 +139,44 @@ impl Store {
         on_reader!(self, |pool| sqlx::query("SELECT 1").execute(pool).await.map(drop))
     }
 
-    /// Waits for running statements and closes all connections.
+    /// Waits for votes in the queue and for running statements, and closes all connections.
     pub async fn close(&self) {
-        match self {
-            Self::Sqlite(pools) => {
+        self.votes.close().await;
+        match &self.database {
+            Database::Sqlite(pools) => {
                 pools.writer.close().await;
                 pools.reader.close().await;
             }
-            Self::Postgres(postgres) => postgres.pool.close().await,
+            Database::Postgres(postgres) => postgres.pool.close().await,
         }
     }
+}
+
+impl Database {
+    /// Whether a failure is one that passes by itself, so that the same statement may succeed a little later.
+    fn passes(&self, error: &StoreError) -> bool {
+        let StoreError::Database(error) = error else { return false };
+        match self {
+            Self::Sqlite(_) => sqlite::passes(error),
+            Self::Postgres(_) => postgres::passes(error),
+        }
+    }
+
+    fn outage(&self) -> &Outage {
+        match self {
+            Self::Sqlite(pools) => &pools.outage,
+            Self::Postgres(postgres) => &postgres.outage,
+        }
+    }
+}
+
+/// Gives up on a server that has gone silent; its own limits end a statement much earlier.
+async fn answered_within<T>(
+    longest: Duration,
+    statement: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let silent = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
+    tokio::time::timeout(longest, statement).await.unwrap_or_else(silent)
 }
 
 /// The kind of database that the settings name.

@@ -10,6 +10,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
+use super::retry::Outage;
 use super::{IfMissing, StoreError, compare_versions};
 use crate::config::{ServiceUrl, StorageSettings};
 
@@ -55,13 +56,22 @@ mod code {
     pub(super) const NO_DATABASE: &str = "3D000";
     pub(super) const NO_TABLE: &str = "42P01";
     pub(super) const NO_PRIVILEGE: &str = "42501";
+    /// The class of all that happens to connections.
+    pub(super) const CONNECTION_LOST: &str = "08";
+    /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was
+    /// idle for too long; no connection left; read-only.
+    pub(super) const PASSING: [&str; 9] =
+        ["40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006"];
 }
 
 /// The pool, and how to make a connection outside of it.
 #[derive(Clone)]
-pub struct PostgresPool {
+pub(super) struct PostgresPool {
     pub(super) pool: PgPool,
     pub(super) server: Arc<Server>,
+    pub(super) outage: Arc<Outage>,
+    /// How long any answer is waited for.
+    pub(super) longest: Duration,
 }
 
 /// The options hold the password, so only the address is shown.
@@ -84,14 +94,41 @@ impl PostgresPool {
         let limit = settings.statement_timeout_ms;
         let pool = PgPoolOptions::new()
             .max_connections(settings.max_connections)
-            .acquire_timeout(Duration::from_millis(settings.acquire_timeout_ms))
+            .acquire_timeout(server.patience)
+            // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > REST {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(server.options.clone().options([
                 ("statement_timeout", limit),
                 // Shorter, so that an error names the lock that was waited for.
                 ("lock_timeout", limit / 2),
-                ("idle_in_transaction_session_timeout", limit),
+                // An instance that is stopped within a transaction must not hold its rows for long.
+                ("idle_in_transaction_session_timeout", limit / 5),
             ]));
-        Ok(Self { pool, server })
+        let longest = server.patience + Duration::from_millis(limit) + REST;
+        Ok(Self { pool, server, outage: Arc::default(), longest })
+    }
+}
+
+/// A connection that was not used for this long is asked whether it is still there.
+const REST: Duration = Duration::from_secs(1);
+
+/// What passes by itself: a connection or a server that went away, two transactions in each other's way, a standby
+/// that is about to become the primary.
+pub(super) fn passes(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|found| {
+            found.starts_with(code::CONNECTION_LOST) || code::PASSING.iter().any(|passing| found == *passing)
+        }),
+        _ => false,
     }
 }
 

@@ -2,20 +2,23 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 
+use super::retry::Outage;
 use super::{IfMissing, StoreError, compare_versions};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
-pub struct SqlitePools {
+pub(super) struct SqlitePools {
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
+    pub(super) outage: Arc<Outage>,
 }
 
 impl SqlitePools {
@@ -50,7 +53,7 @@ impl SqlitePools {
             .test_before_acquire(false)
             .connect_with(options.read_only(true))
             .await?;
-        Ok(Self { writer, reader })
+        Ok(Self { writer, reader, outage: Arc::default() })
     }
 }
 
@@ -80,6 +83,13 @@ async fn check_durable(pool: &SqlitePool) -> Result<(), StoreError> {
 async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
     let applied: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(pool).await?;
     compare_versions(applied, &MIGRATIONS)
+}
+
+/// Another process wrote at the same moment. Extended codes hold the plain one in their last byte.
+pub(super) fn passes(error: &sqlx::Error) -> bool {
+    const BUSY: u32 = 5;
+    let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+    code.is_some_and(|code| code & 0xff == BUSY)
 }
 
 /// Whether the file is there and is no SQLite database, or a damaged one.

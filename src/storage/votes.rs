@@ -1,19 +1,40 @@
 //! Votes: insert-only, one per battle, in log order by `seq`.
 
+use serde::Serialize;
 use sqlx::FromRow;
 
-use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
+use super::{Database, Store, StoreError, on_reader, signed, unsigned};
 use crate::battle::text_counts::TextCounts;
 use crate::battle::{ModelId, Outcome};
 use crate::clock::Timestamp;
 
-/// The `SELECT` ties the insert to the battle as the vote saw it: if a further turn began meanwhile, no row comes.
-const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
-     category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
+// The `SELECT` ties a ballot to the battle as the voter saw it: if a further turn began meanwhile, no row comes. The two
+// databases read JSON in ways of their own. PostgreSQL has several writers, so it locks the battles; a trigger has groups
+// of votes wait for each other there, before they draw their numbers.
+
+const INSERT_SQLITE: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
+     language, category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
      first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
-     SELECT $1, id, visitor, model_a, model_b, $2, turn, TRUE, language, category, intent, $3, pairing_policy, \
-     policy_version, pair_probability, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM battles \
-     WHERE id = $13 AND stage = 'ready' AND turn = $14 ON CONFLICT (battle_id) DO NOTHING";
+     SELECT b.value ->> 'id', battles.id, visitor, model_a, model_b, b.value ->> 'outcome', battles.turn, TRUE, \
+     language, category, intent, b.value ->> 'satisfaction', pairing_policy, policy_version, pair_probability, \
+     b.value ->> 'first_token_ms_a', b.value ->> 'first_token_ms_b', b.value ->> 'duration_ms_a', \
+     b.value ->> 'duration_ms_b', b.value ->> 'text_counts', b.value ->> 'exclusion' IS NULL, b.value ->> 'exclusion', \
+     b.value ->> 'receipt', b.value ->> 'created_at' \
+     FROM json_each($1) AS b CROSS JOIN battles ON battles.id = b.value ->> 'battle' \
+     WHERE stage = 'ready' AND battles.turn = b.value ->> 'turn' \
+     ON CONFLICT (battle_id) DO NOTHING RETURNING id";
+const INSERT_POSTGRES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
+     language, category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
+     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
+     SELECT b.id, battles.id, visitor, model_a, model_b, b.outcome, battles.turn, TRUE, \
+     language, category, intent, b.satisfaction, pairing_policy, policy_version, pair_probability, \
+     b.first_token_ms_a, b.first_token_ms_b, b.duration_ms_a, b.duration_ms_b, b.text_counts, b.exclusion IS NULL, \
+     b.exclusion, b.receipt, b.created_at \
+     FROM json_to_recordset(CAST($1 AS json)) AS b (id TEXT, battle TEXT, turn BIGINT, outcome TEXT, \
+     satisfaction BIGINT, first_token_ms_a BIGINT, first_token_ms_b BIGINT, duration_ms_a BIGINT, \
+     duration_ms_b BIGINT, text_counts TEXT, exclusion TEXT, receipt TEXT, created_at BIGINT) \
+     JOIN battles ON battles.id = b.battle WHERE stage = 'ready' AND battles.turn = b.turn FOR UPDATE OF battles \
+     ON CONFLICT (battle_id) DO NOTHING RETURNING id";
 const SELECT_BY_BATTLE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes WHERE battle_id = $1";
@@ -121,38 +142,22 @@ pub struct ComparisonRow {
 }
 
 impl Store {
-    /// Keeps a vote, which ends its battle by a trigger: one statement, one commit. A battle that has a vote keeps the
-    /// first.
+    /// Keeps a vote, which ends its battle by a trigger, in one commit with others that come at the same moment. A battle
+    /// that has a vote keeps the first.
     ///
     /// # Errors
-    /// [`StoreError`]; nothing is kept then.
+    /// [`StoreError::Busy`] where too many wait; otherwise [`StoreError`], and a vote may or may not have been kept where
+    /// the connection was lost: casting it again tells.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
-        let counts = serde_json::to_string(&vote.text_counts).expect("counts are plain numbers");
-        let inserted = on_writer!(self, |pool| {
-            sqlx::query(INSERT)
-                .bind(&vote.id)
-                .bind(vote.outcome.as_str())
-                .bind(vote.satisfaction)
-                .bind(vote.first_token_ms[0].map(signed))
-                .bind(vote.first_token_ms[1].map(signed))
-                .bind(signed(vote.duration_ms[0]))
-                .bind(signed(vote.duration_ms[1]))
-                .bind(&counts)
-                .bind(vote.exclusion.is_none())
-                .bind(&vote.exclusion)
-                .bind(&vote.receipt)
-                .bind(vote.created_at.0)
-                .bind(&vote.battle)
-                .bind(i64::from(vote.turn))
-                .execute(pool)
-                .await
-                .map(|done| done.rows_affected())
-        })?;
-        if inserted == 1 {
+        if self.votes.write(vote.id.clone(), vote.to_ballot()).await? {
             return Ok(VoteInsert::Stored);
         }
-        let first = self.vote_on(&vote.battle).await?;
-        Ok(first.map_or(VoteInsert::BattleMoved, |row| VoteInsert::Existing(Box::new(row))))
+        Ok(match self.vote_on(&vote.battle).await? {
+            // The answer to its first commit was lost on the way.
+            Some(row) if row.id == vote.id => VoteInsert::Stored,
+            Some(row) => VoteInsert::Existing(Box::new(row)),
+            None => VoteInsert::BattleMoved,
+        })
     }
 
     /// The vote on a battle.
@@ -201,6 +206,53 @@ impl Store {
                 Ok(ComparisonRow { seq, models: [a, b], outcome: parse_outcome(&outcome, seq)?, rated })
             })
             .collect()
+    }
+}
+
+/// The statement that inserts a JSON array of [`Ballot`]s and gives back the ids of those that were stored.
+pub(super) fn insert_statement(database: &Database) -> &'static str {
+    match database {
+        Database::Sqlite(_) => INSERT_SQLITE,
+        Database::Postgres(_) => INSERT_POSTGRES,
+    }
+}
+
+/// A vote on its way into the insert: the rest of its row is the battle's.
+#[derive(Serialize)]
+struct Ballot<'a> {
+    id: &'a str,
+    battle: &'a str,
+    turn: u32,
+    outcome: &'a str,
+    satisfaction: Option<i64>,
+    first_token_ms_a: Option<i64>,
+    first_token_ms_b: Option<i64>,
+    duration_ms_a: i64,
+    duration_ms_b: i64,
+    text_counts: String,
+    exclusion: Option<&'a str>,
+    receipt: &'a str,
+    created_at: i64,
+}
+
+impl NewVoteRow {
+    fn to_ballot(&self) -> String {
+        let ballot = Ballot {
+            id: &self.id,
+            battle: &self.battle,
+            turn: self.turn,
+            outcome: self.outcome.as_str(),
+            satisfaction: self.satisfaction,
+            first_token_ms_a: self.first_token_ms[0].map(signed),
+            first_token_ms_b: self.first_token_ms[1].map(signed),
+            duration_ms_a: signed(self.duration_ms[0]),
+            duration_ms_b: signed(self.duration_ms[1]),
+            text_counts: serde_json::to_string(&self.text_counts).expect("counts are plain numbers"),
+            exclusion: self.exclusion.as_deref(),
+            receipt: &self.receipt,
+            created_at: self.created_at.0,
+        };
+        serde_json::to_string(&ballot).expect("a ballot is texts and numbers")
     }
 }
 

@@ -83,7 +83,10 @@ impl Driver {
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                entries = next_entries(&mut self.watching) => self.tell(&entries).await?,
+                entries = next_entries(&mut self.watching) => match entries {
+                    Some(entries) => self.tell(&entries).await?,
+                    None => return Err(close(Closing::Moved)),
+                },
                 frame = inbox.next() => match frame {
                     Some(Ok(frame)) => self.hear(frame).await?,
                     Some(Err(error)) => return self.refuse_frame(&error).await,
@@ -257,7 +260,7 @@ impl Driver {
     }
 }
 
-async fn next_entries(watching: &mut Option<Watching>) -> Vec<Entry> {
+async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
     match watching {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,

@@ -5,24 +5,22 @@ use std::time::Duration;
 
 use actix_ws::{Message, MessageStream, Session};
 use futures_util::StreamExt;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::driver::SEND_LIMIT;
 use super::protocol::Closing;
 use crate::app::AppState;
-use crate::events::Event;
 
 /// How often a quiet client is asked whether it is there.
 const PING_EVERY: Duration = Duration::from_secs(20);
 
-/// Sends `frame` of the arena at once and after every published leaderboard, until the client is gone.
+/// Sends `frame` of the arena at once and after every new leaderboard, until the client is gone.
 pub async fn follow(
     app: Arc<AppState>,
     frame: impl Fn(&AppState) -> String,
     mut session: Session,
     mut inbox: MessageStream,
 ) {
-    let mut events = app.events.subscribe();
+    let mut standings = app.standings.changes();
     let shutdown = app.tasks.shutdown();
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut changed = true;
@@ -34,10 +32,8 @@ pub async fn follow(
             }
         }
         tokio::select! {
-            event = events.recv() => changed = matches!(
-                event,
-                Ok(Event::LeaderboardPublished) | Err(RecvError::Lagged(_))
-            ),
+            // The sender lives in `app`, so waiting cannot fail.
+            news = standings.changed() => changed = news.is_ok(),
             message = inbox.next() => match message {
                 Some(Ok(Message::Ping(payload))) => if session.pong(&payload).await.is_err() { return },
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break,

@@ -268,6 +268,8 @@ pub enum Closing {
     Silent,
     /// The process ends.
     Restart,
+    /// Another instance has taken the battle on.
+    Moved,
 }
 
 impl From<Closing> for CloseReason {
@@ -278,6 +280,7 @@ impl From<Closing> for CloseReason {
             Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
+            Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
         };
         Self { code, description: Some(why.to_owned()) }
     }

@@ -9,7 +9,7 @@ use langya::battle::ModelId;
 use langya::chance::Chance;
 use langya::clock::SystemClock;
 use langya::config::{Settings, Timeouts};
-use langya::events::{InstanceId, LocalBus};
+use langya::events::{EventBus, InstanceId, LocalBus};
 use langya::llm::ModelCard;
 use langya::llm::breaker::BreakerPolicy;
 use langya::llm::guard::{GuardedModel, Limits};
@@ -51,21 +51,33 @@ impl TestArena {
         limits: Limits,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        println!("seed {SEED}");
-        let guarded = models.iter().map(|(id, model)| {
-            Arc::new(GuardedModel::new(
-                card(id),
-                1.0,
-                Arc::new((*model).clone()),
-                limits,
-                ChaCha8Rng::seed_from_u64(SEED),
-            ))
-        });
-        Self::start_with_roster(Roster::of(guarded.collect()), change).await
+        Self::start_with_roster(roster(models, limits), change).await
+    }
+
+    /// Starts an arena on a bus of the test's own; beside another one, it serves the same database.
+    pub(crate) async fn start_on(
+        models: &[(&str, &Scripted)],
+        events: Arc<dyn EventBus>,
+        beside: Option<&Self>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let store = beside.map(|other| other.app.store.clone());
+        Self::start_in(roster(models, quick_limits()), events, store, change).await
     }
 
     /// Starts an arena with a roster of the test's own.
     pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
+        let events = Arc::new(LocalBus::new(InstanceId("test".into())));
+        Self::start_in(roster, events, None, change).await
+    }
+
+    async fn start_in(
+        roster: Roster,
+        events: Arc<dyn EventBus>,
+        store: Option<Store>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
+        println!("seed {SEED}");
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
         settings.storage.data_dir = folder.path().join("data");
@@ -73,9 +85,13 @@ impl TestArena {
         settings.battle.pace_chars_per_second = 100_000;
         settings.rating.debounce_ms = 10;
         change(&mut settings);
-        let store = Store::open(&settings.storage, IfMissing::Create).await.unwrap();
-        let events = Arc::new(LocalBus::new(InstanceId("test".into())));
-        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance: Chance::seeded(SEED) };
+        // Two instances with one seed would take two visitors for the same person.
+        let chance = Chance::seeded(SEED + u64::from(store.is_some()));
+        let store = match store {
+            Some(store) => store,
+            None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
+        };
+        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -99,6 +115,14 @@ impl Drop for TestArena {
     fn drop(&mut self) {
         self.app.tasks.stop();
     }
+}
+
+fn roster(models: &[(&str, &Scripted)], limits: Limits) -> Roster {
+    let guarded = models.iter().map(|(id, model)| {
+        let rng = ChaCha8Rng::seed_from_u64(SEED);
+        Arc::new(GuardedModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, rng))
+    });
+    Roster::of(guarded.collect())
 }
 
 /// A public face whose every field gives the model away, so that a test can look for it.

@@ -8,3 +8,4 @@ pub(crate) mod proxy;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;
+pub(crate) mod wire;

@@ -1,0 +1,123 @@
+//! Durable votes a second: callers that each cast one vote after the other through `Store::insert_vote`, every vote on a
+//! ready battle of its own and acknowledged after its commit.
+//!
+//! ```sh
+//! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS]
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use langya::battle::text_counts::TextCounts;
+use langya::battle::{ModelId, Outcome};
+use langya::clock::Timestamp;
+use langya::config::StorageSettings;
+use langya::llm::ModelCard;
+use langya::storage::{IfMissing, NewVoteRow, Store, VoteInsert};
+use sqlx::{PgPool, SqlitePool};
+use tokio::time::Instant;
+
+/// Battles made before the clock starts, for each second: more than any database takes.
+const BATTLES_A_SECOND: u32 = 60_000;
+/// Both databases read this alike; `$1` is how many.
+const MAKE_BATTLES: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1) \
+     INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, policy_version, \
+     pair_probability, language, category, intent, answered_by, created_at, updated_at) \
+     SELECT '01980000-0000-7000-8000-' || CAST(100000000000 + n AS TEXT), '8a5edab282632443219e051e4ade2d1d', \
+     'anonymous', 'ready', 1, 'one', 'two', 'weighted', 1, 0.5, 'en', NULL, NULL, 'bench', 1, 1 FROM numbers";
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    // Cargo adds a flag of its own.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let number = |at: usize, default| arguments.get(at).map_or(Ok(default), |text| text.parse::<u32>());
+    let (callers, seconds) = (number(1, 64)?, number(2, 10)?);
+    let folder = tempfile::tempdir_in(".")?;
+    let mut settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+    settings.database = arguments.first().map_or_else(Default::default, |url| url.as_str().into());
+    let store = Store::open(&settings, IfMissing::Create).await?;
+    let battles = i64::from(seconds) * i64::from(BATTLES_A_SECOND);
+    store.register_models(&["one", "two"].map(card), Timestamp(1)).await?;
+    make_battles(&settings, battles).await.context("the battles could not be made: is the database empty?")?;
+    let mut latencies = cast_votes(&store, callers, Duration::from_secs(seconds.into()), battles).await?;
+    store.close().await;
+    latencies.sort_unstable();
+    let at = |share: usize| latencies.get(latencies.len() * share / 1_000).copied().unwrap_or_default();
+    eprintln!(
+        "{} votes from {callers} callers in {seconds} s: {} votes/s, p50 {:.2?}, p99 {:.2?}, longest {:.2?}",
+        latencies.len(),
+        latencies.len() / seconds.max(1) as usize,
+        at(500),
+        at(990),
+        latencies.last().copied().unwrap_or_default(),
+    );
+    Ok(())
+}
+
+async fn make_battles(settings: &StorageSettings, battles: i64) -> anyhow::Result<()> {
+    let url = settings.database.expose();
+    if url.starts_with("postgres") {
+        let pool = PgPool::connect(url).await?;
+        sqlx::query(MAKE_BATTLES).bind(battles).execute(&pool).await?;
+        sqlx::raw_sql("VACUUM ANALYZE; CHECKPOINT").execute(&pool).await?;
+    } else {
+        let file = settings.data_dir.join("langya.db");
+        let url = if url.is_empty() { format!("sqlite:{}", file.display()) } else { url.to_owned() };
+        let pool = SqlitePool::connect(&url).await?;
+        sqlx::query(MAKE_BATTLES).bind(battles).execute(&pool).await?;
+        sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&pool).await?;
+    }
+    Ok(())
+}
+
+/// How long each acknowledged vote took.
+async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64) -> anyhow::Result<Vec<Duration>> {
+    let (next, began) = (Arc::new(AtomicUsize::new(1)), Instant::now());
+    let tasks: Vec<_> = (0..callers)
+        .map(|_| {
+            let (store, next) = (store.clone(), Arc::clone(&next));
+            tokio::spawn(async move {
+                let mut latencies = Vec::new();
+                while began.elapsed() < lasting {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    anyhow::ensure!(i64::try_from(number)? <= battles, "all battles have their vote");
+                    let (vote, cast) = (vote(number), Instant::now());
+                    anyhow::ensure!(store.insert_vote(&vote).await? == VoteInsert::Stored, "a vote was not stored");
+                    latencies.push(cast.elapsed());
+                }
+                Ok(latencies)
+            })
+        })
+        .collect();
+    let mut all = Vec::new();
+    for task in tasks {
+        all.extend(task.await??);
+    }
+    Ok(all)
+}
+
+fn vote(number: usize) -> NewVoteRow {
+    NewVoteRow {
+        id: format!("01980000-0000-7000-9000-{}", 100_000_000_000 + number),
+        battle: format!("01980000-0000-7000-8000-{}", 100_000_000_000 + number),
+        turn: 1,
+        outcome: Outcome::AWins,
+        satisfaction: None,
+        first_token_ms: [Some(210), Some(340)],
+        duration_ms: [2_345, 3_210],
+        text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
+        exclusion: None,
+        receipt: RECEIPT.to_owned(),
+        created_at: Timestamp(1_795_000_000_000),
+    }
+}
+
+/// As long as a real one.
+const RECEIPT: &str = r#"{"vote":"01980000-0000-7000-9000-100000000000","outcome":"a","a":{"id":"qwen-14b","name":"Qwen 14B Chat","organization":"Alibaba","license":"Apache-2.0","practice":false,"rating":1012.25,"rating_change":1.93,"first_token_ms":210,"duration_ms":2345,"chars_per_second":187.4},"b":{"id":"llama-8b","name":"Llama 3.1 8B Instruct","organization":"Meta","license":"Llama 3.1 Community","practice":false,"rating":987.75,"rating_change":-1.93,"first_token_ms":340,"duration_ms":3210,"chars_per_second":144.1}}"#;
+
+fn card(id: &str) -> ModelCard {
+    let text = || id.to_owned();
+    ModelCard { id: ModelId::new(id), name: text(), organization: text(), license: text(), practice: false }
+}

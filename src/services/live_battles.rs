@@ -1,0 +1,47 @@
+//! The battles that this process holds in memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::live::LiveBattle;
+
+/// Battles by id.
+#[derive(Debug, Default)]
+pub(super) struct LiveBattles(Mutex<HashMap<String, Arc<LiveBattle>>>);
+
+impl LiveBattles {
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<Arc<LiveBattle>> {
+        self.lock().get(id).cloned()
+    }
+
+    /// Adds a battle; where one with its id is there already, that one stays and is returned.
+    pub(super) fn add(&self, battle: &Arc<LiveBattle>) -> Arc<LiveBattle> {
+        Arc::clone(self.lock().entry(battle.id.clone()).or_insert_with(|| Arc::clone(battle)))
+    }
+
+    pub(super) fn remove(&self, id: &str) -> Option<Arc<LiveBattle>> {
+        self.lock().remove(id)
+    }
+
+    /// Takes out this very battle, not one that was read back meanwhile.
+    pub(super) fn forget(&self, battle: &Arc<LiveBattle>) {
+        let mut all = self.lock();
+        if all.get(&battle.id).is_some_and(|known| Arc::ptr_eq(known, battle)) {
+            all.remove(&battle.id);
+        }
+    }
+
+    /// Takes out battles that nobody watches and that wait for nothing.
+    pub(super) fn sweep(&self) {
+        self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering() || battle.is_followed());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
+        // The map is valid after each statement, so a panic elsewhere does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

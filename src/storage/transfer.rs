@@ -1,0 +1,300 @@
+//! Moving a whole arena out of its embedded database into another one.
+//!
+//! Every row of every table that is not derived from others goes over in one transaction. Before it commits, both
+//! sides are added up row by row and compared, so that a number that would change on the way stops the move.
+
+use futures_util::TryStreamExt;
+use sha2::{Digest, Sha256};
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqlitePool;
+use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Row, Type};
+
+use super::{Database, Store, StoreError};
+
+/// Rows read at a time.
+const PAGE: i64 = 1_000;
+/// The next vote gets the number after the last one that came over.
+const CONTINUE_SEQ: &str =
+    "SELECT setval(pg_get_serial_sequence('votes', 'seq'), MAX(seq)) FROM votes HAVING MAX(seq) IS NOT NULL";
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Real,
+    Flag,
+}
+
+use Kind::{Flag, Number, Real, Text};
+
+/// A table with its columns.
+struct Table {
+    name: &'static str,
+    columns: &'static [(&'static str, Kind)],
+}
+
+/// In the order in which rows refer to each other. Leaderboards are derived, and instances are gone.
+const TABLES: [Table; 6] = [
+    Table {
+        name: "models",
+        columns: &[
+            ("id", Text),
+            ("name", Text),
+            ("organization", Text),
+            ("license", Text),
+            ("practice", Flag),
+            ("first_seen_at", Number),
+            ("breaker", Text),
+            ("breaker_failures", Number),
+            ("breaker_changed_at", Number),
+        ],
+    },
+    Table {
+        name: "battles",
+        columns: &[
+            ("id", Text),
+            ("visitor", Text),
+            ("mode", Text),
+            ("stage", Text),
+            ("turn", Number),
+            ("model_a", Text),
+            ("model_b", Text),
+            ("pairing_policy", Text),
+            ("policy_version", Number),
+            ("pair_probability", Real),
+            ("language", Text),
+            ("category", Text),
+            ("intent", Text),
+            ("answered_by", Text),
+            ("created_at", Number),
+            ("updated_at", Number),
+        ],
+    },
+    Table {
+        name: "turns",
+        columns: &[("battle_id", Text), ("turn", Number), ("prompt", Text), ("created_at", Number)],
+    },
+    Table {
+        name: "replies",
+        columns: &[
+            ("battle_id", Text),
+            ("turn", Number),
+            ("side", Text),
+            ("model", Text),
+            ("text", Text),
+            ("reasoning", Text),
+            ("ending", Text),
+            ("first_token_ms", Number),
+            ("duration_ms", Number),
+        ],
+    },
+    Table {
+        name: "side_failures",
+        columns: &[
+            ("battle_id", Text),
+            ("turn", Number),
+            ("side", Text),
+            ("model", Text),
+            ("replaced_by", Text),
+            ("reason", Text),
+            ("failed_at", Number),
+            ("answered_by", Text),
+        ],
+    },
+    Table {
+        name: "votes",
+        columns: &[
+            ("seq", Number),
+            ("id", Text),
+            ("battle_id", Text),
+            ("visitor", Text),
+            ("model_a", Text),
+            ("model_b", Text),
+            ("outcome", Text),
+            ("turn", Number),
+            ("anonymous", Flag),
+            ("language", Text),
+            ("category", Text),
+            ("intent", Text),
+            ("satisfaction", Number),
+            ("pairing_policy", Text),
+            ("policy_version", Number),
+            ("pair_probability", Real),
+            ("first_token_ms_a", Number),
+            ("first_token_ms_b", Number),
+            ("duration_ms_a", Number),
+            ("duration_ms_b", Number),
+            ("text_counts", Text),
+            ("rated", Flag),
+            ("exclusion", Text),
+            ("receipt", Text),
+            ("created_at", Number),
+        ],
+    },
+];
+
+/// What has been moved so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// The table.
+    pub table: &'static str,
+    /// Its rows so far.
+    pub rows: u64,
+}
+
+/// Why an arena was not moved; nothing was then.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// Source and target are not what they have to be.
+    #[error(
+        "an arena is moved from a SQLite file into PostgreSQL: name that with --database postgres://…; a SQLite arena is moved \
+         elsewhere by copying its file"
+    )]
+    WrongBackends,
+    /// The target is in use.
+    #[error("the PostgreSQL database holds {0} battles already: an arena can only be moved into an empty one")]
+    NotEmpty(i64),
+    /// The rows that arrived are not those that left.
+    #[error("table {0} does not arrive as it left, so nothing was moved: check the file with PRAGMA integrity_check")]
+    Changed(&'static str),
+    /// A database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for TransferError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Moves everything of `source` into `target`, an empty arena, and returns the rows of each table.
+///
+/// # Errors
+/// [`TransferError`]; the target is as it was then.
+pub async fn transfer(
+    source: &Store,
+    target: &Store,
+    mut progress: impl FnMut(Moved),
+) -> Result<Vec<Moved>, TransferError> {
+    let (Database::Sqlite(source), Database::Postgres(target)) = (&source.database, &target.database) else {
+        return Err(TransferError::WrongBackends);
+    };
+    let mut tx = target.pool.begin().await?;
+    // No instance may begin a battle meanwhile.
+    sqlx::query("LOCK TABLE battles IN SHARE ROW EXCLUSIVE MODE").execute(&mut *tx).await?;
+    let battles: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM battles").fetch_one(&mut *tx).await?;
+    if battles > 0 {
+        return Err(TransferError::NotEmpty(battles));
+    }
+    sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
+    let mut left = Vec::new();
+    for table in &TABLES {
+        left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
+    }
+    // Only now: votes move their battles on by a trigger.
+    for (table, left) in TABLES.iter().zip(&left) {
+        if table.sum_of_target(&mut tx).await? != *left {
+            return Err(TransferError::Changed(table.name));
+        }
+    }
+    sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(TABLES.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
+}
+
+impl Table {
+    /// Copies every row; returns what left.
+    async fn copy(
+        &self,
+        source: &SqlitePool,
+        target: &mut PgConnection,
+        progress: &mut impl FnMut(Moved),
+    ) -> Result<Sum, TransferError> {
+        let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
+        let name = self.name;
+        let select =
+            format!("SELECT {columns}, rowid AS place FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {PAGE}");
+        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({places})");
+        let (mut sum, mut after) = (Sum::default(), i64::MIN);
+        loop {
+            let page = sqlx::query(AssertSqlSafe(select.as_str())).bind(after).fetch_all(source).await?;
+            let Some(last) = page.last() else { return Ok(sum) };
+            after = last.try_get("place")?;
+            for row in &page {
+                let cells = self.cells(row)?;
+                sum.add(&cells);
+                let query =
+                    cells.into_iter().fold(sqlx::query(AssertSqlSafe(insert.as_str())), |query, cell| match cell {
+                        Cell::Text(text) => query.bind(text),
+                        Cell::Number(number) => query.bind(number),
+                        Cell::Real(real) => query.bind(real),
+                        Cell::Flag(flag) => query.bind(flag),
+                    });
+                query.execute(&mut *target).await?;
+            }
+            progress(Moved { table: name, rows: sum.rows });
+        }
+    }
+
+    async fn sum_of_target(&self, target: &mut PgConnection) -> Result<Sum, TransferError> {
+        let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let select = format!("SELECT {columns} FROM {}", self.name);
+        let mut rows = sqlx::query(AssertSqlSafe(select.as_str())).fetch(target);
+        let mut sum = Sum::default();
+        while let Some(row) = rows.try_next().await? {
+            sum.add(&self.cells(&row)?);
+        }
+        Ok(sum)
+    }
+
+    fn cells<R>(&self, row: &R) -> Result<Vec<Cell>, sqlx::Error>
+    where
+        R: Row,
+        usize: ColumnIndex<R>,
+        Option<String>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
+        Option<i64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
+        Option<f64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
+        Option<bool>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
+    {
+        let cell = |(at, (_, kind)): (usize, &(&str, Kind))| {
+            Ok(match kind {
+                // PostgreSQL holds no NUL character; no prompt and no reply has had one since there was a choice.
+                Kind::Text => Cell::Text(row.try_get::<Option<String>, _>(at)?.map(|text| text.replace('\0', ""))),
+                Kind::Number => Cell::Number(row.try_get(at)?),
+                Kind::Real => Cell::Real(row.try_get(at)?),
+                Kind::Flag => Cell::Flag(row.try_get(at)?),
+            })
+        };
+        self.columns.iter().enumerate().map(cell).collect()
+    }
+}
+
+/// A cell on its way.
+#[derive(Debug, Clone, PartialEq)]
+enum Cell {
+    Text(Option<String>),
+    Number(Option<i64>),
+    Real(Option<f64>),
+    Flag(Option<bool>),
+}
+
+/// Rows without their order: their number and the sum of their digests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sum {
+    rows: u64,
+    digests: u128,
+}
+
+impl Sum {
+    fn add(&mut self, cells: &[Cell]) {
+        // The debug text of a number holds all of its digits.
+        let digest = Sha256::digest(format!("{cells:?}"));
+        let first: [u8; 16] = digest[..16].try_into().expect("a digest has 32 bytes");
+        self.rows += 1;
+        self.digests = self.digests.wrapping_add(u128::from_le_bytes(first));
+    }
+}

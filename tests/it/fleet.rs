@@ -1,0 +1,260 @@
+//! One arena served by several instances: a battle goes on wherever its visitor comes back.
+
+use langya::battle::state::{Progress, Stage};
+use langya::battle::{ModelId, Side};
+use langya::clock::Timestamp;
+use langya::storage::{NewReply, ReplyEnding};
+use serde_json::{Value, json};
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::{Scripted, Step};
+use crate::support::visitor::Visitor;
+use crate::support::wire::Wire;
+
+const WHOLE: &str = "First half, then the second half.";
+
+/// A model that stops half-way until its gate is opened.
+fn halting() -> Scripted {
+    let (first, second) = WHOLE.split_at(11);
+    Scripted::new(move |_| vec![Step::Say(first.into()), Step::Gate, Step::Say(second.into())])
+}
+
+/// Two instances of one arena, each with its own models, between them a wire.
+async fn two_instances(one: &Scripted, two: &Scripted) -> (TestArena, TestArena, Wire) {
+    let wire = Wire::new();
+    let models = [("one", one), ("two", two)];
+    let change = |settings: &mut langya::config::Settings| settings.battle.pacing = langya::config::PacingMode::Raw;
+    let first = TestArena::start_on(&models, wire.bus("first"), None, change).await;
+    let second = TestArena::start_on(&models, wire.bus("second"), Some(&first), change).await;
+    (first, second, wire)
+}
+
+/// The same person at another instance.
+async fn at(arena: &TestArena, visitor: &Visitor) -> Visitor {
+    Visitor::connect_with(&arena.url, Some(("cookie", visitor.cookie().to_owned()))).await.unwrap()
+}
+
+/// Starts a battle and reads the first half of both replies.
+async fn half_way(arena: &TestArena) -> Visitor {
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Both halves?").await;
+    visitor.next_of(&["battle"]).await;
+    visitor.next_of(&["delta"]).await;
+    visitor.next_of(&["delta"]).await;
+    visitor
+}
+
+async fn resume(visitor: &mut Visitor, battle: &str, after: u64) {
+    visitor.send(json!({"type": "resume", "battle": battle, "after": after})).await;
+}
+
+fn seqs(visitor: &Visitor) -> Vec<u64> {
+    let frames = visitor.frames.iter().map(|frame| serde_json::from_str::<Value>(frame).unwrap());
+    frames.filter_map(|frame| frame["seq"].as_u64()).collect()
+}
+
+#[actix_web::test]
+async fn a_battle_goes_on_at_another_instance_without_a_lost_or_doubled_token() {
+    let (one, two) = (halting(), halting());
+    let (first, second, wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let (battle, seen) = (visitor.battle(), visitor.last_seq());
+    let mut back = at(&second, &visitor).await;
+    visitor.drop_connection();
+    resume(&mut back, &battle, seen).await;
+    // One letter asks, one answers.
+    wire.delivered(2).await;
+    one.open_gate();
+    two.open_gate();
+    let rest = back.until_ready().await;
+    assert_eq!(rest, [&WHOLE[11..]; 2], "the second halves, once: {:?}", back.frames);
+    assert_eq!(seqs(&back), (seen + 1..=back.last_seq()).collect::<Vec<_>>());
+    assert_eq!((one.asked(), two.asked()), (1, 1), "nobody was asked twice");
+    let revealed = back.vote("a").await;
+    assert_eq!(revealed["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn letters_that_get_lost_are_asked_for_again() {
+    let (one, two) = (halting(), halting());
+    let (first, second, wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let (battle, seen) = (visitor.battle(), visitor.last_seq());
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, seen).await;
+    wire.delivered(2).await;
+    wire.lose(3);
+    one.open_gate();
+    two.open_gate();
+    assert_eq!(back.until_ready().await, [&WHOLE[11..]; 2]);
+    assert_eq!(seqs(&back), (seen + 1..=back.last_seq()).collect::<Vec<_>>());
+}
+
+#[actix_web::test]
+async fn whoever_watches_elsewhere_keeps_the_battle_going() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let mut back = at(&second, &visitor).await;
+    let battle = visitor.battle();
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    visitor.drop_connection();
+    // Longer than the grace for a visitor who has left.
+    let quiet = tokio::time::timeout(std::time::Duration::from_millis(2_500), back.try_next()).await;
+    assert!(quiet.is_err(), "{quiet:?}");
+    assert!(first.app.battles.is_in_memory(&battle));
+    one.open_gate();
+    two.open_gate();
+    assert_eq!(back.until_ready().await, [&WHOLE[11..]; 2]);
+}
+
+#[actix_web::test]
+async fn a_visitor_who_left_both_instances_stops_the_upstreams() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &visitor.battle(), 0).await;
+    back.next_of(&["delta"]).await;
+    visitor.drop_connection();
+    back.drop_connection();
+    one.active_becomes(0).await;
+    two.active_becomes(0).await;
+}
+
+#[actix_web::test]
+async fn a_stop_reaches_the_instance_that_answers() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &visitor.battle(), 0).await;
+    back.next_of(&["delta"]).await;
+    back.send(json!({"type": "stop"})).await;
+    back.next_of(&["ready"]).await;
+    assert_eq!(back.texts(), [&WHOLE[..11]; 2]);
+    one.active_becomes(0).await;
+}
+
+#[actix_web::test]
+async fn while_nothing_crosses_the_end_of_the_turn_comes_from_the_database() {
+    let (one, two) = (halting(), halting());
+    let (first, second, wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let (battle, seen) = (visitor.battle(), visitor.last_seq());
+    wire.cut();
+    let mut back = at(&second, &visitor).await;
+    visitor.drop_connection();
+    resume(&mut back, &battle, seen).await;
+    one.open_gate();
+    two.open_gate();
+    assert_eq!(back.until_ready().await, [WHOLE; 2], "told again, whole");
+    assert_eq!(seqs(&back), (seen + 1..=back.last_seq()).collect::<Vec<_>>());
+    assert_eq!((one.asked(), two.asked()), (1, 1), "nobody was asked twice");
+}
+
+#[actix_web::test]
+async fn a_turn_whose_instance_is_unknown_is_answered_anew_at_once() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    one.open_gate();
+    two.open_gate();
+    let mut visitor = half_way(&first).await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    assert!(first.app.store.begin_turn(&battle, 1, None, "gone.0", Timestamp(1)).await.unwrap());
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    let begun = back.next().await;
+    assert_eq!((&begun["type"], &begun["turn"]), (&json!("battle"), &json!(1)), "forget what you have of it");
+    assert_eq!(back.until_ready().await, [WHOLE; 2]);
+}
+
+#[actix_web::test]
+async fn a_turn_is_taken_over_when_its_instance_stops_beating() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    one.open_gate();
+    two.open_gate();
+    let mut visitor = half_way(&first).await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    first.app.store.beat("stopped", "", Timestamp(1)).await.unwrap();
+    assert!(first.app.store.begin_turn(&battle, 1, None, "stopped.0", Timestamp(1)).await.unwrap());
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    assert_eq!(back.until_ready().await, [WHOLE; 2]);
+    assert_eq!((one.asked(), two.asked()), (2, 2));
+}
+
+#[actix_web::test]
+async fn an_instance_that_was_taken_for_gone_does_not_write_over_the_other() {
+    let (one, two) = (halting(), halting());
+    let (first, _second, _wire) = two_instances(&one, &two).await;
+    let mut visitor = half_way(&first).await;
+    let (battle, store) = (visitor.battle(), &first.app.store);
+    let run = store.battle(&battle).await.unwrap().unwrap().answered_by;
+    assert!(store.take_over_turn(&battle, run.as_deref(), "other.0", Timestamp(1)).await.unwrap());
+    let theirs = Side::BOTH.map(|side| NewReply {
+        side,
+        model: ModelId::new("one"),
+        text: "theirs".into(),
+        reasoning: String::new(),
+        ending: ReplyEnding::Complete,
+        first_token_ms: None,
+        duration_ms: 1,
+    });
+    let ready = Progress { stage: Stage::Ready, turn: 1 };
+    assert!(store.finish_turn(&battle, "other.0", ready, &theirs, Timestamp(2)).await.unwrap());
+    one.open_gate();
+    two.open_gate();
+    let end = loop {
+        match visitor.try_next().await {
+            Ok(frame) => assert_ne!(frame["type"], "ready"),
+            Err(code) => break code,
+        }
+    };
+    assert_eq!(end.map(u16::from), Some(1012), "come back for it");
+    let kept = store.replies(&battle).await.unwrap();
+    assert!(kept.iter().all(|row| row.reply.text == "theirs"), "{kept:?}");
+    let mut back = visitor.reconnect().await;
+    resume(&mut back, &battle, 0).await;
+    assert_eq!(back.until_ready().await, ["theirs"; 2]);
+}
+
+#[actix_web::test]
+async fn a_further_turn_moves_the_battle_to_the_instance_that_was_asked() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    one.open_gate();
+    two.open_gate();
+    let mut visitor = half_way(&first).await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    back.next_of(&["ready"]).await;
+    back.send(json!({"type": "message", "prompt": "And then?"})).await;
+    let begun = back.next_of(&["battle"]).await;
+    assert_eq!(begun["turn"], 2);
+    back.until_ready().await;
+    // The first instance still has the first turn in its memory.
+    let mut again = visitor.reconnect().await;
+    resume(&mut again, &battle, 0).await;
+    let ready = again.next_of(&["ready", "error"]).await;
+    assert_eq!((&ready["type"], &ready["turn"]), (&json!("ready"), &json!(2)), "{ready}");
+    let vote = again.vote("tie").await;
+    assert_eq!(vote["type"], "revealed");
+    back.send(json!({"type": "vote", "outcome": "a"})).await;
+    assert_eq!(back.next_of(&["revealed", "error"]).await, vote, "the first vote counts, wherever it is asked for");
+}
+
+#[actix_web::test]
+async fn only_its_own_visitor_sees_a_battle_of_another_instance() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let mut stranger = second.visitor().await;
+    resume(&mut stranger, &visitor.battle(), 0).await;
+    assert_eq!(stranger.next().await["code"], "unknown_battle");
+}

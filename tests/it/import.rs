@@ -1,0 +1,77 @@
+//! `langya import arena`: an arena moves into PostgreSQL without a changed number.
+
+use langya::storage::{IfMissing, Store};
+use serde_json::Value;
+
+use crate::support::arena::TestArena;
+use crate::support::postgres::TestDatabase;
+use crate::support::program::langya;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::Visitor;
+
+async fn vote_on(visitor: &mut Visitor, prompt: &str, outcome: &str) {
+    visitor.ask(prompt).await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote(outcome).await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn every_number_arrives_and_the_arena_goes_on() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (Scripted::saying("One, 一 and \"more\"."), Scripted::saying("Two's."));
+    let data = folder.path().join("data");
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.storage.data_dir.clone_from(&data);
+    })
+    .await;
+    let mut visitor = arena.visitor().await;
+    for (prompt, outcome) in [("First?", "a"), ("第二?", "b"), ("Third?", "tie"), ("Fourth?", "both_bad")] {
+        vote_on(&mut visitor, prompt, outcome).await;
+    }
+    visitor.ask("Left without a vote?").await;
+    visitor.until_ready().await;
+    let busy = langya(folder.path(), ["fit", "--data-dir", "data", "--format", "json"]);
+    arena.app.store.close().await;
+    arena.end().await;
+
+    let url = database.url.as_str();
+    let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
+    assert_eq!(moved.code, Some(0), "{}", moved.stderr);
+    assert!(moved.stdout.contains("votes") && moved.stdout.contains('4'), "{}", moved.stdout);
+    let fitted = langya(folder.path(), ["fit", "--database", url, "--format", "json"]);
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(parse(&fitted.stdout), parse(&busy.stdout), "{}", fitted.stderr);
+    let exports = [["--data-dir", "data"], ["--database", url]].map(|[flag, place]| {
+        let done = langya(folder.path(), ["export", "votes", flag, place, "--text", "--out", "-"]);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        done.stdout
+    });
+    assert_eq!(exports[0], exports[1], "the log is the same to the last byte");
+
+    let again = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("5 battles"), "{}", again.stderr);
+    let store = Store::open(&database.settings(), IfMissing::Fail).await.unwrap();
+    assert_eq!(store.comparisons_after(0, 10).await.unwrap().len(), 4);
+    store.close().await;
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn what_cannot_be_moved_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let data = folder.path().join("data");
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.storage.data_dir.clone_from(&data);
+    })
+    .await;
+    let into_sqlite = langya(folder.path(), ["import", "arena", "data/langya.db", "--data-dir", "other"]);
+    assert_eq!(into_sqlite.code, Some(2));
+    assert!(into_sqlite.stderr.contains("--database postgres://"), "{}", into_sqlite.stderr);
+    let missing = langya(folder.path(), ["import", "arena", "nowhere.db", "--database", "postgres://127.0.0.1:1/x"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("nowhere.db"), "{}", missing.stderr);
+    arena.end().await;
+}

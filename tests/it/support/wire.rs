@@ -1,0 +1,104 @@
+//! A bus between arenas of one test: what Redis is between processes, with a switch that cuts it and one that loses
+//! letters.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use langya::events::{BusState, Event, EventBus, InstanceId, Letter};
+use tokio::sync::{broadcast, watch};
+
+/// What the arenas are connected by.
+#[derive(Clone)]
+pub(crate) struct Wire(Arc<Shared>);
+
+struct Shared {
+    ends: Mutex<HashMap<InstanceId, End>>,
+    state: watch::Sender<BusState>,
+    losing: AtomicUsize,
+    delivered: watch::Sender<usize>,
+}
+
+#[derive(Clone)]
+struct End {
+    events: broadcast::Sender<Event>,
+    letters: broadcast::Sender<Letter>,
+}
+
+impl Wire {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Shared {
+            ends: Mutex::default(),
+            state: watch::Sender::new(BusState::Connected),
+            losing: AtomicUsize::new(0),
+            delivered: watch::Sender::new(0),
+        }))
+    }
+
+    /// The bus of one arena.
+    pub(crate) fn bus(&self, instance: &str) -> Arc<dyn EventBus> {
+        let instance = InstanceId(instance.into());
+        let end = End { events: broadcast::channel(64).0, letters: broadcast::channel(1_024).0 };
+        self.0.ends.lock().unwrap().insert(instance.clone(), end.clone());
+        Arc::new(WireBus { wire: self.clone(), instance, end })
+    }
+
+    /// Nothing crosses any more, and everybody knows.
+    pub(crate) fn cut(&self) {
+        self.0.state.send_replace(BusState::Lost);
+    }
+
+    /// Loses the next letters without a word.
+    pub(crate) fn lose(&self, letters: usize) {
+        self.0.losing.store(letters, Ordering::SeqCst);
+    }
+
+    /// Waits until so many letters were delivered.
+    pub(crate) async fn delivered(&self, letters: usize) {
+        self.0.delivered.subscribe().wait_for(|count| *count >= letters).await.unwrap();
+    }
+}
+
+struct WireBus {
+    wire: Wire,
+    instance: InstanceId,
+    end: End,
+}
+
+impl EventBus for WireBus {
+    fn instance(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    fn publish(&self, event: Event) {
+        let connected = *self.wire.0.state.borrow() == BusState::Connected;
+        for (instance, end) in self.wire.0.ends.lock().unwrap().iter() {
+            if connected || *instance == self.instance {
+                let _ = end.events.send(event);
+            }
+        }
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.end.events.subscribe()
+    }
+
+    fn send(&self, to: &InstanceId, body: String) {
+        let losing = self.wire.0.losing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if losing.is_ok() || *self.wire.0.state.borrow() != BusState::Connected {
+            return;
+        }
+        if let Some(end) = self.wire.0.ends.lock().unwrap().get(to) {
+            let _ = end.letters.send(Letter { from: self.instance.clone(), body });
+            self.wire.0.delivered.send_modify(|count| *count += 1);
+        }
+    }
+
+    fn letters(&self) -> broadcast::Receiver<Letter> {
+        self.end.letters.subscribe()
+    }
+
+    fn state(&self) -> watch::Receiver<BusState> {
+        self.wire.0.state.subscribe()
+    }
+}
