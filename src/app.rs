@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::config::{CurrentSettings, Settings};
 use crate::events::{BusState, EventBus};
 use crate::jobs;
+use crate::limits::RateLimits;
 use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
@@ -19,6 +20,7 @@ use crate::services::models::Models;
 use crate::services::relay;
 use crate::services::tasks::Tasks;
 use crate::services::voting::Voting;
+use crate::shared::{Link, SharedRests};
 use crate::storage::{Store, StoreError};
 
 /// What the edges reach.
@@ -39,6 +41,8 @@ pub struct AppState {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
+    /// How much a visitor may do.
+    pub limits: Arc<RateLimits>,
     /// What changed.
     pub events: Arc<dyn EventBus>,
     /// Randomness.
@@ -55,6 +59,8 @@ pub struct Worlds {
     pub store: Store,
     /// What this and other instances tell each other.
     pub events: Arc<dyn EventBus>,
+    /// The way to Redis, where several instances share one.
+    pub link: Option<Link>,
     /// The models to begin with.
     pub roster: Roster,
     /// The time of day.
@@ -80,7 +86,7 @@ impl AppState {
     /// # Errors
     /// [`StartError`].
     pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
-        let Worlds { store, events, roster, clock, chance } = worlds;
+        let Worlds { store, events, link, roster, clock, chance } = worlds;
         let settings = CurrentSettings::new(settings);
         let (chance, tasks) = (Arc::new(chance), Tasks::default());
         // Where another process may serve the same database, battles may be under way there.
@@ -116,6 +122,7 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
+        let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
             store,
@@ -125,28 +132,32 @@ impl AppState {
             fleet,
             battles,
             voting,
+            limits,
             events,
             chance,
             clock,
             tasks,
         };
-        app.start_jobs()?;
+        app.start_jobs(link)?;
         Ok(Arc::new(app))
     }
 
-    fn start_jobs(&self) -> Result<(), StartError> {
+    fn start_jobs(&self, link: Option<Link>) -> Result<(), StartError> {
+        // Refused here rather than at the first fit.
+        leaderboard_options(&self.settings.now().rating)?;
         let refitter = Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
             clock: Arc::clone(&self.clock),
-            options: leaderboard_options(&self.settings.now().rating)?,
+            settings: self.settings.clone(),
+            ranked_by: None,
             tally: VoteTally::default(),
         };
         let (lead, leads) = watch::channel(false);
         let shutdown = || self.tasks.shutdown();
         self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), self.settings.clone(), shutdown()));
+        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
         self.tasks.spawn(jobs::beat::keep_beating(
             Arc::clone(&self.fleet),
             self.settings.clone(),
@@ -157,6 +168,7 @@ impl AppState {
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),
+            link.map(SharedRests::new),
             Arc::clone(&self.clock),
             shutdown(),
         ));

@@ -5,7 +5,8 @@
 //!
 //! - pure rules: [`battle`], [`rating`], [`markup`]
 //! - settings, time, randomness: [`config`], [`clock`], [`chance`]
-//! - adapters, one outside world each: [`storage`], [`llm`], [`events`]
+//! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
+//!   [`limits`]
 //! - use cases, where rules and adapters meet: [`services`], [`jobs`]
 //! - edges, which translate and decide nothing: [`ws`], [`http`], [`cli`]
 //! - [`app`] wires them together.
@@ -20,7 +21,9 @@ pub mod config;
 pub mod telemetry;
 
 pub mod events;
+pub mod limits;
 pub mod llm;
+pub mod shared;
 pub mod storage;
 
 pub mod jobs;

@@ -7,6 +7,7 @@ pub mod fit;
 pub mod import;
 pub mod models;
 pub mod serve;
+mod signals;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -103,6 +104,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_input = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<ConfigError>()
             || cause.is::<BadInput>()
+            || cause.is::<crate::shared::AddressError>()
             // A transparent error hides its source from the chain, so both are named.
             || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()

@@ -6,24 +6,28 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::signals::Signals;
 use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
 use crate::chance::Chance;
 use crate::clock::SystemClock;
-use crate::config::{Environment, Settings};
-use crate::events::{InstanceId, LocalBus};
-use crate::http;
-use crate::jobs::discovery;
+use crate::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
+use crate::events::{EventBus, InstanceId, LocalBus, RedisBus};
+use crate::http::{self, Serving};
+use crate::jobs::reload::{self, Source};
 use crate::llm::roster::Roster;
-use crate::services::tasks::Tasks;
+use crate::shared::{AddressError, Keeper, Link};
 use crate::storage::{DataLock, IfMissing, Store};
 
-/// How long running turns may take to end after a signal.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
+/// the whole within 30 seconds.
+const CUT_PATIENCE: Duration = Duration::from_secs(2);
+
+type Bus = (Arc<dyn EventBus>, Option<(Link, Keeper)>);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -38,61 +42,94 @@ pub struct ServeOptions {
     redis: Option<String>,
 }
 
-/// Serves until SIGINT or SIGTERM.
+impl ServeOptions {
+    /// The settings with these flags over them.
+    fn settings(&self, env: &Environment) -> Result<Settings, ConfigError> {
+        let mut settings = self.location.settings(env)?;
+        if let Some(listen) = &self.listen {
+            settings.server.listen.clone_from(listen);
+        }
+        if let Some(redis) = &self.redis {
+            settings.redis.url = redis.as_str().into();
+        }
+        Ok(settings)
+    }
+
+    /// The same again while the arena runs.
+    fn source(self, env: &Environment) -> std::io::Result<Source> {
+        let file = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
+        Ok(Source { file, read: Box::new(move || self.settings(&for_reading)), env: env.clone(), hangup })
+    }
+}
+
+/// Serves until SIGINT or SIGTERM, and then to the end of what was begun; a second signal ends the process at once.
 ///
 /// # Errors
 /// What keeps the arena from starting.
 #[expect(clippy::print_stdout, reason = "the address is the command's result")]
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
-    let mut settings = options.location.settings(env)?;
-    if let Some(listen) = options.listen {
-        settings.server.listen = listen;
-    }
-    if let Some(redis) = options.redis {
-        settings.redis.url = redis.into();
-    }
+    let settings = options.settings(env)?;
     let chance = Chance::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let source = options.source(env).context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    check_pool(&settings, &roster)?;
-    let events = Arc::new(LocalBus::new(InstanceId(chance.token())));
-    let worlds = Worlds { store: store.clone(), events, roster, clock: Arc::new(SystemClock), chance };
+    roster.check_pairable(&settings)?;
+    let (events, connected) = bus(&settings.redis, InstanceId(chance.token()))?;
+    let (link, keeper) = connected.unzip();
+    let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
-    app.tasks.spawn(discovery::join_found_models(Arc::clone(&app), env.clone()));
+    keeper.into_iter().for_each(|keeper| app.tasks.spawn(keeper.run(app.tasks.shutdown())));
+    app.tasks.spawn(reload::follow_settings(Arc::clone(&app), source));
     let address = listener.local_addr().context("the listening address is unknown")?;
-    let server = http::server(Arc::clone(&app), listener).context("the server could not start")?;
-    app.tasks.spawn(stop_on_signal(app.tasks.clone()));
+    let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     println!("listening on http://{address}");
-    server.await.context("the server failed")?;
-    if !app.tasks.end(PATIENCE).await {
+    tokio::select! {
+        _ = signals.next() => {}
+        ended = serving.failed() => {
+            app.tasks.end(CUT_PATIENCE).await;
+            return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself"), Into::into));
+        }
+    }
+    actix_web::rt::spawn(signals.end_at_the_next());
+    end(&app, &serving).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
+fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressError> {
+    if settings.url.is_empty() {
+        return Ok((Arc::new(LocalBus::new(instance)), None));
+    }
+    let (bus, keeper) = RedisBus::new(settings, instance)?;
+    let link = bus.link().clone();
+    Ok((Arc::new(bus), Some((link, keeper))))
+}
+
+/// Ends in order: no new connections, battles under way to their ends, then everything else.
+async fn end(app: &AppState, serving: &Serving) {
+    let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
+    tracing::info!(battles.under_way = app.battles.under_way(), "draining: nothing new begins");
+    if let Err(error) = serving.close_door().await {
+        tracing::warn!(error = %error, "new connections could not be refused: they wait until the end");
+    }
+    if app.tasks.drain(patience).await {
+        tracing::info!("drained: every battle under way came to its end");
+    } else {
+        tracing::warn!(battles.cut = app.battles.under_way(), "the drain took too long: what still ran was cut");
+    }
+    if !app.tasks.end(CUT_PATIENCE).await {
         tracing::warn!("some battles were still running at the end");
     }
     if let Err(error) = app.fleet.leave().await {
         tracing::warn!(error = ?error, "other instances could not be told of the end: they will find out");
     }
-    store.close().await;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Tells everything to end on SIGINT or SIGTERM.
-async fn stop_on_signal(tasks: Tasks) {
-    let shutdown = tasks.shutdown();
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
-        () = shutdown.cancelled() => {}
-    }
-    tasks.stop();
+    // Before the threads that its connections belong to.
+    app.store.close().await;
+    serving.stop().await;
 }
 
 fn bind(address: &str) -> anyhow::Result<TcpListener> {
@@ -109,17 +146,4 @@ fn bind(address: &str) -> anyhow::Result<TcpListener> {
     })?;
     listener.set_nonblocking(true).context("the socket cannot be set up")?;
     Ok(listener)
-}
-
-/// Fewer than two models make no battle. Where models may still be found, the arena starts and waits for them.
-fn check_pool(settings: &Settings, roster: &Roster) -> Result<(), BadInput> {
-    let pairable = roster.all().iter().filter(|model| model.weight > 0.0).count();
-    let may_find = settings.providers.discover && settings.models.is_empty();
-    if pairable >= 2 || may_find {
-        return Ok(());
-    }
-    Err(BadInput(format!(
-        "a battle needs two models and {pairable} can be drawn: add [[models]] with a weight above 0, or set \
-         providers.practice = \"always\""
-    )))
 }

@@ -4,6 +4,7 @@
 //! with its default, and a test compares the two.
 
 mod current;
+mod restart;
 mod sections;
 mod service_url;
 
@@ -20,6 +21,9 @@ pub use sections::{
     Timeouts,
 };
 pub use service_url::ServiceUrl;
+
+/// The settings file that is read where it exists and no other is named.
+pub const DEFAULT_FILE: &str = "langya.toml";
 
 /// Everything that an operator can set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -89,12 +93,38 @@ pub enum ConfigError {
         /// What may stand there.
         rule: &'static str,
     },
+    /// No battle could begin.
+    #[error(
+        "a battle needs two models and {0} can be drawn: add [[models]] with a weight above 0, or set \
+         providers.practice = \"always\""
+    )]
+    TooFewModels(usize),
     /// The HTTP client for the providers cannot be made.
     #[error("no HTTP client for the providers: {reason}; install the system's certificates (ca-certificates)")]
     NoHttpClient {
         /// The system's reason.
         reason: String,
     },
+}
+
+impl ConfigError {
+    /// The message for a log: in one line, and of the text that it points at only the key, for a value may be secret.
+    #[must_use]
+    pub fn in_one_line(&self) -> String {
+        let message = self.to_string();
+        let mut said = Vec::new();
+        for line in message.lines() {
+            match line.split_once('|') {
+                Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
+                    if let Some((key, _)) = text.split_once('=') {
+                        said.push(format!("at \"{}\"", key.trim()));
+                    }
+                }
+                _ => said.push(line.trim().to_owned()),
+            }
+        }
+        said.join(": ")
+    }
 }
 
 /// The process's environment variables, read once.
@@ -132,7 +162,7 @@ impl Settings {
     pub fn load(path: Option<&Path>, env: &Environment) -> Result<Self, ConfigError> {
         let (origin, text) = match path {
             Some(path) => (path.display().to_string(), read(path)?),
-            None if Path::new("langya.toml").exists() => ("langya.toml".into(), read(Path::new("langya.toml"))?),
+            None if Path::new(DEFAULT_FILE).exists() => (DEFAULT_FILE.into(), read(Path::new(DEFAULT_FILE))?),
             None => ("the environment".into(), String::new()),
         };
         Self::parse(&text, &origin, env)
@@ -166,6 +196,7 @@ impl Settings {
             }
             require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
         }
+        require(self.server.drain_seconds <= 25, "server.drain_seconds", self.server.drain_seconds, "0 to 25")?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
         require(
             (10..=100_000).contains(&battle.pace_chars_per_second),
@@ -194,6 +225,8 @@ impl Settings {
             rating.confidence,
             "between 0 and 1, for example 0.95",
         )?;
+        let timeout = self.redis.timeout_ms;
+        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)
     }
 }
@@ -262,7 +295,9 @@ mod tests {
         check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
         check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
         check_refused("[server", &none, &["langya.toml"]);
+        check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
+        check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
         check_refused(
             "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
             &none,
@@ -271,6 +306,16 @@ mod tests {
         check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
         check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
         check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
+    }
+
+    #[test]
+    fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
+        let text = "[battle]\nmax_turns = \"many\"";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().in_one_line();
+        assert!(line.contains("max_turns") && line.contains("line 2") && !line.contains('\n'), "{line}");
+        let text = "[storage]\ndatabase = postgres://u:hunter2@h/d";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().in_one_line();
+        assert!(line.contains("database") && !line.contains("hunter2"), "{line}");
     }
 
     #[test]

@@ -30,6 +30,14 @@ impl LocalBus {
     }
 }
 
+impl LocalBus {
+    /// Hands a letter to whoever reads letters now.
+    pub(super) fn deliver(&self, letter: Letter) {
+        // No reader is fine: letters are asked for again.
+        let _ = self.letters.send(letter);
+    }
+}
+
 impl EventBus for LocalBus {
     fn instance(&self) -> &InstanceId {
         &self.instance
@@ -46,8 +54,7 @@ impl EventBus for LocalBus {
 
     fn send(&self, to: &InstanceId, body: String) {
         if *to == self.instance {
-            // As above: letters are asked for again.
-            let _ = self.letters.send(Letter { from: self.instance.clone(), body });
+            self.deliver(Letter { from: self.instance.clone(), body });
         }
     }
 

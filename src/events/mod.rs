@@ -4,6 +4,7 @@
 //! falls behind, or an instance that is cut off, misses events and letters, never state.
 
 mod local;
+mod redis;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, watch};
 
 pub use local::LocalBus;
+pub use redis::RedisBus;
 
 /// Something changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +22,11 @@ pub enum Event {
     VoteRecorded,
     /// A new leaderboard was stored.
     LeaderboardPublished,
+}
+
+impl Event {
+    /// Every one of them.
+    pub const ALL: [Self; 2] = [Self::VoteRecorded, Self::LeaderboardPublished];
 }
 
 /// One process of the arena, named anew at each start.
@@ -34,7 +41,7 @@ impl fmt::Display for InstanceId {
 }
 
 /// A message from one instance to another. It may get lost; whoever needs an answer asks again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
     /// Who sent it.
     pub from: InstanceId,

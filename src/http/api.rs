@@ -15,8 +15,12 @@ pub(super) async fn healthz() -> &'static str {
 /// `GET /readyz`: battles can begin.
 ///
 /// # Errors
-/// [`PageError::NotReady`] where the database does not answer, [`PageError::NoModels`] where nobody could.
+/// [`PageError::NotReady`] where the database does not answer, [`PageError::NoModels`] where nobody could,
+/// [`PageError::Draining`] where the process is about to end.
 pub(super) async fn readyz(app: web::Data<AppState>) -> Result<&'static str, PageError> {
+    if app.tasks.is_draining() {
+        return Err(PageError::Draining);
+    }
     app.store.ping().await.map_err(PageError::NotReady)?;
     if app.matchmaker.can_draw() { Ok("ready\n") } else { Err(PageError::NoModels) }
 }

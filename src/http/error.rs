@@ -15,6 +15,9 @@ pub enum PageError {
     /// Too many sockets.
     #[error("the arena is full at the moment: try again in a minute")]
     Full,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
     /// A page could not be written.
     #[error("the page could not be written: try again")]
     Template(#[from] askama::Error),
@@ -31,7 +34,7 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket => StatusCode::BAD_REQUEST,
-            Self::Full | Self::NotReady(_) | Self::NoModels => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full | Self::Draining | Self::NotReady(_) | Self::NoModels => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -1,10 +1,13 @@
 //! HTTP: the one route table, and the server around it.
 
+mod address;
 mod api;
 mod board;
+mod draining;
 pub mod error;
 pub mod headers;
 pub mod pages;
+mod serving;
 mod session;
 mod sockets;
 pub mod static_files;
@@ -12,11 +15,11 @@ pub mod static_files;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use actix_web::dev::Server;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, HttpServer, web};
 
 use crate::app::AppState;
+pub use serving::Serving;
 use sockets::OpenSockets;
 
 /// Every address of the arena.
@@ -35,13 +38,13 @@ fn routes(config: &mut web::ServiceConfig) {
         .default_service(web::to(pages::not_found::not_found));
 }
 
-/// The server on a socket that listens already. It ends when the arena's tasks are told to.
+/// Serves on a socket that listens already, until it is told to stop.
 ///
 /// # Errors
 /// Where the socket cannot be served.
-pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Server> {
+pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Serving> {
     let workers = app.settings.now().server.workers;
-    let shutdown = app.tasks.shutdown();
+    let door = listener.try_clone()?;
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let mut server = HttpServer::new(move || {
@@ -49,15 +52,16 @@ pub fn server(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Serv
             .app_data(app.clone())
             .app_data(open.clone())
             .wrap(Compress::default())
+            .wrap(from_fn(draining::let_connections_go))
             // Outermost, so that no answer goes around it.
             .wrap(from_fn(headers::security_headers))
             .configure(routes)
     })
     .tcp_nodelay(true)
-    .shutdown_timeout(5)
-    .shutdown_signal(shutdown.cancelled_owned());
+    .disable_signals()
+    .shutdown_timeout(serving::LAST_BYTES.as_secs());
     if workers > 0 {
         server = server.workers(workers);
     }
-    Ok(server.listen(listener)?.run())
+    Ok(Serving::new(server.listen(listener)?.run(), door))
 }

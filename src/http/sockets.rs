@@ -12,10 +12,12 @@ use actix_ws::{MessageStream, Session};
 use bytes::Bytes;
 use futures_util::Stream;
 
+use super::address::network_of;
 use super::error::PageError;
 use super::pages::Language;
 use super::session::Visitor;
 use crate::app::AppState;
+use crate::limits::Caller;
 use crate::ws::driver::{self, Connection};
 use crate::ws::frame_limit::FrameLimit;
 use crate::ws::leaderboard;
@@ -55,14 +57,17 @@ pub(super) async fn battle(
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open)?;
-    let visitor = Visitor::of(&request, &app.chance, &app.settings.now().server.public_url);
+    let settings = app.settings.now();
+    let visitor = Visitor::of(&request, &app.chance, &settings.server.public_url);
+    let network = network_of(&request, &settings.server.trusted_proxies);
     let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
         response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
     }
     let inbox = stream.aggregate_continuations().max_continuation_size(MAX_AGGREGATE_BYTES);
     let connection = Connection {
-        visitor: visitor.id,
+        caller: Caller { visitor: visitor.id, network },
+        limits: Arc::clone(&app.limits),
         battles: Arc::clone(&app.battles),
         voting: Arc::clone(&app.voting),
         tasks: app.tasks.clone(),
@@ -113,6 +118,9 @@ async fn upgrade(
 fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Seat, PageError> {
     if !is_same_origin(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
+    }
+    if app.tasks.is_draining() {
+        return Err(PageError::Draining);
     }
     open.take(app.settings.now().server.max_sockets).ok_or(PageError::Full)
 }

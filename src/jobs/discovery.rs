@@ -1,33 +1,16 @@
-//! Models that are found rather than configured join the arena shortly after its start.
+//! Models that are found rather than configured.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
-use crate::app::AppState;
 use crate::config::{Environment, Settings};
 use crate::llm::discover::{self, Places};
-use crate::llm::roster::Roster;
 
-/// Looks once for local model servers and for keys in the environment, where no model is configured, and puts what it
-/// finds in place of the practice models (or beside them, as the settings say).
-pub async fn join_found_models(app: Arc<AppState>, env: Environment) {
-    let settings = app.settings.now();
+/// These settings, and where they name no model and allow to look: with the models of local servers and of keys in the
+/// environment. Practice models then leave or stay as the settings say.
+pub(super) async fn with_found_models<'a>(settings: &'a Settings, env: &Environment) -> Cow<'a, Settings> {
     if !settings.providers.discover || !settings.models.is_empty() {
-        return;
+        return Cow::Borrowed(settings);
     }
-    let (shutdown, places) = (app.tasks.shutdown(), Places::default());
-    let found = tokio::select! {
-        found = discover::discover(&env, &places) => found,
-        () = shutdown.cancelled() => return,
-    };
-    if found.is_empty() {
-        return;
-    }
-    let settings = Settings { models: found, ..(*settings).clone() };
-    let joined = match Roster::build(&settings, &env, app.chance.seed()) {
-        Ok(roster) => app.models.exchange(roster, &app.store, app.clock.as_ref()).await,
-        Err(error) => return tracing::warn!(error = %error, "the models that were found cannot be used"),
-    };
-    if let Err(error) = joined {
-        tracing::error!(error = ?error, "the models that were found could not be registered");
-    }
+    let models = discover::discover(env, &Places::default()).await;
+    Cow::Owned(Settings { models, ..settings.clone() })
 }

@@ -1,23 +1,31 @@
-//! The state of each model's circuit breaker, logged and kept when it changes, so that `langya models list` shows it.
+//! The state of each model's circuit breaker: shared with other instances, and logged and kept when it changes, so that
+//! `langya models list` shows it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::battle::ModelId;
 use crate::clock::Clock;
 use crate::llm::breaker::BreakerState;
 use crate::services::models::Models;
+use crate::shared::{Rest, SharedRests};
 use crate::storage::{BreakerReport, Store};
 
 /// How often the breakers are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Follows the breakers of whatever roster is in place.
-pub async fn keep_health(models: Arc<Models>, store: Store, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+pub async fn keep_health(
+    models: Arc<Models>,
+    store: Store,
+    rests: Option<SharedRests>,
+    clock: Arc<dyn Clock>,
+    shutdown: CancellationToken,
+) {
     let mut known: HashMap<ModelId, BreakerState> = HashMap::new();
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -25,6 +33,9 @@ pub async fn keep_health(models: Arc<Models>, store: Store, clock: Arc<dyn Clock
         tokio::select! {
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
+        }
+        if let Some(rests) = &rests {
+            share_rests(&models, rests).await;
         }
         for model in models.current().all() {
             let state = model.state();
@@ -41,6 +52,25 @@ pub async fn keep_health(models: Arc<Models>, store: Store, clock: Arc<dyn Clock
                 }
                 Err(error) => tracing::error!(error = ?error, "the state of a breaker could not be kept"),
             }
+        }
+    }
+}
+
+/// Tells other instances which models rest here, and lets those rest here that rest there.
+async fn share_rests(models: &Models, rests: &SharedRests) {
+    let roster = models.current();
+    let own: Vec<Rest> = roster
+        .all()
+        .iter()
+        .map(|model| Rest { model: model.card.id.to_string(), remaining: model.resting() })
+        .collect();
+    let asked_at = Instant::now();
+    let Some(shared) = rests.exchange(&own).await else { return };
+    for (model, remaining) in roster.all().iter().zip(shared) {
+        // Counted from before the question, so that nobody rests longer than the one who said so first.
+        let until = remaining.map(|remaining| asked_at + remaining);
+        if let Some(until) = until.filter(|until| *until > Instant::now()) {
+            model.rest(until);
         }
     }
 }

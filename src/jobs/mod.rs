@@ -1,9 +1,10 @@
 //! Background loops: they wait for their time or an event and call a service.
 
 pub mod beat;
-pub mod discovery;
+mod discovery;
 pub mod health;
 pub mod lead;
+pub mod reload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,33 +28,29 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
-/// Fits the leaderboard at the start and after new votes, `debounce` after the first of them, while this instance has the
-/// lead; takes in what the leading instance fits otherwise. A fit that takes long makes the next one wait longer, so
-/// that fitting never takes more than a fifth of a core.
-pub async fn keep_leaderboard(
-    mut refitter: Refitter,
-    mut lead: watch::Receiver<bool>,
-    settings: CurrentSettings,
-    shutdown: CancellationToken,
-) {
+/// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
+/// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
+/// fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
+pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
     let mut events = refitter.events.subscribe();
+    let mut changes = refitter.settings.changes();
     let bus = refitter.events.state();
+    let mut leads = false;
     loop {
         let started = Instant::now();
-        let leads = *lead.borrow_and_update();
-        let done = if leads { refitter.refit().await.map(drop) } else { refitter.follow().await };
-        let look_anyway = match done {
-            Ok(()) if *bus.borrow() != BusState::Lost => LOOK_ANYWAY,
-            Ok(()) => LOOK_AGAIN,
-            Err(error) => {
-                tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
-                LOOK_AGAIN
-            }
-        };
-        let debounce = Duration::from_millis(settings.now().rating.debounce_ms);
-        let (news, pause) = match leads {
-            true => (Event::VoteRecorded, debounce.max(4 * started.elapsed())),
-            false => (Event::LeaderboardPublished, Duration::ZERO),
+        let over = shutdown.is_cancelled();
+        // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
+        leads = *lead.borrow_and_update() || over && leads;
+        let done = update(&mut refitter, leads).await;
+        if over {
+            return;
+        }
+        let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
+        let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
+        let (news, pause) = if leads {
+            (Event::VoteRecorded, debounce.max(4 * started.elapsed()))
+        } else {
+            (Event::LeaderboardPublished, Duration::ZERO)
         };
         let next = async {
             // No news for a while: look anyway, in case an event was lost.
@@ -62,11 +59,27 @@ pub async fn keep_leaderboard(
         };
         tokio::select! {
             () = next => {}
+            // The sender lives in the refitter's own handle.
+            _ = changes.changed() => {}
             // The sender ends with the arena.
-            _ = lead.changed() => {}
-            () = shutdown.cancelled() => return,
+            _ = lead.changed(), if lead.has_changed().is_ok() => {}
+            () = shutdown.cancelled() => {}
         }
     }
+}
+
+/// Whether it went well.
+async fn update(refitter: &mut Refitter, leads: bool) -> bool {
+    let done = if leads { refitter.refit().await } else { refitter.follow().await.map(|()| false) };
+    match done {
+        Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
+        Ok(false) => {}
+        Err(error) => {
+            tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+            return false;
+        }
+    }
+    true
 }
 
 async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {

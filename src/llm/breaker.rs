@@ -132,6 +132,28 @@ impl Breaker {
         }
     }
 
+    /// Rests until then, because the model failed elsewhere: a trial follows here too.
+    pub fn rest(&mut self, until: Instant) {
+        if self.policy.failures == 0 {
+            return;
+        }
+        self.failures = self.failures.max(self.policy.failures);
+        match &mut self.phase {
+            // All who rest come back together.
+            Phase::Open { until: own } => *own = until,
+            _ => self.enter(Phase::Open { until }),
+        }
+    }
+
+    /// How long it rests from now on; `None` where it does not.
+    #[must_use]
+    pub fn resting(&self, now: Instant) -> Option<Duration> {
+        match self.phase {
+            Phase::Open { until } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
+            _ => None,
+        }
+    }
+
     /// What it shows of itself.
     #[must_use]
     pub fn state(&self) -> BreakerState {
@@ -231,9 +253,34 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_failed_elsewhere_rests_as_long_as_there_and_is_tried_out_here_too() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        let under_way = breaker.admit(now).unwrap();
+        breaker.rest(now + REST / 2);
+        check(&breaker, BreakerPhase::Open, 3);
+        breaker.succeeded(under_way);
+        check(&breaker, BreakerPhase::Open, 3);
+        assert_eq!(breaker.resting(now), Some(REST / 2));
+        assert_eq!(breaker.resting(now + REST / 2), None);
+
+        let trial = breaker.admit(now + REST / 2).unwrap();
+        breaker.failed(trial, now + REST / 2);
+        check(&breaker, BreakerPhase::Open, 4);
+        breaker.rest(now + REST);
+        assert_eq!(breaker.resting(now), Some(REST), "all who rest come back together");
+        let trial = breaker.admit(now + REST).unwrap();
+        assert_eq!(breaker.resting(now + REST), None);
+        breaker.rest(now + 2 * REST);
+        breaker.succeeded(trial);
+        check(&breaker, BreakerPhase::Open, 4);
+    }
+
+    #[test]
     fn a_policy_of_zero_failures_never_opens() {
         let now = Instant::now();
         let mut breaker = Breaker::new(BreakerPolicy { failures: 0, rest: REST });
+        breaker.rest(now + REST);
         for _ in 0..100 {
             let ticket = breaker.admit(now).unwrap();
             breaker.failed(ticket, now);

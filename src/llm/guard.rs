@@ -72,10 +72,27 @@ impl GuardedModel {
         Self { card, weight, shared }
     }
 
+    /// The same model with another public face and weight: its breaker, its limits and what is under way are shared.
+    #[must_use]
+    pub fn with(&self, card: ModelCard, weight: f64) -> Self {
+        Self { card, weight, shared: Arc::clone(&self.shared) }
+    }
+
     /// Whether the model may be paired: a reply would be let through now.
     #[must_use]
     pub fn healthy(&self) -> bool {
         lock(&self.shared.breaker).admits(Instant::now())
+    }
+
+    /// Lets the model rest until then, because it failed on another instance.
+    pub fn rest(&self, until: Instant) {
+        self.shared.with_breaker(|breaker| breaker.rest(until));
+    }
+
+    /// How long the model rests from now on; `None` where it does not.
+    #[must_use]
+    pub fn resting(&self) -> Option<Duration> {
+        lock(&self.shared.breaker).resting(Instant::now())
     }
 
     /// The breaker's state.

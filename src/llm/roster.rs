@@ -1,6 +1,6 @@
 //! The models of the running arena, each behind its guard.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -20,6 +20,14 @@ use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, Provi
 #[derive(Clone, Default)]
 pub struct Roster {
     models: Vec<Arc<GuardedModel>>,
+    /// What each model was built from; models of a test have none.
+    recipes: HashMap<ModelId, Recipe>,
+}
+
+#[derive(Clone)]
+struct Recipe {
+    entry: ModelSettings,
+    limits: Limits,
 }
 
 impl Roster {
@@ -29,13 +37,30 @@ impl Roster {
     /// # Errors
     /// [`ConfigError`] names the model and the key that is missing, unusable or used twice.
     pub fn build(settings: &Settings, env: &Environment, seed: u64) -> Result<Self, ConfigError> {
+        Self::rebuild(settings, env, seed, &Self::default())
+    }
+
+    /// As [`Roster::build`]; a model of the former roster that is asked as before keeps its breaker and what is under
+    /// way.
+    ///
+    /// # Errors
+    /// As [`Roster::build`].
+    pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
         let http = http_client(settings.providers.timeouts().connect)?;
         let limits = Limits::from(&settings.providers);
         let mut seen = HashSet::new();
-        let mut models = Vec::new();
+        let mut roster = Self::default();
         for (entry, stream) in entries(settings).iter().zip(0u64..) {
             if !seen.insert(entry.id.clone()) {
                 return Err(ConfigError::DuplicateModel(entry.id.clone()));
+            }
+            let id = ModelId::new(&entry.id);
+            let recipe = Recipe { entry: entry.clone(), limits };
+            let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.asks_like(&recipe)));
+            roster.recipes.insert(id, recipe);
+            if let Some(kept) = kept {
+                roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));
+                continue;
             }
             // Two streams a model: one for its guard, one for what it says.
             let rng = |offset: u64| {
@@ -44,15 +69,25 @@ impl Roster {
                 rng
             };
             let (card, model) = model(entry, env, &http, rng(1))?;
-            models.push(Arc::new(GuardedModel::new(card, entry.weight, model, limits, rng(0))));
+            roster.models.push(Arc::new(GuardedModel::new(card, entry.weight, model, limits, rng(0))));
         }
-        Ok(Self { models })
+        Ok(roster)
+    }
+
+    /// Fewer than two models make no battle. Where models may still be found, the arena starts and waits for them.
+    ///
+    /// # Errors
+    /// [`ConfigError::TooFewModels`].
+    pub fn check_pairable(&self, settings: &Settings) -> Result<(), ConfigError> {
+        let pairable = self.models.iter().filter(|model| model.weight > 0.0).count();
+        let may_find = settings.providers.discover && settings.models.is_empty();
+        if pairable >= 2 || may_find { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
     }
 
     /// A roster of these models, for tests and embedders.
     #[must_use]
     pub fn of(models: Vec<Arc<GuardedModel>>) -> Self {
-        Self { models }
+        Self { models, recipes: HashMap::new() }
     }
 
     /// The model with this id.
@@ -71,6 +106,21 @@ impl Roster {
     #[must_use]
     pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {
         self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()
+    }
+}
+
+impl Recipe {
+    /// Whether nothing differs but what the arena shows of the model and how often it draws it.
+    fn asks_like(&self, other: &Self) -> bool {
+        let public = &other.entry;
+        let entry = ModelSettings {
+            name: public.name.clone(),
+            organization: public.organization.clone(),
+            license: public.license.clone(),
+            weight: public.weight,
+            ..self.entry.clone()
+        };
+        entry == other.entry && self.limits == other.limits
     }
 }
 
@@ -155,6 +205,8 @@ fn practice_kind(entry: &ModelSettings) -> Result<PracticeKind, ConfigError> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
+
     use super::*;
 
     fn roster(text: &str, env: &Environment) -> Result<Roster, ConfigError> {
@@ -205,6 +257,25 @@ mod tests {
         let roster = roster(&format!("{MODEL}weight = 0.0\n"), &Environment::default()).unwrap();
         assert!(roster.get(&ModelId::new("m")).is_some() && roster.get(&ModelId::new("n")).is_none());
         assert!(roster.healthy().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_model_that_is_asked_as_before_keeps_its_breaker() {
+        let env = Environment::default();
+        let build = |text: &str, former: &Roster| {
+            let settings = Settings::parse(text, "langya.toml", &env).unwrap();
+            Roster::rebuild(&settings, &env, 1, former).unwrap()
+        };
+        let limits = "[providers]\nbreaker_failures = 1\nretries = 0\npractice = \"never\"\n";
+        let entry = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\n";
+        let first = build(&format!("{limits}{entry}"), &Roster::default());
+        let m = ModelId::new("m");
+        first.get(&m).unwrap().reply(&[]).next().await.unwrap().unwrap_err();
+        assert!(!first.get(&m).unwrap().healthy());
+        let renamed = build(&format!("{limits}{entry}name = \"New\"\nweight = 3.0\n"), &first).get(&m).unwrap();
+        assert_eq!((renamed.card.name.as_str(), renamed.weight, renamed.healthy()), ("New", 3.0, false));
+        let moved = build(&format!("{limits}{entry}max_tokens = 7\n"), &first).get(&m).unwrap();
+        assert!(moved.healthy(), "another request is another model");
     }
 
     #[test]

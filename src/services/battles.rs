@@ -83,6 +83,9 @@ pub enum BattleError {
     /// The limit of battles is reached.
     #[error("the arena is full at the moment: try again in a minute")]
     Busy,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
     /// Fewer than two models can answer.
     #[error("fewer than two models can answer at the moment: try again in a minute")]
     NoModels(#[source] PairingError),
@@ -114,6 +117,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
     pub async fn start(&self, visitor: &str, opening: Opening) -> Result<Watcher, BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
@@ -147,6 +151,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn message(self: &Arc<Self>, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         self.check_prompt(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Message, Some(prompt)).await
@@ -157,6 +162,7 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None).await
     }
@@ -196,6 +202,12 @@ impl Battles {
     #[must_use]
     pub fn is_in_memory(&self, id: &str) -> bool {
         self.live.get(id).is_some()
+    }
+
+    /// Battles of this process that are being answered.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.live.answering()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
@@ -261,7 +273,7 @@ impl Battles {
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
-        self.parts.tasks.spawn(async move {
+        self.parts.tasks.spawn_turn(async move {
             if turn::run(parts, Arc::clone(&battle), stop).await == TurnEnd::Superseded {
                 live.forget(&battle);
                 battle.move_away();
@@ -355,6 +367,10 @@ impl Battles {
                 }
             }
         }
+    }
+
+    fn refuse_while_draining(&self) -> Result<(), BattleError> {
+        if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {

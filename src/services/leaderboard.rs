@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
-use crate::config::RatingSettings;
+use crate::config::{CurrentSettings, RatingSettings};
 use crate::events::{Event, EventBus};
 use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
@@ -201,8 +201,10 @@ pub struct Refitter {
     pub events: Arc<dyn EventBus>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
-    /// How to rank.
-    pub options: LeaderboardOptions,
+    /// How to rank, as the settings have it at each fit.
+    pub settings: CurrentSettings,
+    /// How the latest leaderboard of this process was ranked; `None` before the first look.
+    pub ranked_by: Option<LeaderboardOptions>,
     /// The votes so far.
     pub tally: VoteTally,
 }
@@ -225,12 +227,14 @@ impl Refitter {
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
         self.count_new_votes().await?;
+        let options = leaderboard_options(&self.settings.now().rating)?;
+        let ranked_by = self.ranked_by.replace(options.clone());
+        let same_rules = ranked_by.is_none_or(|former| former == options);
         let latest = self.standings.latest();
-        if latest.last_vote_seq >= self.tally.last_seq && latest.fitted_at.is_some() {
+        if latest.last_vote_seq >= self.tally.last_seq && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
         let tally = std::mem::take(&mut self.tally);
-        let options = self.options.clone();
         let (tally, board) = tokio::task::spawn_blocking(move || {
             let board = rank(&tally.comparisons, &tally.elo, &options);
             (tally, board)

@@ -340,6 +340,13 @@ impl LiveBattle {
         self.state().stopper.is_some()
     }
 
+    /// Whether its visitor has more to see before a vote can be cast.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        let state = self.state();
+        state.stopper.is_some() || state.row.progress.stage == Stage::Answering
+    }
+
     /// Whether anybody watches.
     #[must_use]
     pub fn is_watched(&self) -> bool {

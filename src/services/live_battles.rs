@@ -40,6 +40,11 @@ impl LiveBattles {
         self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering() || battle.is_followed());
     }
 
+    /// Battles whose turn is being answered here.
+    pub(super) fn answering(&self) -> usize {
+        self.lock().values().filter(|battle| battle.is_answering()).count()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,5 @@
-//! The owner of everything that runs beside a request: it tells all of it to end, and waits for it.
+//! The owner of everything that runs beside a request. It ends in two steps: visitors are served to the end of what
+//! they began and nothing new begins ([`Tasks::drain`]); then all that is left is told to end ([`Tasks::end`]).
 
 use std::time::Duration;
 
@@ -9,6 +10,9 @@ use tokio_util::task::TaskTracker;
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     tracker: TaskTracker,
+    /// Turns and sockets, which are in `tracker` as well: what a drain waits for.
+    visits: TaskTracker,
+    draining: CancellationToken,
     shutdown: CancellationToken,
 }
 
@@ -18,9 +22,26 @@ impl Tasks {
         self.tracker.spawn(task);
     }
 
-    /// Counts a task that runs on the thread of its socket.
+    /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
+    pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn(self.visits.track_future(task));
+    }
+
+    /// Counts a task that runs on the thread of its socket; a drain waits for it.
     pub fn track<F: Future>(&self, task: F) -> impl Future<Output = F::Output> + use<F> {
-        self.tracker.track_future(task)
+        self.tracker.track_future(self.visits.track_future(task))
+    }
+
+    /// Fires when nothing new may begin any more.
+    #[must_use]
+    pub fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// Whether nothing new may begin any more.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.is_cancelled()
     }
 
     /// Fires when the process is to end.
@@ -29,8 +50,17 @@ impl Tasks {
         self.shutdown.clone()
     }
 
+    /// Lets nothing new begin and waits for turns and sockets to come to their ends, `patience` at the most; `false`
+    /// if some had not by then. Jobs go on.
+    pub async fn drain(&self, patience: Duration) -> bool {
+        self.draining.cancel();
+        self.visits.close();
+        tokio::time::timeout(patience, self.visits.wait()).await.is_ok()
+    }
+
     /// Tells all tasks to end.
     pub fn stop(&self) {
+        self.draining.cancel();
         self.shutdown.cancel();
     }
 

@@ -109,10 +109,10 @@ impl<'a> Turn<'a> {
         turn
     }
 
-    /// Starts the side's reply; a model that is gone from the roster counts as failed.
+    /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
         let messages = self.conversation(side);
-        let model = self.parts.models.current().get(&self.sides[side.index()].model);
+        let model = self.parts.models.of_battle(&self.sides[side.index()].model);
         let run = &mut self.sides[side.index()];
         run.asked_at = Instant::now();
         // What a failed model thought before it failed is not its replacement's.

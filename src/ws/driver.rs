@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use actix_web::error::PayloadError;
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
 
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
+use crate::limits::{Act, Caller, RateLimits};
 use crate::services::battles::Battles;
 use crate::services::live::{Entry, Watcher};
 use crate::services::tasks::Tasks;
@@ -24,18 +26,22 @@ use crate::services::voting::{self, NewVote, Voting};
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that has said nothing for so long is gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+/// How often a socket of a process that drains is looked at: whether its battle has come to its end.
+const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
 pub(super) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a socket needs.
 pub struct Connection {
-    /// Pseudonym of the visitor.
-    pub visitor: String,
+    /// Pseudonyms of the visitor.
+    pub caller: Caller,
+    /// How much the visitor may do.
+    pub limits: Arc<RateLimits>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
-    /// Tells when the process is to end.
+    /// Tells when nothing new may begin, and when the process is to end.
     pub tasks: Tasks,
 }
 
@@ -78,7 +84,7 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
 
 impl Driver {
     async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
-        let shutdown = self.connection.tasks.shutdown();
+        let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -87,11 +93,8 @@ impl Driver {
                     Some(entries) => self.tell(&entries).await?,
                     None => return Err(close(Closing::Moved)),
                 },
-                frame = inbox.next() => match frame {
-                    Some(Ok(frame)) => self.hear(frame).await?,
-                    Some(Err(error)) => return self.refuse_frame(&error).await,
-                    None => return Err(End::Gone),
-                },
+                frame = inbox.next() => self.take(frame).await?,
+                () = look_for_the_end(&draining) => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
@@ -101,6 +104,29 @@ impl Driver {
                 () = shutdown.cancelled() => return Err(close(Closing::Restart)),
             }
         }
+    }
+
+    async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
+        match frame {
+            Some(Ok(frame)) => self.hear(frame).await,
+            Some(Err(error)) => self.refuse_frame(&error).await,
+            None => Err(End::Gone),
+        }
+    }
+
+    /// While the process drains: ends a socket whose battle is not being answered, after what has come in on it was
+    /// answered and what happened was told. A vote that was sent in time is so taken.
+    async fn leave_if_through(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+        let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
+        if self.watching.as_ref().is_some_and(under_way) {
+            return Ok(());
+        }
+        if let Some(frame) = inbox.next().now_or_never() {
+            return self.take(frame).await;
+        }
+        let untold = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
+        self.tell(&untold).await?;
+        Err(close(Closing::Restart))
     }
 
     async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
@@ -132,23 +158,29 @@ impl Driver {
 
     async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
         let battles = Arc::clone(&self.connection.battles);
-        let visitor = self.connection.visitor.clone();
+        let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html } => match battles.start(&visitor, opening).await {
-                Ok(watcher) => {
-                    self.watching = Some(Watching { watcher, screen: html.then(Screen::default), with_prompts: false });
-                    Ok(())
+            ClientMessage::Start { opening, html } => {
+                if !self.may(Act::Turn, None).await? {
+                    return Ok(());
                 }
-                Err(error) => self.say_error(&error, None).await,
-            },
+                match battles.start(&visitor, opening).await {
+                    Ok(watcher) => {
+                        let screen = html.then(Screen::default);
+                        self.watching = Some(Watching { watcher, screen, with_prompts: false });
+                        Ok(())
+                    }
+                    Err(error) => self.say_error(&error, None).await,
+                }
+            }
             ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
             ClientMessage::Message { battle, prompt } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
                 let done = battles.message(&visitor, &id, &prompt).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Regenerate { battle } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
                 let done = battles.regenerate(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
@@ -158,7 +190,7 @@ impl Driver {
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Vote { battle, outcome, satisfaction } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.meant_and_allowed(battle, Act::Vote).await? else { return Ok(()) };
                 self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
             }
         }
@@ -178,7 +210,7 @@ impl Driver {
     /// Watches a battle again: first what the client misses, then everything new.
     async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
         let Some(id) = self.meant(battle).await? else { return Ok(()) };
-        let visitor = self.connection.visitor.clone();
+        let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
             Err(error) => return self.say_error(&error, Some(&id)).await,
@@ -206,6 +238,20 @@ impl Driver {
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
             None => self.say_error(&ProtocolError::NoBattle, None).await.map(|()| None),
+        }
+    }
+
+    /// The battle that a message means, where the visitor may do this now.
+    async fn meant_and_allowed(&mut self, battle: Option<String>, act: Act) -> Result<Option<String>, End> {
+        let Some(id) = self.meant(battle).await? else { return Ok(None) };
+        Ok(self.may(act, Some(&id)).await?.then_some(id))
+    }
+
+    /// Whether the limits grant this; the visitor is told where they do not.
+    async fn may(&mut self, act: Act, battle: Option<&str>) -> Result<bool, End> {
+        match self.connection.limits.take(act, &self.connection.caller).await {
+            Ok(()) => Ok(true),
+            Err(limited) => self.say_error(&limited, battle).await.map(|()| false),
         }
     }
 
@@ -265,6 +311,12 @@ async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Waits for the drain, and then for the next look.
+async fn look_for_the_end(draining: &CancellationToken) {
+    draining.cancelled().await;
+    tokio::time::sleep(LOOK_WHILE_DRAINING).await;
 }
 
 /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports

@@ -21,7 +21,7 @@ pub async fn follow(
     mut inbox: MessageStream,
 ) {
     let mut standings = app.standings.changes();
-    let shutdown = app.tasks.shutdown();
+    let draining = app.tasks.draining();
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut changed = true;
     loop {
@@ -40,7 +40,7 @@ pub async fn follow(
                 Some(Ok(_)) => {}
             },
             _ = heartbeat.tick() => if session.ping(b"").await.is_err() { return },
-            () = shutdown.cancelled() => {
+            () = draining.cancelled() => {
                 // The client may be gone already, which is what closing asks for.
                 let _ = session.close(Some(Closing::Restart.into())).await;
                 return;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::battle::state::Refusal;
 use crate::battle::{Outcome, Side};
+use crate::limits::RateLimited;
 use crate::services::battles::{BattleError, Opening};
 use crate::services::live::{BattleEvent, Entry};
 use crate::services::voting::{Receipt, VoteError};
@@ -304,6 +305,12 @@ impl ErrorCode for ProtocolError {
     }
 }
 
+impl ErrorCode for RateLimited {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+}
+
 impl ErrorCode for Refusal {
     fn code(&self) -> &'static str {
         match self {
@@ -326,6 +333,7 @@ impl ErrorCode for BattleError {
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),
             Self::Busy => "busy",
+            Self::Draining => "draining",
             Self::NoModels(_) => "no_models",
             Self::Store(_) => "storage",
         }

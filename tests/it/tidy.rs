@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 const OUTSIDE: [&str; 6] = ["tokio::", "sqlx::", "actix_web::", "actix_ws::", "reqwest::", "redis::"];
 /// A folder, and the modules of this crate that it may not name.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("battle", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("rating", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("markup", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("storage", &["services", "jobs", "ws", "http", "cli", "app"]),
+    ("shared", &["storage", "llm", "events", "limits", "services", "jobs", "ws", "http", "cli", "app"]),
+    ("events", &["storage", "llm", "limits", "services", "jobs", "ws", "http", "cli", "app"]),
+    ("limits", &["storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("llm", &["storage", "services", "jobs", "ws", "http", "cli", "app"]),
     ("services", &["jobs", "ws", "http", "cli", "app"]),
 ];

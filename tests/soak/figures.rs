@@ -50,6 +50,11 @@ impl Figures {
         inner.counts.iter().filter(|(what, _)| what.starts_with(beginning)).map(|(_, count)| count).sum()
     }
 
+    /// Seconds since the run began, for people.
+    pub(crate) fn now(&self) -> String {
+        format!("{:.2} s", self.began.elapsed().as_secs_f64())
+    }
+
     /// Notes a fault and shows it.
     pub(crate) fn fault(&self, what: &str) {
         let at = self.began.elapsed();

@@ -18,10 +18,13 @@ mod services;
 mod upstream;
 mod visitor;
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use checker::Violation;
 use checker::evidence::{Evidence, VisitorHistory};
 use faults::Fault;
 use figures::{Figures, RECOVERY_LIMIT};
@@ -142,7 +145,9 @@ async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let evidence = gather(&mut services, &upstream, histories).await?;
     wrong.extend(services.panics());
     print_summary(&evidence, &figures);
-    wrong.extend(checker::violations(&evidence).iter().map(ToString::to_string));
+    let violations = checker::violations(&evidence);
+    keep_histories(folder, &evidence, &violations)?;
+    wrong.extend(violations.iter().map(ToString::to_string));
     wrong.extend(beyond_limits(plan, &figures));
     Ok(wrong)
 }
@@ -196,6 +201,20 @@ fn print_summary(evidence: &Evidence, figures: &Figures) {
         evidence.written.len()
     );
     print!("{figures}");
+}
+
+/// What happened in the battles concerned, for people.
+fn keep_histories(folder: &Path, evidence: &Evidence, violations: &[Violation]) -> anyhow::Result<()> {
+    let concerned: BTreeSet<&str> = violations.iter().filter_map(Violation::battle).collect();
+    let mut text = String::new();
+    for history in evidence.visitors.iter().flat_map(|visitor| &visitor.battles) {
+        if concerned.contains(history.id.as_str()) {
+            let about = violations.iter().filter(|violation| violation.battle() == Some(&history.id));
+            about.for_each(|violation| writeln!(text, "{violation}").unwrap());
+            history.events.iter().for_each(|event| writeln!(text, "    {event}").unwrap());
+        }
+    }
+    Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
 fn beyond_limits(plan: &Plan, figures: &Figures) -> Vec<String> {

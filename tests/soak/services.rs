@@ -105,7 +105,8 @@ impl Services {
             initdb = Command::new("setpriv");
             initdb.args(["--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]).arg(program);
         }
-        let arguments = ["-U", "arena", "--auth=trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+        // Synced, as a server's data are: a start after a crash does it otherwise, and takes seconds.
+        let arguments = ["-U", "arena", "--auth=trust", "-E", "UTF8", "--no-locale"];
         output(initdb.arg("-D").arg(&data).args(arguments).current_dir(&home))?;
         Ok(())
     }

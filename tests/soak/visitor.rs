@@ -236,13 +236,14 @@ impl Visitor {
 
     /// A new connection; on it, the battle that was under way.
     async fn come_back(&mut self) -> Result<(), String> {
-        let (socket, cookie) = connect(&self.url, self.cookie.as_deref()).await?;
+        let Connected { socket, cookie, instance } = connect(&self.url, self.cookie.as_deref()).await?;
         self.cookie = self.cookie.take().or(cookie);
         self.socket = Some(socket);
         self.last_progress = Instant::now();
         if let Some(battle) = self.screen.battle.clone() {
             let after = self.screen.seq;
-            self.write_down(&battle, Event::Resumed { after });
+            let note = format!("at {} from {instance}", self.figures.now());
+            self.write_down(&battle, Event::Resumed { after, note });
             self.send(&json!({"type": "resume", "battle": battle, "after": after})).await?;
         }
         Ok(())
@@ -301,6 +302,10 @@ impl Visitor {
     async fn lose(&mut self, sign: String, since: Instant) {
         self.socket = None;
         self.figures.count(&format!("seen: {sign}"));
+        if let Some(battle) = self.screen.battle.clone() {
+            let note = format!("at {}: {sign}", self.figures.now());
+            self.write_down(&battle, Event::Lost { note });
+        }
         self.trouble.get_or_insert((since, sign));
         let pause = self.rng.random_range(50..250);
         sleep(Duration::from_millis(pause)).await;
@@ -345,6 +350,8 @@ impl Visitor {
         let asked = match goal {
             Goal::Battle { .. } => "start",
             Goal::Turn { .. } => "message",
+            // Nothing else that a visitor says in that moment can be too early: the answer comes late.
+            Goal::Ready if code == "not_ready" => "message",
             Goal::Ready | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
         };
@@ -400,7 +407,7 @@ impl Visitor {
 
 /// Votes on a connection of its own, once, and returns what came of it.
 async fn single_vote(url: String, cookie: Option<String>, battle: String, outcome: &'static str) -> Option<Event> {
-    let (mut socket, _) = connect(&url, cookie.as_deref()).await.ok()?;
+    let Connected { mut socket, .. } = connect(&url, cookie.as_deref()).await.ok()?;
     let vote = json!({"type": "vote", "battle": battle, "outcome": outcome}).to_string();
     timeout(CONNECT, socket.send(Message::text(vote))).await.ok()?.ok()?;
     let answer = async {
@@ -420,7 +427,14 @@ async fn single_vote(url: String, cookie: Option<String>, battle: String, outcom
     timeout(PATIENCE, answer).await.ok()?
 }
 
-async fn connect(url: &str, cookie: Option<&str>) -> Result<(Socket, Option<String>), String> {
+/// A new connection, the cookie that was set with it, and the instance that it reached.
+struct Connected {
+    socket: Socket,
+    cookie: Option<String>,
+    instance: String,
+}
+
+async fn connect(url: &str, cookie: Option<&str>) -> Result<Connected, String> {
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     if let Some(cookie) = cookie {
         request.headers_mut().insert("cookie", cookie.parse().expect("a cookie is plain text"));
@@ -428,8 +442,9 @@ async fn connect(url: &str, cookie: Option<&str>) -> Result<(Socket, Option<Stri
     let connecting = tokio_tungstenite::connect_async_with_config(request, None, true);
     match timeout(CONNECT, connecting).await {
         Ok(Ok((socket, answer))) => {
-            let set = answer.headers().get("set-cookie").and_then(|set| set.to_str().ok());
-            Ok((socket, set.and_then(|set| set.split(';').next()).map(str::to_owned)))
+            let header = |name: &str| answer.headers().get(name)?.to_str().ok();
+            let cookie = header("set-cookie").and_then(|set| set.split(';').next()).map(str::to_owned);
+            Ok(Connected { socket, cookie, instance: header("x-instance").unwrap_or_default().to_owned() })
         }
         Ok(Err(tokio_tungstenite::tungstenite::Error::Http(answer))) => Err(format!("status {}", answer.status())),
         Ok(Err(_)) => Err("no connection".into()),

@@ -10,6 +10,7 @@ use langya::chance::Chance;
 use langya::clock::SystemClock;
 use langya::config::{Settings, Timeouts};
 use langya::events::{EventBus, InstanceId, LocalBus};
+use langya::http::Serving;
 use langya::llm::ModelCard;
 use langya::llm::breaker::BreakerPolicy;
 use langya::llm::guard::{GuardedModel, Limits};
@@ -31,6 +32,7 @@ pub(crate) struct TestArena {
     pub(crate) app: Arc<AppState>,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
+    serving: Serving,
     _folder: TempDir,
 }
 
@@ -91,13 +93,13 @@ impl TestArena {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
-        let worlds = Worlds { store, events, roster, clock: Arc::new(SystemClock), chance };
+        let worlds = Worlds { store, events, link: None, roster, clock: Arc::new(SystemClock), chance };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        actix_web::rt::spawn(langya::http::server(Arc::clone(&app), listener).unwrap());
-        Self { app, url, _folder: folder }
+        let serving = langya::http::serve(Arc::clone(&app), listener).unwrap();
+        Self { app, url, serving, _folder: folder }
     }
 
     /// A new visitor.
@@ -114,6 +116,7 @@ impl TestArena {
 impl Drop for TestArena {
     fn drop(&mut self) {
         self.app.tasks.stop();
+        self.serving.begin_stop();
     }
 }
 

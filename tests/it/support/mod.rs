@@ -2,9 +2,12 @@
 //! model server, and the real program.
 
 pub(crate) mod arena;
+pub(crate) mod instance;
+pub(crate) mod log;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod proxy;
+pub(crate) mod redis;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;

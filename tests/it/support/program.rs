@@ -3,7 +3,13 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+/// Longest wait for anything; reached only by a failing test.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a command ended and what it said.
 #[derive(Debug)]
@@ -34,6 +40,7 @@ pub(crate) struct Server {
     child: Child,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
+    log: watch::Receiver<String>,
 }
 
 impl Server {
@@ -50,9 +57,7 @@ impl Server {
             stderr.read_to_string(&mut said).unwrap();
             panic!("the server did not start: {line}{said}");
         };
-        // A full pipe would stop the server.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        Self { url: url.to_owned(), child }
+        Self { url: url.to_owned(), child, log: follow(stderr) }
     }
 
     /// `kill -9`: no handler runs, no buffer is written.
@@ -61,12 +66,52 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM; returns how the process ended.
-    pub(crate) fn terminate(mut self) -> ExitStatus {
-        let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status().unwrap();
-        assert!(sent.success());
+    /// Sends a signal by its name, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Waits until the log holds this, and returns all of it.
+    pub(crate) async fn logged(&self, part: &str) -> String {
+        let mut log = self.log.clone();
+        let said = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
+        match said {
+            Ok(Ok(log)) => log.clone(),
+            _ => panic!("the log lacks {part:?}: {}", *self.log.borrow()),
+        }
+    }
+
+    /// The log so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.borrow().clone()
+    }
+
+    /// Waits for the process to end by itself.
+    pub(crate) async fn ended(mut self) -> ExitStatus {
+        // The log ends with the process.
+        let mut log = self.log.clone();
+        let closed = async { while log.changed().await.is_ok() {} };
+        assert!(tokio::time::timeout(PATIENCE, closed).await.is_ok(), "still running: {}", self.log());
         self.child.wait().unwrap()
     }
+
+    /// SIGTERM; returns how the process ended.
+    pub(crate) fn terminate(mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.child.wait().unwrap()
+    }
+}
+
+/// Keeps what the process says; a pipe that nobody reads would stop it.
+fn follow(stderr: ChildStderr) -> watch::Receiver<String> {
+    let (sender, log) = watch::channel(String::new());
+    std::thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            sender.send_modify(|log| *log += &format!("{line}\n"));
+        }
+    });
+    log
 }
 
 impl Drop for Server {

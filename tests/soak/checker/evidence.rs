@@ -1,6 +1,8 @@
 //! What is known after a run, from three independent sources: what the visitors did and were told, what the database
 //! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the boards.
 
+use std::fmt;
+
 use langya::battle::Side;
 use serde_json::Value;
 
@@ -34,8 +36,10 @@ pub(crate) struct BattleHistory {
 pub(crate) enum Event {
     /// A further question was handed to the network.
     Asked,
-    /// Came back on a new connection, knowing the events up to this one.
-    Resumed { after: u64 },
+    /// Came back on a new connection, knowing the events up to this one; `note` says when and where, for people.
+    Resumed { after: u64, note: String },
+    /// Lost the connection.
+    Lost { note: String },
     /// A numbered event of the battle.
     Heard(Numbered),
     /// A vote was handed to the network.
@@ -46,6 +50,21 @@ pub(crate) enum Event {
     Refused { asked: &'static str, code: String },
     /// The visitor had nothing left to try.
     GaveUp { why: String },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => write!(f, "asked on"),
+            Self::Resumed { after, note } => write!(f, "resumed after {after}, {note}"),
+            Self::Lost { note } => write!(f, "lost: {note}"),
+            Self::Heard(Numbered { seq, turn, told }) => write!(f, "{seq:5} turn {turn} {told:?}"),
+            Self::Voted { outcome } => write!(f, "voted {outcome}"),
+            Self::Receipt { text } => write!(f, "{text}"),
+            Self::Refused { asked, code } => write!(f, "{asked} refused: {code}"),
+            Self::GaveUp { why } => write!(f, "gave up: {why}"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

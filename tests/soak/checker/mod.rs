@@ -67,6 +67,36 @@ pub(crate) enum Violation {
     BoardDiffers { origin: String, why: String },
 }
 
+impl Violation {
+    /// The battle concerned, if it is about one.
+    pub(crate) fn battle(&self) -> Option<&str> {
+        match self {
+            Self::LogDiffers { .. } | Self::BoardDiffers { .. } => None,
+            Self::VoteLost { battle }
+            | Self::VoteDoubled { battle, .. }
+            | Self::VoteInvented { battle, .. }
+            | Self::OutcomeChanged { battle, .. }
+            | Self::ReceiptChanged { battle, .. }
+            | Self::ReceiptNotAsStored { battle, .. }
+            | Self::NamesDiffer { battle, .. }
+            | Self::NamesTooEarly { battle }
+            | Self::VoteTooEarly { battle, .. }
+            | Self::OwnerChanged { battle }
+            | Self::Refused { battle, .. }
+            | Self::Unfinished { battle, .. }
+            | Self::BattleLost { battle, .. }
+            | Self::BattleInvented { battle }
+            | Self::Voided { battle }
+            | Self::Numbering { battle, .. }
+            | Self::TextBroken { battle, .. }
+            | Self::TextNotAsStored { battle, .. }
+            | Self::SidesSwapped { battle, .. }
+            | Self::WrongModel { battle, .. }
+            | Self::ConversationChanged { battle, .. } => Some(battle),
+        }
+    }
+}
+
 /// Everything that is wrong; empty is what one wants to see.
 pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     let index = Index::of(evidence);

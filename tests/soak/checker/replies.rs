@@ -50,7 +50,7 @@ fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
     let (mut last, mut may_begin_anew) = (0, true);
     for event in &history.events {
         match event {
-            Event::Resumed { after } => (last, may_begin_anew) = (*after, true),
+            Event::Resumed { after, .. } => (last, may_begin_anew) = (*after, true),
             Event::Heard(Numbered { seq, told, .. }) => {
                 if *seq != last + 1 && !(may_begin_anew && *told == Told::Turn) {
                     let battle = history.id.clone();

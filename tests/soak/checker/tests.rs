@@ -91,7 +91,7 @@ impl Run {
         for (at, _) in WORDS.iter().enumerate() {
             if lost_after == Some(at) {
                 let after = self.seq;
-                self.history(id).events.push(Event::Resumed { after });
+                self.history(id).events.push(Event::Resumed { after, note: String::new() });
             }
             for side in Side::BOTH {
                 let word = texts[side.index()].split_inclusive(' ').nth(at).unwrap().to_owned();
@@ -185,7 +185,7 @@ fn clean() -> Evidence {
     let texts = run.write("two");
     run.hear("two", Told::Turn);
     run.hear("two", Told::Text { side: Side::A, text: texts[0][..6].to_owned() });
-    run.history("two").events.push(Event::Resumed { after: 2 });
+    run.history("two").events.push(Event::Resumed { after: 2, note: String::new() });
     let anew = run.write("two");
     run.tell("two", &anew, None);
     run.keep("two", &anew);
@@ -247,7 +247,7 @@ fn renumber(evidence: &mut Evidence, id: &str) {
                 last += 1;
                 heard.seq = last;
             }
-            Event::Resumed { after } => *after = last,
+            Event::Resumed { after, .. } => *after = last,
             _ => {}
         }
     }

@@ -1,0 +1,21 @@
+//! What instances of one arena share through Redis: messages, counts for limits, and which models rest.
+//!
+//! Redis never holds the only copy of anything. Without it every instance goes on by itself, and it is taken up again
+//! when it comes back. [`Link`] is the way to it, and [`Keeper`] the one task that keeps it open.
+//!
+//! | key or channel | what | expires |
+//! |---|---|---|
+//! | channel `{prefix}:events` | events for every instance | |
+//! | channel `{prefix}:to:{instance}` | letters to one instance | |
+//! | `{prefix}:instance:{instance}` | this instance is there | 3 s |
+//! | `{prefix}:limit:{what}:{who}` | how much of a limit is used | when none of it is used, 60 s at the most |
+//! | `{prefix}:breaker:{model}` | this model rests after failures | when its rest is over |
+
+mod keeper;
+mod link;
+mod problem;
+mod rests;
+
+pub use keeper::Keeper;
+pub use link::{AddressError, Link, News};
+pub use rests::{Rest, SharedRests};

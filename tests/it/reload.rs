@@ -1,0 +1,137 @@
+//! An edited settings file is taken up while the arena runs, and battles under way are not disturbed.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::program::Server;
+use crate::support::upstream::{Gate, Script, Upstream};
+use crate::support::visitor::{Visitor, get};
+
+/// The longest wait; reached only by a failing test.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Bench {
+    folder: TempDir,
+    upstream: Upstream,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), upstream: Upstream::start().await }
+    }
+
+    /// Writes the settings: these lines, and models at the upstream.
+    fn write(&self, settings: &str, models: &[&str]) {
+        let entry = |id: &&str| {
+            format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", self.upstream.url())
+        };
+        let models: String = models.iter().map(entry).collect();
+        let text = format!("{settings}\n[providers]\npractice = \"never\"\n{models}");
+        // Under another name first, as editors do: nobody reads half a file.
+        std::fs::write(self.folder.path().join("edited"), text).unwrap();
+        std::fs::rename(self.folder.path().join("edited"), self.folder.path().join("langya.toml")).unwrap();
+    }
+
+    fn serve(&self) -> Server {
+        Server::start(self.folder.path(), &[])
+    }
+}
+
+fn ids(receipt: &Value) -> Vec<&str> {
+    let mut ids = vec![receipt["a"]["id"].as_str().unwrap(), receipt["b"]["id"].as_str().unwrap()];
+    ids.sort_unstable();
+    ids
+}
+
+#[actix_web::test]
+async fn new_models_take_part_at_once_and_those_that_left_finish_their_battles() {
+    let (bench, gate) = (Bench::new().await, Gate::new());
+    for model in ["one", "two"] {
+        let gated = Script::stream().text("Begun, ").wait(&gate).text("and ended.").event("[DONE]").end();
+        bench.upstream.scripts(model, [gated, Script::openai(["Again."])]);
+        bench.upstream.script(&format!("new-{model}"), Script::openai(["New."]));
+    }
+    bench.write("[battle]\npacing = \"raw\"", &["one", "two"]);
+    let server = bench.serve();
+    let mut early = Visitor::connect(&server.url).await;
+    early.ask("Which?").await;
+    bench.upstream.until_active(2).await;
+    bench.write("[battle]\npacing = \"raw\"\nmax_prompt_bytes = 20", &["new-one", "new-two"]);
+    server.logged("the edited settings are in force").await;
+
+    let mut late = Visitor::connect(&server.url).await;
+    late.ask("A prompt of more than twenty bytes").await;
+    assert_eq!(late.next_of(&["error", "battle"]).await["code"], "prompt_too_long");
+    late.ask("Which?").await;
+    late.until_ready().await;
+    assert_eq!(ids(&late.vote("a").await), ["new-one", "new-two"]);
+
+    gate.open();
+    assert_eq!(early.until_ready().await, ["Begun, and ended.", "Begun, and ended."]);
+    early.send(json!({"type": "message", "prompt": "And now?"})).await;
+    assert_eq!(early.until_ready().await, ["Again.", "Again."]);
+    assert_eq!(ids(&early.vote("b").await), ["one", "two"]);
+}
+
+#[actix_web::test]
+async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_named() {
+    let bench = Bench::new().await;
+    for model in ["one", "two"] {
+        bench.upstream.script(model, Script::openai(["Said."]));
+    }
+    bench.write("[battle]\nmax_turns = 1", &["one", "two"]);
+    let server = bench.serve();
+    bench.write("[battle]\nmax_turns = \"many\"", &["one", "two"]);
+    server.signal("HUP");
+    let log = server.logged("the former ones stay in force").await;
+    let told: Vec<_> = log.lines().filter(|line| line.contains("former ones stay")).collect();
+    assert!(told.iter().all(|line| line.contains("max_turns") && line.contains("line 2")), "{log}");
+    bench.write("[battle]\nmax_turns = 1", &["one"]);
+    server.logged("a battle needs two models and 1 can be drawn").await;
+
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "message", "prompt": "More?"})).await;
+    assert_eq!(visitor.next_of(&["error", "battle"]).await["code"], "too_many_turns");
+
+    bench.write("[server]\nworkers = 7\n[battle]\nmax_turns = 2\n[storage]\ndata_dir = \"x\"", &["one", "two"]);
+    let log = server.logged("the edited settings are in force").await;
+    // The data folder is a flag of this process, which the file cannot change.
+    let named = log.lines().find(|line| line.contains("at the next start")).unwrap();
+    assert!(named.contains("server.workers") && !named.contains("storage"), "{named}");
+    visitor.send(json!({"type": "message", "prompt": "More?"})).await;
+    visitor.until_ready().await;
+}
+
+#[actix_web::test]
+async fn an_edited_rating_rule_changes_the_leaderboard_without_a_vote() {
+    let bench = Bench::new().await;
+    for model in ["one", "two"] {
+        bench.upstream.script(model, Script::openai(["Said."]));
+    }
+    bench.write("[rating]\ndebounce_ms = 10", &["one", "two"]);
+    let server = bench.serve();
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    visitor.vote("tie").await;
+    let url = format!("{}/ws/leaderboard", server.url.replace("http://", "ws://"));
+    let (mut live, _) = tokio_tungstenite::connect_async(url).await.unwrap();
+    let mut board = json!({});
+    let provisional = |board: &Value| board["models"][0]["provisional"].clone();
+    let until = async |wanted: bool, board: &mut Value, live: &mut tokio_tungstenite::WebSocketStream<_>| {
+        while provisional(board) != wanted {
+            let frame = tokio::time::timeout(PATIENCE, live.next()).await.unwrap_or_else(|_| panic!("{board}"));
+            frame.unwrap().unwrap();
+            let answer = get(&format!("{}/api/v1/leaderboard", server.url)).await;
+            *board = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        }
+    };
+    until(true, &mut board, &mut live).await;
+    bench.write("[rating]\ndebounce_ms = 10\nmin_votes = 1", &["one", "two"]);
+    until(false, &mut board, &mut live).await;
+}

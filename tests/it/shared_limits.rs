@@ -1,0 +1,135 @@
+//! Limits that two instances count together in a real Redis, and alone when it is in trouble.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use langya::config::{CurrentSettings, LimitSettings, Settings};
+use langya::events::BusState;
+use langya::limits::{Act, Caller, RateLimits};
+
+use crate::support::instance::Instance;
+use crate::support::redis::TestRedis;
+
+/// Votes a minute: one comes back in six seconds, which a test may take.
+const CAP: usize = 10;
+
+fn limits(instance: &Instance) -> RateLimits {
+    let limits = LimitSettings {
+        turns_per_minute: 1_200,
+        votes_per_minute: 10,
+        turns_per_minute_per_address: 0,
+        votes_per_minute_per_address: 15,
+    };
+    let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
+    RateLimits::new(settings, Some(instance.bus.link().clone()))
+}
+
+fn visitor(name: &str) -> Caller {
+    Caller { visitor: name.into(), network: None }
+}
+
+/// How many of so many votes at once are granted.
+async fn granted(limits: &RateLimits, caller: &Caller, asked: usize) -> usize {
+    let answers = join_all((0..asked).map(|_| limits.take(Act::Vote, caller))).await;
+    answers.into_iter().filter(Result::is_ok).count()
+}
+
+#[track_caller]
+fn check_cap(granted: usize, cap: usize) {
+    assert!((cap..=cap + 1).contains(&granted), "{granted} granted, {cap} allowed");
+}
+
+#[actix_web::test]
+async fn two_instances_grant_no_more_than_the_limit_together_and_every_key_expires() {
+    let Some(redis) = TestRedis::start() else { return };
+    let (one, two) =
+        (Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await);
+    let (one, two) = (limits(&one), limits(&two));
+    let ann = visitor("ann");
+    let (by_one, by_two) = futures_util::join!(granted(&one, &ann, 50), granted(&two, &ann, 50));
+    check_cap(by_one + by_two, CAP);
+    let refused = two.take(Act::Vote, &ann).await.unwrap_err();
+    assert!((1..=6).contains(&refused.wait.as_millis().div_ceil(1_000)), "{refused}");
+
+    let family = |name: &str| Caller { visitor: name.into(), network: Some("home".into()) };
+    let (ben, carl) = (granted(&one, &family("ben"), 50).await, granted(&two, &family("carl"), 50).await);
+    check_cap(ben, CAP);
+    check_cap(ben + carl, 15);
+
+    let keys = redis.keys();
+    for name in ["votes:ann", "votes:ben", "votes_per_address:home"] {
+        assert!(keys.iter().any(|(key, _)| *key == format!("test:limit:{name}")), "{name} in {keys:?}");
+    }
+    assert!(keys.iter().all(|(_, expires_in)| (1..=60_000).contains(expires_in)), "{keys:?}");
+    let ann = keys.iter().find(|(key, _)| key == "test:limit:votes:ann").unwrap().1;
+    assert!(ann > 50_000, "a limit that is used up is remembered until it has come back: {ann} ms");
+}
+
+#[actix_web::test]
+async fn with_redis_gone_each_instance_goes_on_counting_by_itself_and_together_when_it_is_back() {
+    let Some(mut redis) = TestRedis::start() else { return };
+    let instances =
+        [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
+    let [one, two] = instances.each_ref().map(limits);
+    let ann = visitor("ann");
+    check_cap(granted(&one, &ann, 6).await, 6);
+    redis.kill();
+    check_cap(6 + granted(&one, &ann, 50).await, CAP);
+    check_cap(granted(&two, &ann, 50).await, CAP);
+
+    for instance in &instances {
+        instance.until(BusState::Lost).await;
+    }
+    redis.run();
+    for instance in &instances {
+        instance.until_writable(true).await;
+    }
+    assert!(granted(&one, &ann, 5).await <= 1, "an empty Redis does not forgive what an instance remembers");
+    let ben = visitor("ben");
+    check_cap(granted(&one, &ben, 50).await + granted(&two, &ben, 50).await, CAP);
+}
+
+#[actix_web::test]
+async fn with_redis_full_or_read_only_each_instance_counts_by_itself_until_it_is_mended() {
+    let Some(redis) = TestRedis::start() else { return };
+    let instances =
+        [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
+    let [one, two] = instances.each_ref().map(limits);
+    let broken: [(&[&str], &[&str], &str); 2] = [
+        (&["CONFIG", "SET", "maxmemory", "1"], &["CONFIG", "SET", "maxmemory", "0"], "full"),
+        (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"], "read-only"),
+    ];
+    for (broken_by, mended_by, name) in broken {
+        let () = redis.command(broken_by);
+        let (ann, ben) = (visitor(&format!("{name} ann")), visitor(&format!("{name} ben")));
+        check_cap(granted(&one, &ann, 50).await, CAP);
+        check_cap(granted(&two, &ann, 50).await, CAP);
+        for instance in &instances {
+            instance.until_writable(false).await;
+        }
+        let () = redis.command(mended_by);
+        for instance in &instances {
+            instance.until_writable(true).await;
+        }
+        check_cap(granted(&one, &ben, 50).await + granted(&two, &ben, 50).await, CAP);
+    }
+}
+
+#[actix_web::test]
+async fn the_script_and_the_rule_in_memory_agree() {
+    let Some(redis) = TestRedis::start() else { return };
+    let instance = Instance::connected("one", &redis.settings()).await;
+    let alone = Arc::new(RateLimits::new(
+        CurrentSettings::new(Settings {
+            limits: LimitSettings { votes_per_minute: 10, ..LimitSettings::default() },
+            ..Settings::default()
+        }),
+        None,
+    ));
+    // A new instance each time remembers nothing by itself, so that Redis alone decides.
+    for asked in 1..=CAP + 5 {
+        let (shared, alone) =
+            (limits(&instance).take(Act::Vote, &visitor("ann")).await, alone.take(Act::Vote, &visitor("ann")).await);
+        assert_eq!(shared.is_ok(), alone.is_ok(), "vote {asked}: {shared:?} {alone:?}");
+    }
+}

@@ -1,0 +1,96 @@
+//! A model that fails on one instance rests on all of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use langya::clock::SystemClock;
+use langya::config::StorageSettings;
+use langya::events::BusState;
+use langya::jobs::health::keep_health;
+use langya::llm::breaker::{BreakerPhase, BreakerPolicy};
+use langya::llm::guard::{GuardedModel, Limits};
+use langya::llm::roster::Roster;
+use langya::llm::{ChatError, ChatModel};
+use langya::services::models::Models;
+use langya::shared::SharedRests;
+use langya::storage::{IfMissing, Store};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::arena::{SEED, card, quick_limits};
+use crate::support::instance::{Instance, PATIENCE};
+use crate::support::redis::TestRedis;
+use crate::support::scripted::{Scripted, Step};
+
+const REST: Duration = Duration::from_secs(30);
+
+/// An instance with one model, whose health is followed.
+struct Ward {
+    instance: Instance,
+    model: Arc<GuardedModel>,
+    shutdown: CancellationToken,
+    _folder: TempDir,
+}
+
+impl Ward {
+    async fn start(name: &str, redis: &TestRedis, scripted: &Scripted) -> Self {
+        let instance = Instance::connected(name, &redis.settings()).await;
+        let limits = Limits { breaker: BreakerPolicy { failures: 2, rest: REST }, ..quick_limits() };
+        let rng = ChaCha8Rng::seed_from_u64(SEED);
+        let model = Arc::new(GuardedModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
+        let folder = tempfile::tempdir().unwrap();
+        let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
+        let store = Store::open(&settings, IfMissing::Create).await.unwrap();
+        let models = Models::open(Roster::of(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
+        let (rests, shutdown) = (SharedRests::new(instance.bus.link().clone()), CancellationToken::new());
+        let job = keep_health(Arc::new(models), store, Some(rests), Arc::new(SystemClock), shutdown.clone());
+        actix_web::rt::spawn(job);
+        Self { instance, model, shutdown, _folder: folder }
+    }
+
+    async fn until(&self, phase: BreakerPhase) {
+        let mut state = self.model.watch_state();
+        timeout(PATIENCE, state.wait_for(|state| state.phase == phase)).await.unwrap().unwrap();
+    }
+
+    async fn ask(&self, times: usize) {
+        for _ in 0..times {
+            self.model.reply(&[]).collect::<Vec<_>>().await;
+        }
+    }
+}
+
+impl Drop for Ward {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+    }
+}
+
+#[actix_web::test]
+async fn a_model_that_fails_on_one_instance_rests_on_all_for_as_long_and_alone_without_redis() {
+    let Some(mut redis) = TestRedis::start() else { return };
+    let shaky = Scripted::new(|_| vec![Step::Fail(ChatError::Reported)]);
+    let (one, two) = (Ward::start("one", &redis, &shaky).await, Ward::start("two", &redis, &shaky).await);
+    one.ask(2).await;
+    one.until(BreakerPhase::Open).await;
+    two.until(BreakerPhase::Open).await;
+    two.ask(3).await;
+    assert_eq!(shaky.asked(), 2, "it is not asked on the other instance either");
+    let (here, there) = (one.model.resting().unwrap(), two.model.resting().unwrap());
+    assert!(here.abs_diff(there) < Duration::from_secs(1) && there <= REST, "{here:?} {there:?}");
+    let keys = redis.keys();
+    let rest = keys.iter().find(|(key, _)| key == "test:breaker:shaky").map(|(_, expires_in)| *expires_in);
+    assert!(rest.is_some_and(|rest| (1..=30_000).contains(&rest)), "{keys:?}");
+
+    redis.kill();
+    two.instance.until(BusState::Lost).await;
+    redis.run();
+    two.instance.until_writable(true).await;
+    let three = Ward::start("three", &redis, &shaky).await;
+    three.until(BreakerPhase::Open).await;
+    assert!(three.model.resting().unwrap() <= there, "an emptied Redis is told again, and nobody rests longer");
+}
