@@ -165,6 +165,7 @@ impl AppState {
             shutdown(),
         ));
         self.tasks.spawn(relay::answer_letters(Arc::clone(&self.battles)));
+        self.tasks.spawn(jobs::tidy_metrics(shutdown()));
         self.tasks.spawn(jobs::health::keep_health(
             Arc::clone(&self.models),
             self.store.clone(),

@@ -4,7 +4,7 @@
 //! (`tests/it/tidy.rs` holds that line):
 //!
 //! - pure rules: [`battle`], [`rating`], [`markup`]
-//! - settings, time, randomness: [`config`], [`clock`], [`chance`]
+//! - settings, time, randomness, what is seen from outside: [`config`], [`clock`], [`chance`], [`telemetry`], [`metrics`]
 //! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
 //!   [`limits`]
 //! - use cases, where rules and adapters meet: [`services`], [`jobs`]
@@ -18,6 +18,7 @@ pub mod rating;
 pub mod chance;
 pub mod clock;
 pub mod config;
+pub mod metrics;
 pub mod telemetry;
 
 pub mod events;

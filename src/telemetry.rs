@@ -2,18 +2,29 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::config::LogFormat;
 
 /// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
 /// wrong on the wire is not among it: anybody could fill the log.
-pub fn start() {
+pub fn start(format: LogFormat) {
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,langya=info"));
     // A second start in one process (tests) keeps the first.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .try_init();
+    let _ = tracing::subscriber::set_global_default(log(format, filter, std::io::stderr));
+}
+
+/// A log in this format to this writer.
+pub fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Box<dyn Subscriber + Send + Sync>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let log = fmt().with_env_filter(filter).with_writer(writer).with_target(false);
+    match format {
+        LogFormat::Text => Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish()),
+        LogFormat::Json => Box::new(log.json().flatten_event(true).with_current_span(false).finish()),
+    }
 }

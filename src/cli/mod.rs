@@ -16,6 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ConfigError, Environment, Settings};
 use crate::storage::{StoreError, TransferError};
+use crate::telemetry;
 
 #[derive(Parser)]
 #[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
@@ -53,7 +54,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Reads the settings and lays the flags over them.
+    /// Reads the settings, lays the flags over them and starts the log as they say.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -65,6 +66,7 @@ impl Location {
         if let Some(folder) = &self.data_dir {
             settings.storage.data_dir.clone_from(folder);
         }
+        telemetry::start(settings.log.format);
         Ok(settings)
     }
 }
@@ -73,7 +75,6 @@ impl Location {
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    crate::telemetry::start();
     let env = Environment::of_process();
     let done = actix_web::rt::System::new().block_on(async {
         match cli.command {

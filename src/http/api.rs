@@ -1,28 +1,14 @@
-//! JSON for programs, and the two addresses that a load balancer asks.
+//! JSON for programs, and the address that says whether the process runs.
 
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
 
-use super::error::PageError;
 use crate::app::AppState;
 use crate::rating::leaderboard::Leaderboard;
 
 /// `GET /healthz`: the process runs.
 pub(super) async fn healthz() -> &'static str {
     "ok\n"
-}
-
-/// `GET /readyz`: battles can begin.
-///
-/// # Errors
-/// [`PageError::NotReady`] where the database does not answer, [`PageError::NoModels`] where nobody could,
-/// [`PageError::Draining`] where the process is about to end.
-pub(super) async fn readyz(app: web::Data<AppState>) -> Result<&'static str, PageError> {
-    if app.tasks.is_draining() {
-        return Err(PageError::Draining);
-    }
-    app.store.ping().await.map_err(PageError::NotReady)?;
-    if app.matchmaker.can_draw() { Ok("ready\n") } else { Err(PageError::NoModels) }
 }
 
 #[derive(Serialize)]

@@ -21,12 +21,6 @@ pub enum PageError {
     /// A page could not be written.
     #[error("the page could not be written: try again")]
     Template(#[from] askama::Error),
-    /// The database does not answer.
-    #[error("the database does not answer")]
-    NotReady(#[source] crate::storage::StoreError),
-    /// Fewer than two models can answer.
-    #[error("fewer than two models can answer: see `langya models check`")]
-    NoModels,
 }
 
 impl ResponseError for PageError {
@@ -34,13 +28,13 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket => StatusCode::BAD_REQUEST,
-            Self::Full | Self::Draining | Self::NotReady(_) | Self::NoModels => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full | Self::Draining => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
     fn error_response(&self) -> HttpResponse {
-        if let Self::Template(_) | Self::NotReady(_) = self {
+        if let Self::Template(_) = self {
             tracing::error!(error = ?self, "a request failed");
         }
         HttpResponse::build(self.status_code()).content_type("text/plain; charset=utf-8").body(format!("{self}\n"))

@@ -6,7 +6,10 @@ mod board;
 mod draining;
 pub mod error;
 pub mod headers;
+mod metrics;
 pub mod pages;
+mod ready;
+mod request_id;
 mod serving;
 mod session;
 mod sockets;
@@ -34,7 +37,8 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/healthz", web::get().to(api::healthz))
-        .route("/readyz", web::get().to(api::readyz))
+        .route("/readyz", web::get().to(ready::readyz))
+        .route("/metrics", web::get().to(metrics::metrics))
         .default_service(web::to(pages::not_found::not_found));
 }
 
@@ -53,6 +57,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
             .app_data(open.clone())
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))
+            .wrap(from_fn(request_id::request_id))
             // Outermost, so that no answer goes around it.
             .wrap(from_fn(headers::security_headers))
             .configure(routes)

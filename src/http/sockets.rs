@@ -11,6 +11,7 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
 use actix_ws::{MessageStream, Session};
 use bytes::Bytes;
 use futures_util::Stream;
+use tracing::{Instrument, Span};
 
 use super::address::network_of;
 use super::error::PageError;
@@ -18,6 +19,7 @@ use super::pages::Language;
 use super::session::Visitor;
 use crate::app::AppState;
 use crate::limits::Caller;
+use crate::metrics::{self, OpenSocket};
 use crate::ws::driver::{self, Connection};
 use crate::ws::frame_limit::FrameLimit;
 use crate::ws::leaderboard;
@@ -30,19 +32,28 @@ const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenSockets(Arc<AtomicUsize>);
 
-struct Seat(Arc<AtomicUsize>);
+struct Seat {
+    taken: Arc<AtomicUsize>,
+    /// Only a seat that was not one too many is measured.
+    _measured: Option<OpenSocket>,
+}
 
 impl OpenSockets {
-    fn take(&self, limit: usize) -> Option<Seat> {
-        let seat = Seat(Arc::clone(&self.0));
+    fn take(&self, limit: usize, kind: &'static str) -> Option<Seat> {
         // The seat is given back by its drop, also when it turns out to be one too many.
-        (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(seat)
+        let mut seat = Seat { taken: Arc::clone(&self.0), _measured: None };
+        if self.0.fetch_add(1, Ordering::Relaxed) >= limit {
+            metrics::socket_refused();
+            return None;
+        }
+        seat._measured = Some(OpenSocket::count(kind));
+        Some(seat)
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -56,7 +67,7 @@ pub(super) async fn battle(
     app: web::Data<AppState>,
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
-    let seat = admit(&request, &app, &open)?;
+    let seat = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
     let visitor = Visitor::of(&request, &app.chance, &settings.server.public_url);
     let network = network_of(&request, &settings.server.trusted_proxies);
@@ -72,10 +83,12 @@ pub(super) async fn battle(
         voting: Arc::clone(&app.voting),
         tasks: app.tasks.clone(),
     };
-    actix_web::rt::spawn(app.tasks.track(async move {
+    let span = span("battle", &app);
+    let life = async move {
         driver::drive(connection, session, inbox).await;
         drop(seat);
-    }));
+    };
+    actix_web::rt::spawn(app.tasks.track(life.instrument(span)));
     Ok(response)
 }
 
@@ -89,17 +102,23 @@ pub(super) async fn leaderboard(
     app: web::Data<AppState>,
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
-    let seat = admit(&request, &app, &open)?;
+    let seat = admit(&request, &app, &open, "leaderboard")?;
     let (response, session, stream) = upgrade(&request, payload).await?;
     let language = Language::of(&request);
     let frame = move |app: &AppState| super::board::frame(app, language);
     let app = app.into_inner();
-    let tracked = app.tasks.clone();
-    actix_web::rt::spawn(tracked.track(async move {
+    let (span, tracked) = (span("leaderboard", &app), app.tasks.clone());
+    let life = async move {
         leaderboard::follow(app, frame, session, stream).await;
         drop(seat);
-    }));
+    };
+    actix_web::rt::spawn(tracked.track(life.instrument(span)));
     Ok(response)
+}
+
+/// What the log lines of a socket's life carry, beside the number of the request that opened it.
+fn span(kind: &'static str, app: &AppState) -> Span {
+    tracing::info_span!("socket", socket.kind = kind, socket.id = %app.chance.token())
 }
 
 /// Answers the upgrade; frames over the limit are stopped on their way in.
@@ -115,14 +134,14 @@ async fn upgrade(
     Ok((response, session, stream.max_frame_size(MAX_MESSAGE_BYTES)))
 }
 
-fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets) -> Result<Seat, PageError> {
+fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets, kind: &'static str) -> Result<Seat, PageError> {
     if !is_same_origin(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
     }
     if app.tasks.is_draining() {
         return Err(PageError::Draining);
     }
-    open.take(app.settings.now().server.max_sockets).ok_or(PageError::Full)
+    open.take(app.settings.now().server.max_sockets, kind).ok_or(PageError::Full)
 }
 
 /// A browser names the page that opens a socket; it has to be one of ours. Other clients name none, and bring no

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::{Clock, Timestamp};
 use crate::config::CurrentSettings;
 use crate::events::{BusState, Event};
+use crate::metrics;
 use crate::services::battles::Battles;
 use crate::services::leaderboard::Refitter;
 use crate::storage::Store;
@@ -27,6 +28,8 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
+/// How often measurements are sorted into their buckets.
+const TIDY_EVERY: Duration = Duration::from_secs(5);
 
 /// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
 /// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
@@ -75,6 +78,7 @@ async fn update(refitter: &mut Refitter, leads: bool) -> bool {
         Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
         Ok(false) => {}
         Err(error) => {
+            metrics::refit_failed();
             tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
             return false;
         }
@@ -88,6 +92,18 @@ async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {
             Ok(event) if event != wanted => {}
             Ok(_) | Err(RecvError::Lagged(_)) => return,
             Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// Sorts what was measured, so that it does not pile up where nobody reads it.
+pub async fn tidy_metrics(shutdown: CancellationToken) {
+    let mut ticker = tokio::time::interval(TIDY_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => metrics::tidy_up(),
+            () = shutdown.cancelled() => return,
         }
     }
 }
@@ -116,7 +132,10 @@ pub async fn sweep_battles(
         let age = i64::try_from(minutes.saturating_mul(60_000)).unwrap_or(i64::MAX);
         match store.abandon_battles(Timestamp(clock.now().0.saturating_sub(age))).await {
             Ok(0) => {}
-            Ok(count) => tracing::info!(battles = count, "battles were left without a vote"),
+            Ok(count) => {
+                metrics::battles_abandoned(count);
+                tracing::info!(battles = count, "battles were left without a vote");
+            }
             Err(error) => tracing::error!(error = ?error, "abandoned battles could not be marked"),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use metrics::Histogram;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
@@ -15,6 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream};
 use crate::config::{ProviderSettings, Timeouts};
+use crate::metrics::{first_token, model_error};
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,7 @@ struct Shared {
     breaker: Mutex<Breaker>,
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
+    first_token: Histogram,
 }
 
 impl GuardedModel {
@@ -68,7 +71,8 @@ impl GuardedModel {
         let breaker = Breaker::new(limits.breaker);
         let state = watch::Sender::new(breaker.state());
         let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
-        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng });
+        let first_token = first_token(&card.id);
+        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token });
         Self { card, weight, shared }
     }
 
@@ -127,6 +131,7 @@ struct GuardedReply {
     permit: Permit,
     /// `None` before the first try, between tries and after the end; dropping it closes the connection.
     reply: Option<ReplyStream>,
+    asked_at: Instant,
     first_token_by: Instant,
     end_by: Instant,
     flowing: bool,
@@ -143,6 +148,7 @@ impl GuardedReply {
             messages,
             permit,
             reply: None,
+            asked_at: now,
             first_token_by,
             end_by,
             flowing: false,
@@ -159,7 +165,10 @@ impl GuardedReply {
         match result {
             Ok(Some(part)) => {
                 self.flowing = true;
-                self.has_text |= matches!(part, ReplyPart::Text(_));
+                if !self.has_text && matches!(part, ReplyPart::Text(_)) {
+                    self.has_text = true;
+                    self.shared.first_token.record(self.asked_at.elapsed());
+                }
                 Some(Ok(part))
             }
             Ok(None) if self.has_text => {
@@ -185,6 +194,7 @@ impl GuardedReply {
             match again_at {
                 Some(again_at) if again_at < self.first_token_by => {
                     tries += 1;
+                    model_error(&self.shared.card.id, error.kind());
                     tracing::debug!(model.id = %self.shared.card.id, retry.number = tries, %error, "asking again");
                     self.reply = None;
                     sleep_until(again_at).await;
@@ -220,6 +230,7 @@ impl GuardedReply {
 
     fn fail(&mut self, error: ChatError) -> ChatError {
         self.end();
+        model_error(&self.shared.card.id, error.kind());
         let verdict = if error.may_be_the_prompts_fault() { Verdict::None } else { Verdict::Failed };
         self.permit.give_back(verdict);
         error

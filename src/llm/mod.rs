@@ -117,6 +117,24 @@ pub enum ChatError {
 }
 
 impl ChatError {
+    /// One word for what went wrong, of a fixed few.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ChatError::Connection(_) => "connection",
+            ChatError::Status { status: 429, .. } => "status_429",
+            ChatError::Status { status: 500.., .. } => "status_5xx",
+            ChatError::Status { .. } => "status_4xx",
+            ChatError::Malformed(_) => "malformed",
+            ChatError::Reported => "reported",
+            ChatError::Empty => "empty",
+            ChatError::Timeout { awaited: "first token", .. } => "timeout_first_token",
+            ChatError::Timeout { awaited: "next token", .. } => "timeout_next_token",
+            ChatError::Timeout { .. } => "timeout_total",
+            ChatError::BreakerOpen => "breaker_open",
+        }
+    }
+
     /// Whether asking again may help: no connection, too many requests, or a failure of the server.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

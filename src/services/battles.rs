@@ -23,6 +23,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
 use crate::events::EventBus;
+use crate::metrics;
 use crate::storage::{BattleRow, Store, StoreError};
 
 /// What battles are made of.
@@ -140,6 +141,7 @@ impl Battles {
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
+        metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
         self.answer(&battle);
@@ -196,6 +198,12 @@ impl Battles {
     /// Takes battles out of memory that nobody watches and that wait for nothing.
     pub fn sweep(&self) {
         self.live.sweep();
+    }
+
+    /// Battles in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> usize {
+        self.live.len()
     }
 
     /// Whether the battle is in memory rather than in the database alone.

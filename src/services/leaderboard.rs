@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -11,6 +12,7 @@ use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
 use crate::config::{CurrentSettings, RatingSettings};
 use crate::events::{Event, EventBus};
+use crate::metrics;
 use crate::rating::FitError;
 use crate::rating::comparison::{ComparisonSet, SelfPlay};
 use crate::rating::elo::{self, EloTable};
@@ -164,6 +166,8 @@ pub struct VoteTally {
     /// Votes read, rated or not.
     pub read: u64,
     last_seq: i64,
+    /// Whether the log was read to its end before.
+    began: bool,
 }
 
 impl VoteTally {
@@ -185,6 +189,7 @@ impl VoteTally {
             }
             if page.len() < PAGE as usize {
                 self.elo.catch_up(&self.comparisons);
+                self.began = true;
                 return Ok(self.read - before);
             }
         }
@@ -220,12 +225,24 @@ impl Refitter {
         Ok(self.standings.reload(&self.store).await?)
     }
 
+    /// When the oldest vote was cast that the tally has not read; `None` before its first reading, which takes in votes
+    /// that earlier leaderboards held.
+    async fn oldest_unread(&self) -> Result<Option<Timestamp>, StoreError> {
+        if !self.tally.began {
+            return Ok(None);
+        }
+        let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        let next = self.store.votes_after(self.tally.last_seq, ever.0, ever.1, 1).await?;
+        Ok(next.first().map(|vote| vote.created_at))
+    }
+
     /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
     /// one. Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
+        let (started, oldest) = (Instant::now(), self.oldest_unread().await?);
         self.count_new_votes().await?;
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());
@@ -242,6 +259,8 @@ impl Refitter {
         .await?;
         self.tally = tally;
         self.publish(board?).await?;
+        let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
+        metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 /// Background tasks of this process.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +18,9 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Runs a task that heeds [`Tasks::shutdown`].
+    /// Runs a task that heeds [`Tasks::shutdown`]; its log lines are those of whoever began it.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(task);
+        self.tracker.spawn(task.in_current_span());
     }
 
     /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.

@@ -14,12 +14,14 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::battles::BattleParts;
 use super::live::{BattleEvent, LiveBattle};
+use super::voting::chars_per_second;
 use crate::battle::pacing::{Ending, Pacer, Release};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::config::{BattleSettings, PacingMode};
 use crate::events::BusState;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
+use crate::metrics;
 use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
 /// How often text is released under common pacing.
@@ -300,6 +302,7 @@ impl<'a> Turn<'a> {
             if !kept {
                 return Ok(TurnEnd::Superseded);
             }
+            count(stage, &replies);
             if let Some(exchange) = state.exchanges.last_mut() {
                 for reply in replies {
                     exchange.replies[reply.side.index()] = reply.text;
@@ -310,6 +313,19 @@ impl<'a> Turn<'a> {
             self.battle.move_on(stage, BattleEvent::Ready);
         }
         Ok(TurnEnd::Finished)
+    }
+}
+
+/// Counts a turn that is kept; the speed of a reply that was cut off would be the visitor's.
+fn count(stage: Stage, replies: &[NewReply]) {
+    match stage {
+        Stage::Ready => metrics::turn_ready(),
+        _ => metrics::battle_voided(),
+    }
+    for reply in replies.iter().filter(|reply| reply.ending == ReplyEnding::Complete) {
+        if let Some(speed) = chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms) {
+            metrics::reply_speed(&reply.model, speed);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::events::{Event, EventBus};
 use crate::llm::ModelCard;
+use crate::metrics;
 use crate::storage::{BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow};
 
 /// What voting needs.
@@ -116,6 +117,8 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     let receipt = new_receipt(voting, id, &vote, &battle, &replies)?;
     match voting.store.insert_vote(&new_row(voting, &receipt, &vote, &battle, &replies)).await? {
         VoteInsert::Stored => {
+            // No rule excludes votes yet, so every vote is rated.
+            metrics::vote_committed(vote.outcome, true);
             voting.events.publish(Event::VoteRecorded);
             Ok(with_reasoning(receipt, &replies))
         }
@@ -215,7 +218,8 @@ fn text_counts(replies: &[ReplyRow], side: Side) -> TextCounts {
         .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::of(&row.reply.text)))
 }
 
-fn chars_per_second(text: &str, first_token_ms: Option<u64>, duration_ms: u64) -> Option<f64> {
+/// Speed after the first token; `None` where the time is too short to tell.
+pub(super) fn chars_per_second(text: &str, first_token_ms: Option<u64>, duration_ms: u64) -> Option<f64> {
     let writing_ms = duration_ms.checked_sub(first_token_ms?).filter(|ms| *ms >= 100)?;
     let chars = u32::try_from(text.chars().count()).ok()?;
     let writing_ms = u32::try_from(writing_ms).ok()?;

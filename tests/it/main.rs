@@ -6,20 +6,25 @@
     reason = "a test that cannot go on fails there, and prints its seed"
 )]
 
+mod backup;
 mod bad_input;
 mod ballots;
 mod battle;
 mod blindness;
 mod command_line;
 mod crash;
+mod deploy;
 mod fleet;
 mod graceful;
 mod health;
 mod import;
 mod limits;
+mod logs;
+mod metrics;
 mod pairing;
 mod providers;
 mod rating;
+mod ready;
 mod redis_bus;
 mod reload;
 mod shared_limits;

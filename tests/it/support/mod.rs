@@ -12,3 +12,18 @@ pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;
 pub(crate) mod wire;
+
+use std::time::Duration;
+
+/// Asks again until there is an answer; only a failing test waits long.
+pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let asking = async {
+        loop {
+            match ask().await {
+                Some(answer) => return answer,
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), asking).await.expect("what the test waits for comes in time")
+}

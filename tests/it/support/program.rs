@@ -46,7 +46,13 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `langya serve` on a free port and waits until it has said where.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_in(folder, arguments, &[])
+    }
+
+    /// Starts it with these environment variables.
+    pub(crate) fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = command(folder);
+        command.envs(environment.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -94,6 +100,14 @@ impl Server {
         let closed = async { while log.changed().await.is_ok() {} };
         assert!(tokio::time::timeout(PATIENCE, closed).await.is_ok(), "still running: {}", self.log());
         self.child.wait().unwrap()
+    }
+
+    /// SIGTERM; returns everything that the process logged.
+    pub(crate) async fn log_at_end(self) -> String {
+        self.signal("TERM");
+        let log = self.log.clone();
+        self.ended().await;
+        log.borrow().clone()
     }
 
     /// SIGTERM; returns how the process ended.

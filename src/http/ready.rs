@@ -1,0 +1,85 @@
+//! `/readyz`: whether a load balancer should send visitors here, and if not, why, in words without any name.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+
+use crate::app::AppState;
+use crate::events::BusState;
+use crate::metrics;
+
+/// Longest wait for the database.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What stands in the way of battles, and what does not but should be known.
+#[derive(Debug, Default)]
+pub(super) struct Readiness {
+    obstacles: Vec<&'static str>,
+    remarks: Vec<&'static str>,
+}
+
+impl Readiness {
+    /// Looks at everything that a battle needs.
+    pub(super) async fn of(app: &AppState) -> Self {
+        let database = database(app).await;
+        let models =
+            (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
+        let draining = is_draining(app).then_some("process: it is about to end");
+        let redis = (*app.events.state().borrow() == BusState::Lost).then_some("redis: lost, live updates are late");
+        Self {
+            obstacles: [database, models, draining].into_iter().flatten().collect(),
+            remarks: redis.into_iter().collect(),
+        }
+    }
+
+    /// Whether battles can begin and go on.
+    pub(super) fn is_ready(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    fn text(&self) -> String {
+        let first = if self.is_ready() { "ready" } else { "not ready" };
+        let lines = [first].into_iter().chain(self.obstacles.iter().copied()).chain(self.remarks.iter().copied());
+        lines.fold(String::new(), |text, line| text + line + "\n")
+    }
+}
+
+/// `GET /readyz`
+pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
+    let readiness = Readiness::of(&app).await;
+    metrics::readiness(readiness.is_ready(), is_draining(&app));
+    let status = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    HttpResponse::build(status).content_type("text/plain; charset=utf-8").body(readiness.text())
+}
+
+async fn database(app: &AppState) -> Option<&'static str> {
+    match tokio::time::timeout(PATIENCE, app.store.ping()).await {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => {
+            tracing::warn!(error = ?error, "the database does not answer");
+            Some("database: it does not answer")
+        }
+        Err(_) => Some("database: no answer within 2 s"),
+    }
+}
+
+/// Whether the process is about to end.
+pub(super) fn is_draining(app: &AppState) -> bool {
+    app.tasks.is_draining()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_whether_and_the_others_why() {
+        let redis = "redis: lost, live updates are late";
+        let fine = Readiness { remarks: vec![redis], ..Readiness::default() };
+        assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
+        let bad = Readiness { obstacles: vec!["models: none", "database: gone"], remarks: vec![redis] };
+        assert_eq!(bad.text(), format!("not ready\nmodels: none\ndatabase: gone\n{redis}\n"));
+        assert!(!bad.is_ready());
+    }
+}

@@ -1,0 +1,87 @@
+//! Every metric of the arena: its name, kind, unit and meaning, once.
+
+use ::metrics::Unit;
+
+/// What a metric does with its numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Counts up.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Sorts observations into these buckets.
+    Histogram(&'static [f64]),
+}
+
+/// One entry of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name at `/metrics`.
+    pub name: &'static str,
+    /// What it does.
+    pub kind: Kind,
+    /// What it counts in.
+    pub unit: Unit,
+    /// What it tells an operator.
+    pub help: &'static str,
+}
+
+const FAST: &[f64] = &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
+const SLOW: &[f64] = &[0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0];
+const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
+
+/// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
+pub const ALL: [Metric; 25] = [
+    gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
+    counter("langya_battles_started_total", "Battles begun"),
+    counter("langya_turns_ready_total", "Turns whose two replies were kept, so that a vote could be cast"),
+    counter("langya_battles_voided_total", "Battles that take no vote because a reply broke off"),
+    counter("langya_battles_abandoned_total", "Battles marked as left without a vote"),
+    gauge("langya_battles_live", Unit::Count, "Battles in memory"),
+    counter("langya_votes_total", "Votes committed, by outcome and by whether they are rated"),
+    histogram("langya_model_first_token_seconds", Unit::Seconds, SLOW, "From the request to the first text of a reply"),
+    histogram(
+        "langya_model_reply_chars_per_second",
+        Unit::Count,
+        SPEED,
+        "Speed of whole replies after their first text",
+    ),
+    counter("langya_model_errors_total", "Requests to a model that failed, also those that were tried again"),
+    gauge("langya_model_breaker_state", Unit::Count, "1 for the state in which a model's circuit breaker is, else 0"),
+    gauge("langya_models_drawable", Unit::Count, "Models that can be drawn for a battle now"),
+    gauge("langya_queue_depth", Unit::Count, "Entries that wait in a queue inside the program"),
+    gauge("langya_sockets_open", Unit::Count, "Open websockets"),
+    counter("langya_sockets_refused_total", "Websockets refused because the arena was full"),
+    histogram("langya_refit_seconds", Unit::Seconds, REFIT, "Reading new votes, fitting and storing a leaderboard"),
+    histogram(
+        "langya_refit_lag_seconds",
+        Unit::Seconds,
+        REFIT,
+        "From the oldest vote that no leaderboard held to the one that holds it",
+    ),
+    counter("langya_refits_failed_total", "Refits that failed; the former leaderboard stays"),
+    gauge("langya_leaderboard_votes", Unit::Count, "Rated votes in the latest leaderboard"),
+    gauge("langya_leaderboard_timestamp_seconds", Unit::Seconds, "When the latest leaderboard was fitted, since 1970"),
+    histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),
+    counter("langya_http_requests_total", "Answers by route and status"),
+    gauge(
+        "langya_redis_connected",
+        Unit::Count,
+        "1 while other instances can be reached through Redis, else 0; missing without Redis",
+    ),
+    gauge("langya_ready", Unit::Count, "1 while /readyz says ready, else 0"),
+    gauge("langya_draining", Unit::Count, "1 while the process is about to end, else 0"),
+];
+
+const fn counter(name: &'static str, help: &'static str) -> Metric {
+    Metric { name, kind: Kind::Counter, unit: Unit::Count, help }
+}
+
+const fn gauge(name: &'static str, unit: Unit, help: &'static str) -> Metric {
+    Metric { name, kind: Kind::Gauge, unit, help }
+}
+
+const fn histogram(name: &'static str, unit: Unit, buckets: &'static [f64], help: &'static str) -> Metric {
+    Metric { name, kind: Kind::Histogram(buckets), unit, help }
+}

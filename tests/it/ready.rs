@@ -1,0 +1,73 @@
+//! `/readyz` as a load balancer and an operator read it.
+
+use std::sync::Arc;
+
+use langya::events::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
+use tokio::sync::{broadcast, watch};
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::get;
+
+async fn readyz(arena: &TestArena) -> (u16, String) {
+    let answer = get(&format!("{}/readyz", arena.url)).await;
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+/// A bus whose other instances cannot be reached.
+struct LostBus(LocalBus);
+
+impl EventBus for LostBus {
+    fn instance(&self) -> &InstanceId {
+        self.0.instance()
+    }
+
+    fn publish(&self, event: Event) {
+        self.0.publish(event);
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.0.subscribe()
+    }
+
+    fn send(&self, to: &InstanceId, body: String) {
+        self.0.send(to, body);
+    }
+
+    fn letters(&self) -> broadcast::Receiver<Letter> {
+        self.0.letters()
+    }
+
+    fn state(&self) -> watch::Receiver<BusState> {
+        watch::Sender::new(BusState::Lost).subscribe()
+    }
+}
+
+#[actix_web::test]
+async fn an_arena_with_a_database_and_two_models_is_ready() {
+    let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    assert_eq!(readyz(&arena).await, (200, "ready\n".into()));
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn what_stands_in_the_way_is_said_a_line_each() {
+    let one = Scripted::saying("one");
+    let arena = TestArena::start(&[("one", &one)]).await;
+    arena.app.store.close().await;
+    let (status, body) = readyz(&arena).await;
+    assert_eq!(status, 503);
+    let said: Vec<&str> = body.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(said, ["not ready", "database", "models"], "{body}");
+    assert!(!body.contains("one"), "{body}");
+}
+
+#[actix_web::test]
+async fn an_arena_without_redis_is_ready_and_says_what_is_late() {
+    let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
+    let bus = Arc::new(LostBus(LocalBus::new(InstanceId("test".into()))));
+    let arena = TestArena::start_on_bus(&[("one", &one), ("two", &two)], bus).await;
+    assert_eq!(readyz(&arena).await, (200, "ready\nredis: lost, live updates are late\n".into()));
+    arena.end().await;
+}
