@@ -27,7 +27,10 @@ pub(crate) struct Start<'a> {
     pub(crate) name: &'a str,
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [&'a str],
+    /// Where it runs.
     pub(crate) folder: &'a Path,
+    /// Where what it prints is kept.
+    pub(crate) logs: &'a Path,
     /// The signal that ends it with all its own children when its parent is gone.
     pub(crate) last_signal: &'a str,
     /// The user to run it as, where that is another one.
@@ -35,11 +38,11 @@ pub(crate) struct Start<'a> {
 }
 
 impl Process {
-    /// Starts the program; what it prints goes into `NAME.log` in its folder.
+    /// Starts the program; what it prints goes into `NAME.log`.
     ///
     /// Call it on the test's main thread: the kernel's signal comes when the starting thread ends.
     pub(crate) fn start(start: &Start<'_>) -> anyhow::Result<Self> {
-        let log = File::options().create(true).append(true).open(start.folder.join(format!("{}.log", start.name)))?;
+        let log = File::options().create(true).append(true).open(start.logs.join(format!("{}.log", start.name)))?;
         let mut command = Command::new("setpriv");
         if let Some(user) = start.user {
             command.args(["--reuid", user, "--regid", user, "--init-groups"]);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use rand::RngExt;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
@@ -19,6 +20,9 @@ use crate::processes::{Process, Start, free_port, until_listening};
 const START_PATIENCE: Duration = Duration::from_secs(30);
 /// An instance that was told to end has to be through after this.
 const STOP_PATIENCE: Duration = Duration::from_secs(30);
+/// Files in memory, and the room that is needed, in kilobytes.
+const MEMORY: &str = "/dev/shm";
+const MEMORY_NEEDED: u64 = 1024 * 1024;
 const MODELS: [&str; 6] = ["amber", "birch", "cedar", "delta", "ember", "fjord"];
 
 /// Everything that runs.
@@ -31,6 +35,8 @@ pub(crate) struct Services {
     instances: [Option<Process>; 2],
     redis: Option<Process>,
     postgres: Option<Process>,
+    /// Home of PostgreSQL.
+    data: TempDir,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +69,7 @@ impl Services {
         let is_root = output(Command::new("id").arg("-u"))?.trim() == "0";
         let mut services = Self {
             folder: folder.to_owned(),
+            data: data_folder()?,
             ports,
             is_root,
             nginx: None,
@@ -96,30 +103,28 @@ impl Services {
     }
 
     fn init_postgres(&self) -> anyhow::Result<()> {
-        let (home, data) = (self.folder.join("postgres"), self.folder.join("postgres/data"));
-        fs::create_dir_all(&home)?;
+        let home = self.data.path();
         let mut initdb = Command::new(postgres_program("initdb")?);
         if self.is_root {
-            output(Command::new("chown").arg("postgres:").arg(&home))?;
+            output(Command::new("chown").arg("postgres:").arg(home))?;
             let program = initdb.get_program().to_owned();
             initdb = Command::new("setpriv");
             initdb.args(["--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]).arg(program);
         }
-        // Synced, as a server's data are: a start after a crash does it otherwise, and takes seconds.
-        let arguments = ["-U", "arena", "--auth=trust", "-E", "UTF8", "--no-locale"];
-        output(initdb.arg("-D").arg(&data).args(arguments).current_dir(&home))?;
+        let arguments = ["-D", "data", "-U", "arena", "--auth=trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+        output(initdb.args(arguments).current_dir(home))?;
         Ok(())
     }
 
     async fn start_postgres(&mut self) -> anyhow::Result<()> {
-        let home = self.folder.join("postgres");
         let port = self.ports.postgres.to_string();
         let arguments = ["-D", "data", "-p", &port, "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=on"];
         let postgres = Process::start(&Start {
             name: "postgres",
             program: &postgres_program("postgres")?,
             arguments: &arguments,
-            folder: &home,
+            folder: self.data.path(),
+            logs: &self.folder,
             last_signal: "QUIT",
             user: self.is_root.then_some("postgres"),
         })?;
@@ -163,6 +168,7 @@ impl Services {
             program: Path::new("redis-server"),
             arguments: &["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
             folder: &self.folder,
+            logs: &self.folder,
             last_signal: "KILL",
             user: None,
         })?;
@@ -211,6 +217,7 @@ impl Services {
             program: Path::new(env!("CARGO_BIN_EXE_langya")),
             arguments: &["serve", "--config", "langya.toml", "--listen", &listen],
             folder: &self.folder,
+            logs: &self.folder,
             last_signal: "KILL",
             user: None,
         })?;
@@ -267,6 +274,7 @@ impl Services {
             program: Path::new("nginx"),
             arguments: &["-p", &prefix, "-c", "nginx.conf", "-e", "error.log"],
             folder: &home,
+            logs: &home,
             last_signal: "TERM",
             user: None,
         })?;
@@ -301,6 +309,19 @@ impl Services {
         let mut command = Command::new(env!("CARGO_BIN_EXE_langya"));
         output(command.args(arguments).args(["--database", &database]).current_dir(&self.folder))
     }
+}
+
+/// A folder for PostgreSQL's data, in memory where there is room. The faults here are those of processes: what is
+/// written survives them in memory, too. A start after a crash syncs a thousand files first, which on a busy disk takes
+/// longer than everything that is measured here.
+fn data_folder() -> anyhow::Result<TempDir> {
+    let free = output(Command::new("df").args(["--output=avail", "-k", MEMORY])).unwrap_or_default();
+    let free: u64 = free.lines().last().and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0);
+    let in_memory = (free >= MEMORY_NEEDED).then(|| tempfile::tempdir_in(MEMORY)).and_then(Result::ok);
+    Ok(match in_memory {
+        Some(folder) => folder,
+        None => tempfile::tempdir()?,
+    })
 }
 
 /// What a command prints, if it succeeds.

@@ -65,8 +65,8 @@ enum Goal {
     Battle { prompt: String },
     /// The turn after this one.
     Turn { after: u32, prompt: String },
-    /// Both replies.
-    Ready,
+    /// Both replies of this turn; earlier ones may be told again.
+    Ready { turn: u32 },
     /// One more receipt than this, voting for the outcome or only coming back for it.
     Receipt { beyond: usize, outcome: Option<&'static str> },
 }
@@ -114,11 +114,11 @@ impl Visitor {
         let prompt = format!("visitor {} asks, battle {number}", self.number);
         self.leave_at = self.rng.random_bool(0.2).then(|| self.rng.random_range(2..60));
         self.pursue(Goal::Battle { prompt: prompt.clone() }).await?;
-        self.pursue(Goal::Ready).await?;
+        self.pursue(Goal::Ready { turn: 1 }).await?;
         if self.rng.random_bool(0.2) {
             let after = self.screen.turn;
             self.pursue(Goal::Turn { after, prompt: format!("{prompt}, and then") }).await?;
-            self.pursue(Goal::Ready).await?;
+            self.pursue(Goal::Ready { turn: after + 1 }).await?;
         }
         self.vote().await?;
         self.figures.count("battles voted on");
@@ -229,7 +229,7 @@ impl Visitor {
         match goal {
             Goal::Battle { .. } => self.screen.battle.is_some(),
             Goal::Turn { after, .. } => self.screen.turn > *after,
-            Goal::Ready => self.screen.ready,
+            Goal::Ready { turn } => self.screen.ready && self.screen.turn >= *turn,
             Goal::Receipt { beyond, .. } => self.screen.receipts > *beyond,
         }
     }
@@ -266,7 +266,7 @@ impl Visitor {
                 self.write_down(&battle, Event::Voted { outcome: (*outcome).to_owned() });
                 json!({"type": "vote", "battle": battle, "outcome": outcome})
             }
-            Goal::Ready | Goal::Receipt { outcome: None, .. } => return Ok(()),
+            Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => return Ok(()),
         };
         self.send(&message).await
     }
@@ -351,8 +351,8 @@ impl Visitor {
             Goal::Battle { .. } => "start",
             Goal::Turn { .. } => "message",
             // Nothing else that a visitor says in that moment can be too early: the answer comes late.
-            Goal::Ready if code == "not_ready" => "message",
-            Goal::Ready | Goal::Receipt { outcome: None, .. } => "resume",
+            Goal::Ready { .. } if code == "not_ready" => "message",
+            Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
         };
         self.figures.count(&format!("{asked} refused: {code}"));
@@ -364,7 +364,8 @@ impl Visitor {
             // A question that had got through twice is being answered.
             ("vote", "not_ready") => {
                 self.screen.ready = false;
-                Box::pin(self.pursue(Goal::Ready)).await?;
+                let turn = self.screen.turn;
+                Box::pin(self.pursue(Goal::Ready { turn })).await?;
                 *said = false;
                 Ok(())
             }
