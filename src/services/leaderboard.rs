@@ -166,8 +166,6 @@ pub struct VoteTally {
     /// Votes read, rated or not.
     pub read: u64,
     last_seq: i64,
-    /// Whether the log was read to its end before.
-    began: bool,
 }
 
 impl VoteTally {
@@ -189,7 +187,6 @@ impl VoteTally {
             }
             if page.len() < PAGE as usize {
                 self.elo.catch_up(&self.comparisons);
-                self.began = true;
                 return Ok(self.read - before);
             }
         }
@@ -225,14 +222,14 @@ impl Refitter {
         Ok(self.standings.reload(&self.store).await?)
     }
 
-    /// When the oldest vote was cast that the tally has not read; `None` before its first reading, which takes in votes
-    /// that earlier leaderboards held.
-    async fn oldest_unread(&self) -> Result<Option<Timestamp>, StoreError> {
-        if !self.tally.began {
+    /// When the oldest vote was cast that the latest leaderboard lacks; `None` where there is no leaderboard to be late.
+    async fn oldest_missing(&self) -> Result<Option<Timestamp>, StoreError> {
+        let latest = self.standings.latest();
+        if latest.fitted_at.is_none() {
             return Ok(None);
         }
         let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
-        let next = self.store.votes_after(self.tally.last_seq, ever.0, ever.1, 1).await?;
+        let next = self.store.votes_after(latest.last_vote_seq, ever.0, ever.1, 1).await?;
         Ok(next.first().map(|vote| vote.created_at))
     }
 
@@ -242,7 +239,7 @@ impl Refitter {
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
-        let (started, oldest) = (Instant::now(), self.oldest_unread().await?);
+        let (started, oldest) = (Instant::now(), self.oldest_missing().await?);
         self.count_new_votes().await?;
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());

@@ -25,7 +25,7 @@ impl Tasks {
 
     /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
     pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(self.visits.track_future(task));
+        self.tracker.spawn(self.visits.track_future(task.in_current_span()));
     }
 
     /// Counts a task that runs on the thread of its socket; a drain waits for it.

@@ -18,6 +18,7 @@ mod fleet;
 mod graceful;
 mod health;
 mod import;
+mod instances;
 mod limits;
 mod logs;
 mod metrics;

@@ -158,6 +158,7 @@ async fn a_full_or_read_only_redis_still_carries_messages_and_is_used_again_when
     for (broken_by, mended_by, words) in broken {
         let () = redis.command(broken_by);
         one.until_writable(false).await;
+        two.until_writable(false).await;
         assert!(log.until(words).await.contains("redis takes no writes"), "{}", log.text());
         assert_eq!(*one.bus.state().borrow(), BusState::Connected, "{words}");
         mark(&one, &two).await;
