@@ -29,6 +29,7 @@ struct Recovery {
     began: Duration,
     took: Duration,
     sign: String,
+    battle: String,
 }
 
 impl Figures {
@@ -68,13 +69,19 @@ impl Figures {
     }
 
     /// A visitor is back at its battle, after trouble that it noticed by this sign.
-    pub(crate) fn recovered(&self, trouble_began: Instant, sign: &str) {
+    pub(crate) fn recovered(&self, trouble_began: Instant, sign: &str, battle: &str) {
         let recovery = Recovery {
             began: trouble_began.saturating_duration_since(self.began),
             took: trouble_began.elapsed(),
             sign: sign.to_owned(),
+            battle: battle.to_owned(),
         };
         self.inner.lock().unwrap().recoveries.push(recovery);
+    }
+
+    /// The battles of the longest recoveries.
+    pub(crate) fn slow_battles(&self) -> Vec<String> {
+        slowest(&self.inner.lock().unwrap().recoveries).into_iter().map(|recovery| recovery.battle).collect()
     }
 
     /// The 99th percentile of all recoveries, if there were any.
@@ -83,6 +90,14 @@ impl Figures {
         times.sort_unstable();
         percentile(&times, 99)
     }
+}
+
+/// The five longest, the longest first.
+fn slowest(recoveries: &[Recovery]) -> Vec<Recovery> {
+    let mut sorted = recoveries.to_vec();
+    sorted.sort_by_key(|recovery| std::cmp::Reverse(recovery.took));
+    sorted.truncate(5);
+    sorted
 }
 
 /// By nearest rank.
@@ -111,15 +126,9 @@ impl fmt::Display for Figures {
             let [p50, p99, max] = [50, 99, 100].map(|p| percentile(&times, p).unwrap_or_default().as_secs_f64());
             writeln!(f, "{:8} {p50:7.2} {p99:7.2} {max:7.2}  {fault}", times.len())?;
         }
-        let mut worst = inner.recoveries.clone();
-        worst.sort_by_key(|recovery| std::cmp::Reverse(recovery.took));
-        for Recovery { began, took, sign } in worst.iter().take(5) {
-            writeln!(
-                f,
-                "among the longest: {:.2} s from {:.2} s on, seen as {sign}",
-                took.as_secs_f64(),
-                began.as_secs_f64()
-            )?;
+        for Recovery { began, took, sign, battle } in slowest(&inner.recoveries) {
+            let (took, began) = (took.as_secs_f64(), began.as_secs_f64());
+            writeln!(f, "among the longest: {took:.2} s from {began:.2} s on, seen as {sign}, battle {battle}")?;
         }
         Ok(())
     }

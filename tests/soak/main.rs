@@ -146,7 +146,7 @@ async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     wrong.extend(services.panics());
     print_summary(&evidence, &figures);
     let violations = checker::violations(&evidence);
-    keep_histories(folder, &evidence, &violations)?;
+    keep_histories(folder, &evidence, &violations, &figures.slow_battles())?;
     wrong.extend(violations.iter().map(ToString::to_string));
     wrong.extend(beyond_limits(plan, &figures));
     Ok(wrong)
@@ -203,15 +203,20 @@ fn print_summary(evidence: &Evidence, figures: &Figures) {
     print!("{figures}");
 }
 
-/// What happened in the battles concerned, for people.
-fn keep_histories(folder: &Path, evidence: &Evidence, violations: &[Violation]) -> anyhow::Result<()> {
-    let concerned: BTreeSet<&str> = violations.iter().filter_map(Violation::battle).collect();
+/// What happened in the battles with violations and in those that were interrupted for longest, for people.
+fn keep_histories(folder: &Path, evidence: &Evidence, violations: &[Violation], slow: &[String]) -> anyhow::Result<()> {
+    let mut concerned: BTreeSet<&str> = violations.iter().filter_map(Violation::battle).collect();
+    concerned.extend(slow.iter().map(String::as_str));
     let mut text = String::new();
     for history in evidence.visitors.iter().flat_map(|visitor| &visitor.battles) {
         if concerned.contains(history.id.as_str()) {
-            let about = violations.iter().filter(|violation| violation.battle() == Some(&history.id));
-            about.for_each(|violation| writeln!(text, "{violation}").unwrap());
-            history.events.iter().for_each(|event| writeln!(text, "    {event}").unwrap());
+            writeln!(text, "battle {}", history.id)?;
+            for violation in violations.iter().filter(|violation| violation.battle() == Some(&history.id)) {
+                writeln!(text, "  {violation}")?;
+            }
+            for event in &history.events {
+                writeln!(text, "    {event}")?;
+            }
         }
     }
     Ok(std::fs::write(folder.join("histories.txt"), text)?)

@@ -20,10 +20,14 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use crate::checker::evidence::{BattleHistory, Event, Numbered, Told, VisitorHistory};
 use crate::figures::Figures;
 
-/// Nothing heard for so long while something is due: the connection is given up.
-const STALL: Duration = Duration::from_millis(1_500);
+/// Nothing heard for so long while something is due: the visitor asks whether anybody is there.
+const QUIET: Duration = Duration::from_secs(1);
+/// Nothing heard for so long after that: the connection is given up.
+const PONG: Duration = Duration::from_millis(500);
+/// So often in a row an arena may be there and have nothing to say.
+const QUIET_LIMIT: usize = 5;
 /// A connection that is not there after so long is tried anew.
-const CONNECT: Duration = Duration::from_secs(1);
+const CONNECT: Duration = Duration::from_millis(700);
 /// A goal that is not reached after so long is a violation.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
@@ -280,22 +284,25 @@ impl Visitor {
         }
     }
 
+    /// The next frame. A connection on which nothing comes, not even the answer to a ping, is lost.
     async fn hear(&mut self) -> Heard {
         let Some(socket) = &mut self.socket else { return Heard::Lost("no connection".into()) };
-        let next = async {
-            loop {
-                match socket.next().await {
-                    Some(Ok(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
-                    Some(Ok(Message::Close(frame))) => {
-                        let code = frame.map_or(0, |frame| u16::from(frame.code));
-                        return Heard::Lost(format!("closed with {code}"));
-                    }
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return Heard::Lost("connection lost".into()),
-                }
+        for _ in 0..QUIET_LIMIT {
+            if let Ok(heard) = timeout(QUIET, next_text(socket)).await {
+                return heard;
             }
-        };
-        timeout(STALL, next).await.unwrap_or_else(|_| Heard::Lost("stall".into()))
+            let pong = async {
+                socket.send(Message::Ping(Vec::new().into())).await.ok()?;
+                socket.next().await?.ok()
+            };
+            match timeout(PONG, pong).await {
+                Ok(Some(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
+                Ok(Some(Message::Close(_)) | None) => return Heard::Lost("connection lost".into()),
+                Ok(Some(_)) => {}
+                Err(_) => break,
+            }
+        }
+        Heard::Lost("stall".into())
     }
 
     /// Trouble began then; a little later the visitor tries again.
@@ -325,7 +332,7 @@ impl Visitor {
         if self.screen.battle.as_deref() == Some(battle) {
             self.show(&event);
             if let Some((since, sign)) = self.trouble.take() {
-                self.figures.recovered(since, &sign);
+                self.figures.recovered(since, &sign, battle);
             }
             self.last_progress = Instant::now();
         }
@@ -402,6 +409,20 @@ impl Visitor {
     fn write_down(&mut self, battle: &str, event: Event) {
         if let Some(history) = self.history.battles.iter_mut().rev().find(|history| history.id == battle) {
             history.events.push(event);
+        }
+    }
+}
+
+async fn next_text(socket: &mut Socket) -> Heard {
+    loop {
+        match socket.next().await {
+            Some(Ok(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
+            Some(Ok(Message::Close(frame))) => {
+                let code = frame.map_or(0, |frame| u16::from(frame.code));
+                return Heard::Lost(format!("closed with {code}"));
+            }
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return Heard::Lost("connection lost".into()),
         }
     }
 }

@@ -45,18 +45,20 @@ fn check_history(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vio
     }
 }
 
-/// Events come without gaps and without repeats. After a `resume` they go on, or the battle is told again.
+/// Events come without gaps and without repeats. A `battle` frame may begin a telling with other numbers: greater ones,
+/// or after a `resume` any.
 fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
-    let (mut last, mut may_begin_anew) = (0, true);
+    let (mut last, mut resumed) = (0, true);
     for event in &history.events {
         match event {
-            Event::Resumed { after, .. } => (last, may_begin_anew) = (*after, true),
+            Event::Resumed { after, .. } => (last, resumed) = (*after, true),
             Event::Heard(Numbered { seq, told, .. }) => {
-                if *seq != last + 1 && !(may_begin_anew && *told == Told::Turn) {
+                let anew = *told == Told::Turn && (resumed || *seq > last);
+                if *seq != last + 1 && !anew {
                     let battle = history.id.clone();
                     found.push(Violation::Numbering { battle, expected: last + 1, got: *seq });
                 }
-                (last, may_begin_anew) = (*seq, false);
+                (last, resumed) = (*seq, false);
             }
             _ => {}
         }
