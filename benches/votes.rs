@@ -16,7 +16,8 @@ use langya::clock::Timestamp;
 use langya::config::StorageSettings;
 use langya::llm::ModelCard;
 use langya::storage::{IfMissing, NewVoteRow, Store, VoteInsert};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::time::Instant;
 
 /// Battles made before the clock starts, for each second: more than any database takes.
@@ -43,6 +44,10 @@ async fn main() -> anyhow::Result<()> {
     make_battles(&settings, battles).await.context("the battles could not be made: is the database empty?")?;
     let mut latencies = cast_votes(&store, callers, Duration::from_secs(seconds.into()), battles).await?;
     store.close().await;
+    if settings.database.is_empty() {
+        let rate = floor(&settings, callers, Duration::from_secs(seconds.into())).await?;
+        eprintln!("floor of the same run: {rate} rows/s by a bare loop that inserts {callers} rows a commit");
+    }
     latencies.sort_unstable();
     let at = |share: usize| latencies.get(latencies.len() * share / 1_000).copied().unwrap_or_default();
     eprintln!(
@@ -97,6 +102,35 @@ async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64
     }
     Ok(all)
 }
+
+/// What the machine gives a loop that does nothing else: the same JSON into a table of the same columns and keys, without
+/// triggers, foreign keys, battles, queue and callers.
+async fn floor(settings: &StorageSettings, callers: u32, lasting: Duration) -> anyhow::Result<u64> {
+    let file = SqliteConnectOptions::new().filename(settings.data_dir.join("langya.db"));
+    let mut connection = file.synchronous(SqliteSynchronous::Full).foreign_keys(false).connect().await?;
+    sqlx::raw_sql(MAKE_BARE).execute(&mut connection).await?;
+    let (mut rows, began) = (0, Instant::now());
+    while began.elapsed() < lasting {
+        let group: Vec<_> = (0..u64::from(callers)).map(|at| format!("\"{}\"", 100_000_000_000 + rows + at)).collect();
+        let group = format!("[{}]", group.join(","));
+        sqlx::query(INSERT_BARE).bind(group).bind(RECEIPT).execute(&mut connection).await?;
+        rows += u64::from(callers);
+    }
+    Ok(rows * 1_000 / u64::try_from(began.elapsed().as_millis())?)
+}
+
+const MAKE_BARE: &str = "CREATE TABLE bare (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, \
+     battle_id TEXT NOT NULL UNIQUE, visitor TEXT, model_a TEXT, model_b TEXT, outcome TEXT, turn BIGINT, \
+     anonymous BOOLEAN, language TEXT, pairing_policy TEXT, policy_version BIGINT, pair_probability DOUBLE PRECISION, \
+     first_token_ms_a BIGINT, first_token_ms_b BIGINT, duration_ms_a BIGINT, duration_ms_b BIGINT, text_counts TEXT, \
+     rated BOOLEAN, receipt TEXT, created_at BIGINT)";
+const INSERT_BARE: &str = "INSERT INTO bare (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
+     language, pairing_policy, policy_version, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
+     duration_ms_b, text_counts, rated, receipt, created_at) \
+     SELECT '01980000-0000-7000-9000-' || value, '01980000-0000-7000-8000-' || value, \
+     '8a5edab282632443219e051e4ade2d1d', 'one', 'two', 'a', 1, TRUE, 'en', 'weighted', 1, 0.5, 210, 340, 2345, 3210, \
+     '[{\"tokens\":3,\"headings\":1,\"lists\":1,\"bold\":0},{\"tokens\":0,\"headings\":0,\"lists\":0,\"bold\":0}]', TRUE, $2, \
+     1795000000000 FROM json_each($1)";
 
 fn vote(number: usize) -> NewVoteRow {
     NewVoteRow {

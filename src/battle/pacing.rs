@@ -63,6 +63,13 @@ impl Pacer {
         lane.pending_chars += text.chars().count();
     }
 
+    /// Bytes of a side's reply that have come and were not shown.
+    #[must_use]
+    pub fn backlog(&self, side: Side) -> usize {
+        let lane = &self.lanes[side.index()];
+        lane.pending.len() - lane.taken
+    }
+
     /// The side's reply has come to its end; the first call counts.
     pub fn end(&mut self, side: Side, ending: Ending) {
         self.lanes[side.index()].ending.get_or_insert(ending);
@@ -252,6 +259,18 @@ mod tests {
             let Release::Text(_, text) = release else { panic!("{release:?}") };
             assert!(text.capacity() < 100, "{}", text.capacity());
         }
+    }
+
+    #[test]
+    fn the_backlog_is_what_came_and_was_not_shown() {
+        let mut pacer = Pacer::common(3);
+        pacer.push(Side::A, "琅琊abcdef");
+        pacer.push(Side::B, "uvwxyz");
+        assert_eq!((pacer.backlog(Side::A), pacer.backlog(Side::B)), (12, 6));
+        pacer.step();
+        assert_eq!((pacer.backlog(Side::A), pacer.backlog(Side::B)), (5, 3));
+        pacer.cut();
+        assert_eq!((pacer.backlog(Side::A), pacer.backlog(Side::B)), (0, 0));
     }
 
     #[test]

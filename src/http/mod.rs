@@ -3,6 +3,7 @@
 mod address;
 mod api;
 mod board;
+mod connections;
 mod draining;
 pub mod error;
 pub mod headers;
@@ -63,6 +64,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
             .configure(routes)
     })
     .tcp_nodelay(true)
+    .on_connect(connections::limit)
     .disable_signals()
     .shutdown_timeout(serving::LAST_BYTES.as_secs());
     if workers > 0 {

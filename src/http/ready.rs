@@ -8,6 +8,7 @@ use actix_web::{HttpResponse, web};
 use crate::app::AppState;
 use crate::events::BusState;
 use crate::metrics;
+use crate::storage::StoreError;
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -54,8 +55,9 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 }
 
 async fn database(app: &AppState) -> Option<&'static str> {
-    match tokio::time::timeout(PATIENCE, app.store.ping()).await {
+    match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => None,
+        Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
         Ok(Err(error)) => {
             tracing::warn!(error = ?error, "the database does not answer");
             Some("database: it does not answer")

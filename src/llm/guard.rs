@@ -134,6 +134,8 @@ struct GuardedReply {
     asked_at: Instant,
     first_token_by: Instant,
     end_by: Instant,
+    /// When the latest part was handed over; until the next one is asked for, the arena is the one that waits.
+    handed_over_at: Option<Instant>,
     flowing: bool,
     has_text: bool,
     ended: bool,
@@ -151,6 +153,7 @@ impl GuardedReply {
             asked_at: now,
             first_token_by,
             end_by,
+            handed_over_at: None,
             flowing: false,
             has_text: false,
             ended: false,
@@ -161,10 +164,15 @@ impl GuardedReply {
         if self.ended {
             return None;
         }
+        if let Some(at) = self.handed_over_at.take() {
+            // The limit of the whole reply is the provider's time, not that of readers who hold the arena up.
+            self.end_by += at.elapsed();
+        }
         let result = if self.flowing { self.next_part().await } else { self.first_part().await };
         match result {
             Ok(Some(part)) => {
                 self.flowing = true;
+                self.handed_over_at = Some(Instant::now());
                 if !self.has_text && matches!(part, ReplyPart::Text(_)) {
                     self.has_text = true;
                     self.shared.first_token.record(self.asked_at.elapsed());
@@ -418,6 +426,18 @@ mod tests {
     async fn text_and_reasoning_pass_through_in_order() {
         let bench = bench([vec![Think("hm "), Say("a"), Wait(19), Say("b")]]);
         assert_eq!(bench.ask().await, ("hm ab".into(), None));
+        bench.check_state(BreakerPhase::Closed, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_the_arena_does_not_read_is_not_the_models() {
+        let bench = bench([vec![Say("a"), Say("b"), Wait(19), Say("c")]]);
+        let mut reply = bench.model.reply(&[]);
+        for expected in ["a", "b", "c"] {
+            assert_eq!(reply.next().await, Some(Ok(ReplyPart::Text(expected.into()))));
+            tokio::time::sleep(Duration::from_secs(1_000)).await;
+        }
+        assert_eq!(reply.next().await, None);
         bench.check_state(BreakerPhase::Closed, 0);
     }
 

@@ -276,8 +276,10 @@ pub fn readiness(ready: bool, draining: bool) {
     });
 }
 
+/// A count as gauges take it.
+#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and no count here comes near 2^53")]
-fn float(count: usize) -> f64 {
+pub fn float(count: usize) -> f64 {
     count as f64
 }
 

@@ -212,6 +212,13 @@ pub struct Refitter {
 }
 
 impl Refitter {
+    /// When the oldest vote was cast that the latest leaderboard lacks.
+    async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
+        let held = self.standings.latest().last_vote_seq;
+        let next = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), 1).await?;
+        Ok(next.first().map(|vote| vote.created_at))
+    }
+
     /// Takes in new votes and what another instance has fitted: all that an instance does which does not lead. It can
     /// take the lead at any moment without reading the log again.
     ///
@@ -222,24 +229,13 @@ impl Refitter {
         Ok(self.standings.reload(&self.store).await?)
     }
 
-    /// When the oldest vote was cast that the latest leaderboard lacks; `None` where there is no leaderboard to be late.
-    async fn oldest_missing(&self) -> Result<Option<Timestamp>, StoreError> {
-        let latest = self.standings.latest();
-        if latest.fitted_at.is_none() {
-            return Ok(None);
-        }
-        let ever = (Timestamp(i64::MIN), Timestamp(i64::MAX));
-        let next = self.store.votes_after(latest.last_vote_seq, ever.0, ever.1, 1).await?;
-        Ok(next.first().map(|vote| vote.created_at))
-    }
-
     /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
     /// one. Returns whether it did.
     ///
     /// # Errors
     /// [`RefitError`]; the former leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
-        let (started, oldest) = (Instant::now(), self.oldest_missing().await?);
+        let started = Instant::now();
         self.count_new_votes().await?;
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());
@@ -248,6 +244,7 @@ impl Refitter {
         if latest.last_vote_seq >= self.tally.last_seq && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
+        let oldest = self.oldest_unranked().await?;
         let tally = std::mem::take(&mut self.tally);
         let (tally, board) = tokio::task::spawn_blocking(move || {
             let board = rank(&tally.comparisons, &tally.elo, &options);

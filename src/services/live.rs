@@ -16,6 +16,9 @@ use crate::battle::Side;
 use crate::battle::state::{Progress, Stage};
 use crate::storage::{BattleRow, ReplyRow, TurnRow};
 
+/// Events that a watcher may be behind before the battle waits for it.
+const BEHIND: u64 = 256;
+
 /// What happened in a battle, as far as its visitor may know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,6 +76,8 @@ pub struct LiveBattle {
     state: Mutex<LiveState>,
     head: watch::Sender<u64>,
     audience: watch::Sender<usize>,
+    /// The last event that the watcher who is ahead of the others has.
+    furthest: watch::Sender<u64>,
     moved: CancellationToken,
     /// A followed battle has something to tell.
     heard: CancellationToken,
@@ -128,6 +133,7 @@ impl LiveBattle {
             visitor: row.visitor.clone(),
             head: watch::Sender::new(next_seq - 1),
             audience: watch::Sender::new(0),
+            furthest: watch::Sender::new(0),
             moved: CancellationToken::new(),
             heard: CancellationToken::new(),
             state: Mutex::new(LiveState { row, exchanges, stopper: None, followed: None, log: Vec::new(), next_seq }),
@@ -353,6 +359,20 @@ impl LiveBattle {
         *self.audience.borrow() > 0
     }
 
+    /// Whether even the quickest watcher is many events behind, or was when it left.
+    pub(super) fn readers_are_behind(&self) -> bool {
+        self.last_seq().saturating_sub(*self.furthest.borrow()) > BEHIND
+    }
+
+    /// Waits while [`LiveBattle::readers_are_behind`].
+    pub(super) async fn readers_catch_up(&self) {
+        let mut furthest = self.furthest.subscribe();
+        while self.readers_are_behind() {
+            // The sender lives in `self`, so waiting cannot fail.
+            let _ = furthest.changed().await;
+        }
+    }
+
     /// Waits until nobody has watched for `grace`.
     pub(super) async fn left_alone(&self, grace: Duration) {
         let mut audience = self.audience.subscribe();
@@ -480,6 +500,9 @@ impl Watcher {
         let state = self.battle.state();
         let first = state.log.partition_point(|entry| entry.seq <= self.told);
         self.told = state.next_seq - 1;
+        self.battle
+            .furthest
+            .send_if_modified(|furthest| std::mem::replace(furthest, self.told.max(*furthest)) < self.told);
         state.log[first..].to_vec()
     }
 }

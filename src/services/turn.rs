@@ -26,6 +26,8 @@ use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);
+/// Bytes of a side that have come and were not shown, from which on its provider is not read.
+const MAX_BACKLOG: usize = 64 * 1024;
 /// Replacements in one turn at the most.
 const MAX_REPLACEMENTS: usize = 4;
 
@@ -152,7 +154,11 @@ impl<'a> Turn<'a> {
         });
         while !self.pacer.finished() && !self.superseded {
             let paced = self.ticker.is_some();
-            let due = paced && self.pacer.has_release();
+            // Text waits for readers, and providers for text: what is not read stays with them.
+            let behind = self.battle.readers_are_behind();
+            let due = paced && !behind && self.pacer.has_release();
+            let [read_a, read_b] = Side::BOTH
+                .map(|side| self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG);
             let [a, b] = &mut self.sides;
             tokio::select! {
                 biased;
@@ -160,10 +166,11 @@ impl<'a> Turn<'a> {
                 () = &mut left => return self.cut(),
                 () = shutdown.cancelled() => return self.cut(),
                 _ = tick(&mut self.ticker), if due => self.show(),
-                part = a.next_part(), if a.stream.is_some() => self.take(Side::A, part).await,
-                part = b.next_part(), if b.stream.is_some() => self.take(Side::B, part).await,
+                () = self.battle.readers_catch_up(), if behind => {}
+                part = a.next_part(), if read_a => self.take(Side::A, part).await,
+                part = b.next_part(), if read_b => self.take(Side::B, part).await,
             }
-            if !paced {
+            if !paced && !self.battle.readers_are_behind() {
                 self.show();
             }
         }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::link::{Link, Listener, News, Parcel};
 use super::problem::Problem;
+use crate::metrics;
 
 /// How often Redis is asked whether it is there, and how long it remembers that this instance was.
 const BEAT: Duration = Duration::from_millis(500);
@@ -108,7 +109,9 @@ impl Keeper {
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
+        let depth = metrics::queue_depth("redis");
         loop {
+            depth.set(metrics::float(self.parts.waiting.len()));
             tokio::select! {
                 _ = beat.tick() => self.beat(&mut connection).await?,
                 _ = self.parts.waiting.recv_many(&mut batch, BATCH) => send(&mut connection, &mut batch).await?,

@@ -6,6 +6,7 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::clock::Timestamp;
+use crate::metrics::store_time;
 
 // A statement may be sent again when nobody knows whether its commit came through. Ids of runs are never used twice, so
 // `answered_by` tells a row that this very call wrote before from another's.
@@ -157,6 +158,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::IdInUse`] where another battle has its id, [`StoreError::Database`].
     pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("insert_battle");
         let inserted = on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
             let inserted = sqlx::query(INSERT_BATTLE)
@@ -188,6 +190,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn battle(&self, id: &str) -> Result<Option<BattleRow>, StoreError> {
+        let _time = store_time("battle");
         let row: Option<RawBattle> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_BATTLE).bind(id).fetch_optional(pool).await)?;
         row.map(BattleRow::try_from).transpose()
@@ -198,6 +201,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn turns(&self, battle: &str) -> Result<Vec<TurnRow>, StoreError> {
+        let _time = store_time("turns");
         let rows: Vec<(i64, String)> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_TURNS).bind(battle).fetch_all(pool).await)?;
         rows.into_iter()
@@ -210,6 +214,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn replies(&self, battle: &str) -> Result<Vec<ReplyRow>, StoreError> {
+        let _time = store_time("replies");
         let rows: Vec<RawReply> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_REPLIES).bind(battle).fetch_all(pool).await)?;
         rows.into_iter().map(|row| row.checked(battle)).collect()
@@ -228,6 +233,7 @@ impl Store {
         run: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let _time = store_time("begin_turn");
         let former = i64::from(turn) - i64::from(prompt.is_some());
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
@@ -267,6 +273,7 @@ impl Store {
         run: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let _time = store_time("take_over_turn");
         on_writer!(self, |pool| {
             let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0).execute(pool).await;
             taken.map(|done| done.rows_affected() == 1)
@@ -285,6 +292,7 @@ impl Store {
         failure: &SideFailure,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let _time = store_time("record_side_failure");
         let replacement = failure.replacement.as_ref();
         let model_of = |side| replacement.filter(|_| failure.side == side).map(|(model, _)| model.as_str());
         on_writer!(self, |pool| {
@@ -331,6 +339,7 @@ impl Store {
         replies: &[NewReply],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let _time = store_time("finish_turn");
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
             let finished = sqlx::query(FINISH_TURN)
@@ -367,6 +376,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn abandon_battles(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("abandon_battles");
         on_writer!(self, |pool| sqlx::query(ABANDON)
             .bind(before.0)
             .execute(pool)

@@ -4,6 +4,7 @@ use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::clock::Timestamp;
+use crate::metrics::store_time;
 
 const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
      ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1, settings = excluded.settings, \
@@ -33,6 +34,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn beat(&self, instance: &str, settings: &str, now: Timestamp) -> Result<Vec<InstanceRow>, StoreError> {
+        let _time = store_time("beat");
         let rows: Vec<RawInstance> = on_writer!(self, |pool| {
             sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(pool).await?;
             sqlx::query_as(SELECT_ALL).fetch_all(pool).await
@@ -45,6 +47,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn instances(&self) -> Result<Vec<InstanceRow>, StoreError> {
+        let _time = store_time("instances");
         let rows: Vec<RawInstance> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL).fetch_all(pool).await)?;
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
@@ -54,6 +57,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn leave(&self, instance: &str) -> Result<(), StoreError> {
+        let _time = store_time("leave");
         on_writer!(self, |pool| sqlx::query(DELETE).bind(instance).execute(pool).await.map(drop))
     }
 
@@ -62,6 +66,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn forget_instances(&self, seen_before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("forget_instances");
         on_writer!(self, |pool| {
             sqlx::query(FORGET).bind(seen_before.0).execute(pool).await.map(|done| done.rows_affected())
         })

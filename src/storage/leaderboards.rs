@@ -2,6 +2,7 @@
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::clock::Timestamp;
+use crate::metrics::store_time;
 
 const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (minute) DO UPDATE SET fitted_at = excluded.fitted_at, last_vote_seq = excluded.last_vote_seq, \
@@ -26,6 +27,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<(), StoreError> {
+        let _time = store_time("put_leaderboard");
         on_writer!(self, |pool| {
             sqlx::query(UPSERT)
                 .bind(board.fitted_at.0.div_euclid(60_000))
@@ -43,6 +45,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn latest_leaderboard(&self) -> Result<Option<StoredLeaderboard>, StoreError> {
+        let _time = store_time("latest_leaderboard");
         let row: Option<(i64, i64, String)> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_LATEST).fetch_optional(pool).await)?;
         Ok(row.map(|(fitted_at, last_vote_seq, body)| StoredLeaderboard {

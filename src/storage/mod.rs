@@ -131,12 +131,17 @@ impl Store {
         matches!(self.database, Database::Postgres(_))
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers and has the tables that this program knows.
     ///
     /// # Errors
-    /// [`StoreError::Database`] where it does not.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        on_reader!(self, |pool| sqlx::query("SELECT 1").execute(pool).await.map(drop))
+    /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
+        let known = match self.database {
+            Database::Sqlite(_) => &sqlite::MIGRATIONS,
+            Database::Postgres(_) => &postgres::MIGRATIONS,
+        };
+        compare_versions(applied, known)
     }
 
     /// Waits for votes in the queue and for running statements, and closes all connections.
@@ -203,6 +208,9 @@ impl Backend {
             .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
     }
 }
+
+/// The last migration that the database has.
+const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 
 /// Whether the migrations that the database has are those that this program knows.
 fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::battle::ModelId;
 use crate::clock::Timestamp;
 use crate::llm::ModelCard;
+use crate::metrics::store_time;
 
 const UPSERT: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
@@ -37,6 +38,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn register_models(&self, cards: &[ModelCard], now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("register_models");
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
             for card in cards {
@@ -59,6 +61,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn put_breaker(&self, model: &ModelId, report: &BreakerReport, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("put_breaker");
         on_writer!(self, |pool| {
             sqlx::query(SET_BREAKER)
                 .bind(model.as_str())
@@ -76,6 +79,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn registered_models(&self) -> Result<Vec<RegisteredModel>, StoreError> {
+        let _time = store_time("registered_models");
         type Row = (String, String, String, String, bool, String, i64);
         let rows: Vec<Row> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL).fetch_all(pool).await)?;
         rows.into_iter()

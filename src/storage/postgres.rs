@@ -11,10 +11,10 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
 use super::retry::Outage;
-use super::{IfMissing, StoreError, compare_versions};
+use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::config::{ServiceUrl, StorageSettings};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// The oldest version that the statements are written for.
 const OLDEST: i64 = 13;
@@ -47,7 +47,6 @@ const KEEPALIVE: [(&str, &str); 4] = [
 const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), \
      pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
      current_setting('fsync'), current_setting('synchronous_commit')";
-const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 
 /// SQLSTATE classes and codes that are told apart.
 mod code {

@@ -85,3 +85,54 @@ impl<'a> Patience<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn waits_are_spread_evenly_around_their_middle() {
+        let (outage, wait) = (Outage::default(), Duration::from_millis(100));
+        let waits: Vec<u128> = (0..100).map(|_| outage.spread(wait).as_millis()).collect();
+        assert!(waits.iter().all(|wait| (50..=150).contains(wait)), "{waits:?}");
+        for tenth in (50..150).step_by(10) {
+            let within = waits.iter().filter(|wait| (tenth..tenth + 10).contains(*wait)).count();
+            assert!((8..=12).contains(&within), "{within} of 100 waits from {tenth} ms: {waits:?}");
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(line)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_outage_is_told_once_and_so_is_its_end() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let (outage, error) = (Outage::default(), StoreError::Database(sqlx::Error::PoolTimedOut));
+            outage.ends();
+            outage.begins(&error);
+            outage.begins(&error);
+            outage.ends();
+            outage.ends();
+        });
+        let told = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 2, "{told}");
+        assert!(lines[0].contains("trying again") && lines[1].contains("answers again"), "{told}");
+    }
+}

@@ -9,9 +9,9 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 
 use super::retry::Outage;
-use super::{IfMissing, StoreError, compare_versions};
+use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ async fn check_durable(pool: &SqlitePool) -> Result<(), StoreError> {
 }
 
 async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
-    let applied: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(pool).await?;
+    let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await?;
     compare_versions(applied, &MIGRATIONS)
 }
 

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{Database, StoreError, on_writer, votes};
+use crate::metrics;
 
 /// Votes that wait for their group at the most.
 const QUEUE: usize = 4_096;
@@ -72,6 +73,7 @@ struct VoteWriter {
 impl VoteWriter {
     async fn run(self, mut waiting: mpsc::Receiver<Waiting>, stop: CancellationToken) {
         let mut group = Vec::with_capacity(GROUP);
+        let depth = metrics::queue_depth("votes");
         loop {
             // Whoever was answered just now may have the next vote ready: it shall not miss the group.
             tokio::task::yield_now().await;
@@ -79,7 +81,9 @@ impl VoteWriter {
                 taken = waiting.recv_many(&mut group, GROUP) => if taken == 0 { return },
                 () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
             }
+            depth.set(metrics::float(group.len() + waiting.len()));
             self.write(std::mem::take(&mut group)).await;
+            depth.set(metrics::float(waiting.len()));
         }
     }
 

@@ -7,6 +7,7 @@ use super::{Database, Store, StoreError, on_reader, signed, unsigned};
 use crate::battle::text_counts::TextCounts;
 use crate::battle::{ModelId, Outcome};
 use crate::clock::Timestamp;
+use crate::metrics::store_time;
 
 // The `SELECT` ties a ballot to the battle as the voter saw it: if a further turn began meanwhile, no row comes. The two
 // databases read JSON in ways of their own. PostgreSQL has several writers, so it locks the battles; a trigger has groups
@@ -149,6 +150,7 @@ impl Store {
     /// [`StoreError::Busy`] where too many wait; otherwise [`StoreError`], and a vote may or may not have been kept where
     /// the connection was lost: casting it again tells.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
+        let _time = store_time("insert_vote");
         if self.votes.write(vote.id.clone(), vote.to_ballot()).await? {
             return Ok(VoteInsert::Stored);
         }
@@ -165,6 +167,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn vote_on(&self, battle: &str) -> Result<Option<VoteRow>, StoreError> {
+        let _time = store_time("vote_on");
         let row: Option<RawVote> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE).bind(battle).fetch_optional(pool).await)?;
         row.map(VoteRow::try_from).transpose()
@@ -181,6 +184,7 @@ impl Store {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<VoteRow>, StoreError> {
+        let _time = store_time("votes_after");
         let rows: Vec<RawVote> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_PAGE)
                 .bind(seq)
@@ -198,6 +202,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn comparisons_after(&self, seq: i64, limit: u32) -> Result<Vec<ComparisonRow>, StoreError> {
+        let _time = store_time("comparisons_after");
         let rows: Vec<(i64, String, String, String, bool)> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_COMPARISONS).bind(seq).bind(i64::from(limit)).fetch_all(pool).await
         })?;

@@ -14,6 +14,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
+use super::flood::{Flood, Verdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
 use crate::limits::{Act, Caller, RateLimits};
@@ -29,7 +30,7 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(65);
 /// How often a socket of a process that drains is looked at: whether its battle has come to its end.
 const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
-pub(super) const SEND_LIMIT: Duration = Duration::from_secs(15);
+pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a socket needs.
 pub struct Connection {
@@ -50,6 +51,7 @@ struct Driver {
     session: Session,
     watching: Option<Watching>,
     last_heard: Instant,
+    flood: Flood,
 }
 
 struct Watching {
@@ -74,11 +76,12 @@ impl From<Closed> for End {
 
 /// Serves one socket until it ends.
 pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
-    let mut driver = Driver { connection, session, watching: None, last_heard: Instant::now() };
+    let mut driver =
+        Driver { connection, session, watching: None, last_heard: Instant::now(), flood: Flood::new(Instant::now()) };
     let end = driver.run(&mut inbox).await;
     if let Err(End::Close(reason)) = end {
         // The client may be gone already, which is what closing asks for.
-        let _ = driver.session.close(Some(reason)).await;
+        let _ = within_limit(driver.session.close(Some(reason))).await;
     }
 }
 
@@ -99,7 +102,7 @@ impl Driver {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
                     }
-                    self.session.ping(b"").await?;
+                    within_limit(self.session.ping(b"")).await?;
                 }
                 () = shutdown.cancelled() => return Err(close(Closing::Restart)),
             }
@@ -131,6 +134,12 @@ impl Driver {
 
     async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
         self.last_heard = Instant::now();
+        match self.flood.judge(self.last_heard) {
+            _ if matches!(frame, AggregatedMessage::Close(_)) => {}
+            Verdict::Obey => {}
+            Verdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
+            Verdict::Close => return Err(close(Closing::Flooding)),
+        }
         match frame {
             AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {
                 self.say_error(&ProtocolError::TooLarge, None).await?;
@@ -141,7 +150,7 @@ impl Driver {
                 Err(error) => self.say_error(&error, None).await,
             },
             AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
-            AggregatedMessage::Ping(payload) => Ok(self.session.pong(&payload).await?),
+            AggregatedMessage::Ping(payload) => Ok(within_limit(self.session.pong(&payload)).await?),
             AggregatedMessage::Pong(_) => Ok(()),
             AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
         }
@@ -299,10 +308,7 @@ impl Driver {
     }
 
     async fn say(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
-        match tokio::time::timeout(SEND_LIMIT, self.session.text(message.to_json())).await {
-            Ok(sent) => Ok(sent?),
-            Err(_) => Err(End::Gone),
-        }
+        Ok(within_limit(self.session.text(message.to_json())).await?)
     }
 }
 
@@ -311,6 +317,11 @@ async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Waits for a client to take something in, but not for ever.
+pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
+    tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
 }
 
 /// Waits for the drain, and then for the next look.

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use actix_ws::{Message, MessageStream, Session};
 use futures_util::StreamExt;
+use tokio::time::Instant;
 
-use super::driver::SEND_LIMIT;
+use super::driver::within_limit;
+use super::flood::{Flood, Verdict};
 use super::protocol::Closing;
 use crate::app::AppState;
 
@@ -23,30 +25,31 @@ pub async fn follow(
     let mut standings = app.standings.changes();
     let draining = app.tasks.draining();
     let mut heartbeat = tokio::time::interval(PING_EVERY);
+    let mut flood = Flood::new(Instant::now());
     let mut changed = true;
-    loop {
-        if std::mem::take(&mut changed) {
-            let sent = tokio::time::timeout(SEND_LIMIT, session.text(frame(&app))).await;
-            if !matches!(sent, Ok(Ok(()))) {
-                return;
-            }
+    let goodbye = loop {
+        if std::mem::take(&mut changed) && within_limit(session.text(frame(&app))).await.is_err() {
+            return;
         }
-        tokio::select! {
+        let said = tokio::select! {
             // The sender lives in `app`, so waiting cannot fail.
-            news = standings.changed() => changed = news.is_ok(),
-            message = inbox.next() => match message {
-                Some(Ok(Message::Ping(payload))) => if session.pong(&payload).await.is_err() { return },
-                Some(Ok(Message::Close(_)) | Err(_)) | None => break,
-                Some(Ok(_)) => {}
-            },
-            _ = heartbeat.tick() => if session.ping(b"").await.is_err() { return },
-            () = draining.cancelled() => {
-                // The client may be gone already, which is what closing asks for.
-                let _ = session.close(Some(Closing::Restart.into())).await;
-                return;
+            news = standings.changed() => {
+                changed = news.is_ok();
+                Ok(())
             }
+            message = inbox.next() => match message {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
+                Some(Ok(_)) if flood.judge(Instant::now()) != Verdict::Obey => break Some(Closing::Flooding),
+                Some(Ok(Message::Ping(payload))) => within_limit(session.pong(&payload)).await,
+                Some(Ok(_)) => Ok(()),
+            },
+            _ = heartbeat.tick() => within_limit(session.ping(b"")).await,
+            () = draining.cancelled() => break Some(Closing::Restart),
+        };
+        if said.is_err() {
+            return;
         }
-    }
-    // As above: a client that is gone needs no goodbye.
-    let _ = session.close(None).await;
+    };
+    // The client may be gone already, which is what closing asks for.
+    let _ = within_limit(session.close(goodbye.map(Into::into))).await;
 }

@@ -4,6 +4,7 @@
 //! [`leaderboard`] tells open pages about new leaderboards. Nothing here decides what may happen in a battle.
 
 pub mod driver;
+mod flood;
 pub mod frame_limit;
 pub mod leaderboard;
 pub mod protocol;

@@ -5,6 +5,7 @@
 use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
+use super::flood::OBEYED;
 use crate::battle::state::Refusal;
 use crate::battle::{Outcome, Side};
 use crate::limits::RateLimited;
@@ -88,6 +89,9 @@ pub enum ProtocolError {
     /// A mode that is not offered.
     #[error("unknown mode {0:?}: leave it out, or send \"anonymous\"")]
     UnsupportedMode(String),
+    /// More messages than anybody needs.
+    #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
+    Flooding,
     /// No battle is named and the socket has none.
     #[error("no battle is named and this connection has none: send \"battle\", or start one")]
     NoBattle,
@@ -265,6 +269,8 @@ pub enum Closing {
     Malformed,
     /// Text that is not UTF-8.
     NotText,
+    /// Messages without end.
+    Flooding,
     /// No answer to pings.
     Silent,
     /// The process ends.
@@ -279,6 +285,7 @@ impl From<Closing> for CloseReason {
             Closing::TooLarge => (CloseCode::Size, "message too large"),
             Closing::Malformed => (CloseCode::Protocol, "malformed frame"),
             Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
+            Closing::Flooding => (CloseCode::Policy, "too many messages"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
             Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
@@ -300,6 +307,7 @@ impl ErrorCode for ProtocolError {
             Self::TooLarge => "message_too_large",
             Self::UnknownOutcome(_) => "unknown_outcome",
             Self::UnsupportedMode(_) => "unsupported_mode",
+            Self::Flooding => "flooding",
             Self::NoBattle => "unknown_battle",
         }
     }

@@ -66,7 +66,7 @@ async fn every_line_of_a_json_log_is_an_object_with_its_time_and_its_request() {
     let (log, _) = log_of_battles("json").await;
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     assert!(lines.iter().all(|line| line["timestamp"].is_string() && line["level"].is_string()), "{log}");
-    let failed = lines.iter().find(|line| line["message"] == "a side failed").unwrap();
+    let failed = lines.iter().find(|line| line["message"] == "a side failed").unwrap_or_else(|| panic!("{log}"));
     assert_eq!(failed["model"], "broken", "{failed}");
     assert!(failed["battle.id"].is_string(), "{failed}");
     let spans: Vec<&str> =

@@ -11,6 +11,7 @@ mod bad_input;
 mod ballots;
 mod battle;
 mod blindness;
+mod bounds;
 mod command_line;
 mod crash;
 mod deploy;

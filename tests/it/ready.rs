@@ -1,6 +1,7 @@
 //! `/readyz` as a load balancer and an operator read it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use langya::events::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
 use tokio::sync::{broadcast, watch};
@@ -56,10 +57,11 @@ async fn what_stands_in_the_way_is_said_a_line_each() {
     let one = Scripted::saying("one");
     let arena = TestArena::start(&[("one", &one)]).await;
     arena.app.store.close().await;
+    arena.app.tasks.drain(Duration::ZERO).await;
     let (status, body) = readyz(&arena).await;
     assert_eq!(status, 503);
     let said: Vec<&str> = body.lines().map(|line| line.split(':').next().unwrap()).collect();
-    assert_eq!(said, ["not ready", "database", "models"], "{body}");
+    assert_eq!(said, ["not ready", "database", "models", "process"], "{body}");
     assert!(!body.contains("one"), "{body}");
 }
 
@@ -67,7 +69,22 @@ async fn what_stands_in_the_way_is_said_a_line_each() {
 async fn an_arena_without_redis_is_ready_and_says_what_is_late() {
     let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
     let bus = Arc::new(LostBus(LocalBus::new(InstanceId("test".into()))));
-    let arena = TestArena::start_on_bus(&[("one", &one), ("two", &two)], bus).await;
+    let arena = TestArena::start_on(&[("one", &one), ("two", &two)], bus, None, |_| {}).await;
     assert_eq!(readyz(&arena).await, (200, "ready\nredis: lost, live updates are late\n".into()));
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn an_arena_whose_database_a_newer_program_has_changed_is_not_ready() {
+    let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let path = arena.app.settings.now().storage.data_dir.join("langya.db");
+    let other = sqlx::SqlitePool::connect_with(sqlx::sqlite::SqliteConnectOptions::new().filename(path)).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 VALUES (99991231000000, 'from the future', TRUE, x'00', 0)";
+    sqlx::query(newer).execute(&other).await.unwrap();
+    let (status, body) = readyz(&arena).await;
+    assert_eq!((status, body.as_str()), (503, "not ready\ndatabase: its tables are another version's\n"));
+    other.close().await;
     arena.end().await;
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::WebSocketStream;
 
 use crate::support::program::Server;
 use crate::support::upstream::{Gate, Script, Upstream};
@@ -121,17 +123,25 @@ async fn an_edited_rating_rule_changes_the_leaderboard_without_a_vote() {
     visitor.vote("tie").await;
     let url = format!("{}/ws/leaderboard", server.url.replace("http://", "ws://"));
     let (mut live, _) = tokio_tungstenite::connect_async(url).await.unwrap();
-    let mut board = json!({});
-    let provisional = |board: &Value| board["models"][0]["provisional"].clone();
-    let until = async |wanted: bool, board: &mut Value, live: &mut tokio_tungstenite::WebSocketStream<_>| {
-        while provisional(board) != wanted {
-            let frame = tokio::time::timeout(PATIENCE, live.next()).await.unwrap_or_else(|_| panic!("{board}"));
-            frame.unwrap().unwrap();
-            let answer = get(&format!("{}/api/v1/leaderboard", server.url)).await;
-            *board = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    until_provisional(true, &server.url, &mut live).await;
+    bench.write("[rating]\ndebounce_ms = 10\nmin_votes = 1", &["one", "two"]);
+    until_provisional(false, &server.url, &mut live).await;
+}
+
+/// Looks at the leaderboard whenever a new one is announced.
+async fn until_provisional<S>(wanted: bool, url: &str, live: &mut WebSocketStream<S>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let is_wanted = async {
+        loop {
+            let answer = get(&format!("{url}/api/v1/leaderboard")).await.text().await.unwrap();
+            let board: Value = serde_json::from_str(&answer).unwrap();
+            if board["models"][0]["provisional"] == wanted {
+                return;
+            }
+            live.next().await.unwrap().unwrap();
         }
     };
-    until(true, &mut board, &mut live).await;
-    bench.write("[rating]\ndebounce_ms = 10\nmin_votes = 1", &["one", "two"]);
-    until(false, &mut board, &mut live).await;
+    assert!(tokio::time::timeout(PATIENCE, is_wanted).await.is_ok(), "provisional never became {wanted}");
 }

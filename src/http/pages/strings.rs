@@ -95,6 +95,7 @@ pub(crate) struct ScriptStrings {
     pub(crate) error_voided: &'static str,
     pub(crate) error_busy: &'static str,
     pub(crate) error_rate_limited: &'static str,
+    pub(crate) error_draining: &'static str,
     pub(crate) error_too_many_turns: &'static str,
     pub(crate) error_no_models: &'static str,
 }

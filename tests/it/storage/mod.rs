@@ -2,9 +2,11 @@
 //! one backend's own stands in its file.
 
 mod migrations;
+mod outages;
 mod postgres;
 mod sqlite;
 
+use futures_util::future::join_all;
 use langya::battle::state::{Progress, Stage};
 use langya::battle::text_counts::TextCounts;
 use langya::battle::{ModelId, Outcome, Side};
@@ -241,6 +243,39 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!((first.category, first.intent), (kept.category, kept.intent));
 }
 
+async fn a_vote_sent_again_gets_the_answer_of_the_first_time(store: &Store) {
+    ready(store, "x").await;
+    let (first, second) = (vote("first", "x", 1), vote("second", "x", 1));
+    let at_once = [&first, &second, &first].map(|vote| store.insert_vote(vote));
+    let answers: Vec<VoteInsert> = join_all(at_once).await.into_iter().map(Result::unwrap).collect();
+    let kept = store.vote_on("x").await.unwrap().unwrap();
+    assert_eq!(kept.id, "first");
+    assert_eq!(answers, [VoteInsert::Stored, VoteInsert::Existing(Box::new(kept)), VoteInsert::Stored]);
+}
+
+async fn a_vote_that_cannot_be_kept_harms_no_other(store: &Store) {
+    let ids: Vec<String> = (0..9).map(|number| format!("v{number}")).collect();
+    for id in &ids {
+        ready(store, id).await;
+    }
+    let bad = |id: &str| (id == "v4").then_some(9).or(Some(1));
+    let votes: Vec<NewVoteRow> = ids.iter().map(|id| NewVoteRow { satisfaction: bad(id), ..vote(id, id, 1) }).collect();
+    let answers = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
+    for (id, answer) in ids.iter().zip(answers) {
+        assert_eq!(answer.is_ok(), id != "v4", "{id}: {answer:?}");
+        assert_eq!(stage(store, id).await, if id == "v4" { Stage::Ready } else { Stage::Voted });
+    }
+}
+
+async fn votes_in_the_queue_are_written_before_the_end(store: &Store) {
+    ready(store, "x").await;
+    let vote = vote("v", "x", 1);
+    let (answer, ()) = futures_util::join!(store.insert_vote(&vote), store.close());
+    // The statement that would tell more of it finds the store closed; the vote itself was stored.
+    assert_eq!(answer.unwrap(), VoteInsert::Stored);
+    assert!(store.insert_vote(&vote).await.is_err());
+}
+
 async fn votes_are_paged_in_log_order(store: &Store) {
     for (number, id) in (0..5).zip(["v", "w", "x", "y", "z"]) {
         ready(store, id).await;
@@ -284,6 +319,17 @@ async fn the_last_board_of_a_minute_stays(store: &Store) {
     assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(120_500, "newest")));
 }
 
+async fn a_board_with_fewer_votes_hides_no_later_one(store: &Store) {
+    let board = |millis, seq| StoredLeaderboard { fitted_at: Timestamp(millis), last_vote_seq: seq, body: "{}".into() };
+    store.put_leaderboard(&board(60_000, 7)).await.unwrap();
+    store.put_leaderboard(&board(60_500, 6)).await.unwrap();
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(60_000, 7)), "in the same minute");
+    store.put_leaderboard(&board(120_000, 5)).await.unwrap();
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(60_000, 7)), "in a later minute");
+    store.put_leaderboard(&board(120_100, 7)).await.unwrap();
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(120_100, 7)), "as many votes, fitted later");
+}
+
 /// One test on each database for each part of the contract.
 macro_rules! on_both {
     ($($part:ident)+) => {
@@ -312,10 +358,10 @@ macro_rules! on_both {
 }
 
 async fn hold(store: &Store, part: impl AsyncFnOnce(&Store)) {
-    store.ping().await.unwrap();
+    store.check().await.unwrap();
     part(store).await;
     store.close().await;
-    assert!(store.ping().await.is_err(), "a closed store answers nothing");
+    assert!(store.check().await.is_err(), "a closed store answers nothing");
 }
 
 on_both! {
@@ -328,9 +374,13 @@ on_both! {
     a_turn_belongs_to_the_run_that_took_it_last
     a_turn_from_before_runs_had_names_is_taken_over
     a_vote_is_kept_once_and_closes_its_battle
+    a_vote_sent_again_gets_the_answer_of_the_first_time
+    a_vote_that_cannot_be_kept_harms_no_other
+    votes_in_the_queue_are_written_before_the_end
     votes_are_paged_in_log_order
     only_idle_battles_without_a_vote_are_abandoned
     the_last_board_of_a_minute_stays
+    a_board_with_fewer_votes_hides_no_later_one
     instances_know_of_each_other
 }
 

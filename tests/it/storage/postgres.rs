@@ -83,7 +83,7 @@ async fn several_instances_may_start_at_the_same_moment() {
     let open = || Store::open(&settings, IfMissing::Create);
     let opened = futures_util::future::join_all([open(), open(), open(), open()]).await;
     for store in opened {
-        store.unwrap().ping().await.unwrap();
+        store.unwrap().check().await.unwrap();
     }
     database.drop().await;
 }

@@ -1,9 +1,10 @@
 //! What is SQLite's own: a file in a folder, its lock and its journal.
 
 use std::path::Path;
+use std::time::Duration;
 
 use langya::config::StorageSettings;
-use langya::storage::{DataLock, IfMissing, Store, StoreError};
+use langya::storage::{DataLock, IfMissing, Store, StoreError, VoteInsert};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
@@ -75,6 +76,28 @@ fn a_data_folder_has_one_lock() {
     assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
     drop(first);
     DataLock::take(&settings(folder.path())).unwrap();
+}
+
+#[actix_web::test]
+async fn votes_that_find_no_place_in_the_queue_are_refused_and_the_others_are_answered() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    let mut other = raw(folder.path()).await.acquire().await.unwrap().detach();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    // More than the queue and the group under way take; no such battle is there, so each answer is cheap.
+    let votes: Vec<_> = (0..6_000).map(|number| vote(&number.to_string(), "absent", 1)).collect();
+    let casting = futures_util::future::join_all(votes.iter().map(|vote| async {
+        let answer = store.insert_vote(vote).await;
+        let refused = matches!(answer, Err(StoreError::Busy));
+        assert!(refused || answer.unwrap() == VoteInsert::BattleMoved);
+        refused
+    }));
+    let mut casting = std::pin::pin!(casting);
+    let early = tokio::time::timeout(Duration::from_secs(3), &mut casting).await;
+    assert!(early.is_err(), "the votes in the queue wait for the other process");
+    sqlx::query("COMMIT").execute(&mut other).await.unwrap();
+    let refused = casting.await.into_iter().filter(|refused| *refused).count();
+    assert!((1_000..2_000).contains(&refused), "{refused} were refused");
 }
 
 #[actix_web::test]

@@ -67,11 +67,6 @@ impl TestArena {
         Self::start_in(roster(models, quick_limits()), events, store, change).await
     }
 
-    /// Starts an arena whose instances tell each other through this.
-    pub(crate) async fn start_on_bus(models: &[(&str, &Scripted)], events: Arc<dyn EventBus>) -> Self {
-        Self::start_on(models, events, None, |_| {}).await
-    }
-
     /// Starts an arena with a roster of the test's own.
     pub(crate) async fn start_with_roster(roster: Roster, change: impl FnOnce(&mut Settings)) -> Self {
         let events = Arc::new(LocalBus::new(InstanceId("test".into())));

@@ -1,11 +1,15 @@
 //! A PostgreSQL database of a test's own, on the throw-away server that `tests/run` starts.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use langya::config::StorageSettings;
 use langya::storage::{IfMissing, Store};
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{AssertSqlSafe, Connection};
+use tempfile::TempDir;
 
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
@@ -68,6 +72,84 @@ impl TestDatabase {
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     }
+}
+
+/// A server of a test's own, for what no test may do to the shared one.
+pub(crate) struct OwnServer {
+    folder: TempDir,
+    port: u16,
+}
+
+impl OwnServer {
+    /// Starts a server on a free port; `None` where the tests run without PostgreSQL.
+    pub(crate) fn start() -> Option<Self> {
+        if admin_address().is_none() {
+            println!("skipped: PostgreSQL tests run in ./tests/run");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = Self { folder, port };
+        run(program("initdb").arg("-D").arg(server.data()).args([
+            "--username=arena",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--no-locale",
+            "--no-sync",
+        ]));
+        run(&mut server.control("start", "fast"));
+        Some(server)
+    }
+
+    /// The store of an instance on it, with its tables.
+    pub(crate) async fn open(&self) -> Store {
+        let url = format!("postgres://arena@127.0.0.1:{}/postgres", self.port);
+        let settings = StorageSettings { database: url.into(), ..StorageSettings::default() };
+        Store::open(&settings, IfMissing::Create).await.unwrap()
+    }
+
+    /// Restarts it, `fast` (in order) or `immediate` (as after a crash).
+    pub(crate) async fn restart(&self, mode: &str) {
+        let mut restart = self.control("restart", mode);
+        tokio::task::spawn_blocking(move || run(&mut restart)).await.unwrap();
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn control(&self, action: &str, mode: &str) -> Command {
+        let mut control = program("pg_ctl");
+        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories=", self.port);
+        control.arg("-D").arg(self.data()).arg("-l").arg(self.folder.path().join("log"));
+        control.args(["-w", "-m", mode, "-o", &options, action]);
+        control
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        run(&mut self.control("stop", "immediate"));
+    }
+}
+
+/// A program of the newest PostgreSQL here, as a user that it agrees to run as.
+fn program(name: &str) -> Command {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").unwrap().map(|entry| entry.unwrap().path().join("bin"));
+    let path = versions.map(|folder| folder.join(name)).filter(|path| path.exists()).max().unwrap();
+    let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let mut command = if root { Command::new("runuser") } else { Command::new(&path) };
+    if root {
+        command.args(["-u", "postgres", "--"]).arg(&path);
+    }
+    command.current_dir(Path::new("/"));
+    command
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdout(std::process::Stdio::null()).status().unwrap();
+    assert!(output.success(), "{command:?}");
 }
 
 /// Address of an administrator's database: `LANGYA_TEST_POSTGRES`, without which only the full run fails.

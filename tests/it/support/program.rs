@@ -93,6 +93,11 @@ impl Server {
         self.log.borrow().clone()
     }
 
+    /// The process's number, to look at it from outside.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for the process to end by itself.
     pub(crate) async fn ended(mut self) -> ExitStatus {
         // The log ends with the process.

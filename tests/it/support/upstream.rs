@@ -340,8 +340,13 @@ impl Upstream {
 
     /// Waits until this many answers are under way; 0 after a cancelled reply shows that the connection was closed.
     pub(crate) async fn until_active(&self, count: usize) {
+        self.until_active_for(count, PATIENCE).await;
+    }
+
+    /// As [`Upstream::until_active`], for what takes longer.
+    pub(crate) async fn until_active_for(&self, count: usize, patience: Duration) {
         let mut active = self.shared.active.subscribe();
-        let reached = tokio::time::timeout(PATIENCE, active.wait_for(|active| *active == count)).await;
+        let reached = tokio::time::timeout(patience, active.wait_for(|active| *active == count)).await;
         assert!(reached.is_ok(), "{} answers under way, not {count}", self.active());
     }
 }

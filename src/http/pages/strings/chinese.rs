@@ -86,6 +86,7 @@ pub(crate) const CHINESE: Strings = Strings {
         error_battle_over: "这场对战已结束，请开始新的对战。",
         error_voided: "其中一个回答失败，这场对战不计入。请开始新的对战。",
         error_busy: "目前人数已满，请稍后再试。",
+        error_draining: "系统正在重启，请稍候重新发送。",
         error_rate_limited: "操作过于频繁，请稍候再试。",
         error_too_many_turns: "这场对战已到最后一轮，请投票或开始新的对战。",
         error_no_models: "可用的模型不足两个，请稍后再试或联系本站的管理者。",

@@ -86,6 +86,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         error_battle_over: "This battle is over. Begin a new one.",
         error_voided: "One of the answers failed, so this battle does not count. Begin a new one.",
         error_busy: "The arena is full at the moment. Try again in a minute.",
+        error_draining: "The arena is restarting. Send this again in a moment.",
         error_rate_limited: "That was a lot in a short time. Wait a moment and try again.",
         error_too_many_turns: "This battle has reached its last turn. Vote now, or begin a new one.",
         error_no_models: "Fewer than two models are available. Try again later, or ask the operator of this arena.",

@@ -1,0 +1,122 @@
+//! What passes: a server that restarts, transactions in each other's way, instances that write at the same moment.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use langya::storage::{Store, VoteInsert};
+use tokio::time::timeout;
+
+use super::{ready, vote};
+use crate::support::postgres::{OwnServer, TestDatabase};
+
+/// Fails the next votes with this code, as the server itself would; a sequence is not rolled back.
+const FAIL_VOTES: &str = "
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION fail_votes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF nextval('tries') <= TG_ARGV[1]::BIGINT THEN RAISE EXCEPTION 'made up' USING ERRCODE = TG_ARGV[0]; END IF;
+        RETURN NEW;
+    END $$";
+
+/// What became of a vote whose first `times` tries fail with `code`.
+async fn vote_failing(database: &TestDatabase, code: &str, times: u32) -> bool {
+    let store = database.open().await;
+    let pool = database.raw().await;
+    ready(&store, code).await;
+    let trigger = format!(
+        "ALTER SEQUENCE tries RESTART; CREATE OR REPLACE TRIGGER fail_votes BEFORE INSERT ON votes \
+         FOR EACH ROW EXECUTE FUNCTION fail_votes('{code}', '{times}')"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(trigger)).execute(&pool).await.unwrap();
+    let answer = store.insert_vote(&vote(code, code, 1)).await;
+    store.close().await;
+    answer.is_ok_and(|answer| answer == VoteInsert::Stored)
+}
+
+#[actix_web::test]
+async fn what_passes_is_tried_again_and_nothing_else() {
+    let Some(database) = TestDatabase::create().await else { return };
+    database.open().await.close().await;
+    sqlx::raw_sql(FAIL_VOTES).execute(&database.raw().await).await.unwrap();
+    for code in ["40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006", "08006", "08001"] {
+        assert!(vote_failing(&database, code, 3).await, "{code} passes");
+    }
+    for code in ["53100", "42501", "22P05", "57014"] {
+        assert!(!vote_failing(&database, code, 1).await, "{code} is told at once");
+    }
+    assert!(!vote_failing(&database, "08000", 1_000).await, "a server that never recovers is given up on");
+    database.drop().await;
+}
+
+/// Casts a vote on each of these battles through one of the stores, many at the same time.
+async fn cast(stores: &[Store], ids: &[String]) {
+    let votes = ids.iter().zip(stores.iter().cycle()).map(async |(id, store)| {
+        assert_eq!(store.insert_vote(&vote(id, id, 1)).await.unwrap(), VoteInsert::Stored);
+    });
+    join_all(votes).await;
+}
+
+#[actix_web::test]
+async fn a_reader_that_pages_through_the_log_misses_no_vote_of_any_instance() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let stores = [database.open().await, database.open().await, database.open().await];
+    let ids: Vec<String> = (0..600).map(|number| format!("v{number}")).collect();
+    for id in &ids {
+        ready(&stores[0], id).await;
+    }
+    let reading = async {
+        let (mut last, mut read) = (0, 0);
+        while read < ids.len() {
+            let page = stores[0].comparisons_after(last, 7).await.unwrap();
+            assert!(page.is_sorted_by(|one, next| one.seq < next.seq));
+            last = page.last().map_or(last, |row| row.seq);
+            read += page.len();
+        }
+    };
+    let casting = async {
+        // In small waves, so that the instances write at the same moment again and again.
+        for wave in ids.chunks(6) {
+            cast(&stores, wave).await;
+        }
+    };
+    let (all_read, ()) = futures_util::join!(timeout(Duration::from_secs(30), reading), casting);
+    all_read.expect("every vote is read: none appears behind a later one");
+    database.drop().await;
+}
+
+/// One visitor after the other, until `enough`: a battle, its replies and its vote, none of which may fail.
+async fn visit(store: &Store, visitor: usize, voted: &AtomicUsize, enough: usize) {
+    for number in 0.. {
+        if voted.load(Ordering::Relaxed) >= enough {
+            return;
+        }
+        let id = format!("v{visitor}-{number}");
+        ready(store, &id).await;
+        assert_eq!(store.insert_vote(&vote(&id, &id, 1)).await.unwrap(), VoteInsert::Stored);
+        assert_eq!(store.vote_on(&id).await.unwrap().unwrap().id, id);
+        voted.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[actix_web::test]
+async fn a_restart_of_the_server_is_ridden_out() {
+    let Some(server) = OwnServer::start() else { return };
+    let store = server.open().await;
+    for mode in ["fast", "immediate"] {
+        let voted = AtomicUsize::new(0);
+        let before = store.votes_after(0, super::ALWAYS[0], super::ALWAYS[1], u32::MAX).await.unwrap().len();
+        let visitors = join_all((0..8).map(|visitor| visit(&store, before + visitor, &voted, 400)));
+        let restarting = async {
+            while voted.load(Ordering::Relaxed) < 100 {
+                tokio::task::yield_now().await;
+            }
+            server.restart(mode).await;
+        };
+        let both = async { futures_util::join!(visitors, restarting) };
+        timeout(Duration::from_secs(60), both).await.expect("the visitors come to their votes");
+        let kept = store.votes_after(0, super::ALWAYS[0], super::ALWAYS[1], u32::MAX).await.unwrap().len();
+        assert_eq!(kept, before + voted.load(Ordering::Relaxed), "after a restart that was {mode}");
+    }
+    store.close().await;
+}
