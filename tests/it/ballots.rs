@@ -139,7 +139,8 @@ impl<'a> Booth<'a> {
             let other = (instance + 1) % self.connections.len();
             let changed = self.draw_outcome();
             sent.insert(changed);
-            receipts.push(vote(&mut self.connections[other][0], &battle, changed).await);
+            let connection = self.rng.random_range(0..CONNECTIONS);
+            receipts.push(vote(&mut self.connections[other][connection], &battle, changed).await);
         }
         assert!(receipts.iter().all(|receipt| *receipt == receipts[0]), "{battle}: {receipts:#?}");
         let receipt: Value = serde_json::from_str(&receipts[0]).unwrap();
@@ -151,7 +152,8 @@ impl<'a> Booth<'a> {
 
     async fn battle(&mut self) -> String {
         let instance = self.rng.random_range(0..self.connections.len());
-        let visitor = &mut self.connections[instance][0];
+        let connection = self.rng.random_range(0..CONNECTIONS);
+        let visitor = &mut self.connections[instance][connection];
         visitor.ask("Which?").await;
         visitor.next_of(&["ready"]).await["battle"].as_str().unwrap().to_owned()
     }

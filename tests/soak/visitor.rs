@@ -26,8 +26,13 @@ const QUIET: Duration = Duration::from_secs(1);
 const PONG: Duration = Duration::from_millis(500);
 /// So often in a row an arena may be there and have nothing to say.
 const QUIET_LIMIT: usize = 5;
-/// A connection that is not there after so long is tried anew.
-const CONNECT: Duration = Duration::from_millis(700);
+/// A connection that is not there after so long is tried anew: the next one may reach the other instance. nginx goes on
+/// sending visitors to an instance that hangs, since the kernel still takes its connections.
+const CONNECT: Duration = Duration::from_millis(400);
+/// A message that cannot be handed to the network for so long means that the connection is lost.
+const SEND: Duration = Duration::from_secs(1);
+/// How long a visitor waits before it tries again, in milliseconds.
+const PAUSE_MS: std::ops::Range<u64> = 20..150;
 /// A goal that is not reached after so long is a violation.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
@@ -278,7 +283,7 @@ impl Visitor {
     async fn send(&mut self, message: &Value) -> Result<(), String> {
         self.last_progress = Instant::now();
         let Some(socket) = &mut self.socket else { return Err("no connection".into()) };
-        match timeout(CONNECT, socket.send(Message::text(message.to_string()))).await {
+        match timeout(SEND, socket.send(Message::text(message.to_string()))).await {
             Ok(sent) => sent.map_err(|error| format!("sending failed: {error}")),
             Err(_) => Err("sending took too long".into()),
         }
@@ -314,7 +319,7 @@ impl Visitor {
             self.write_down(&battle, Event::Lost { note });
         }
         self.trouble.get_or_insert((since, sign));
-        let pause = self.rng.random_range(50..250);
+        let pause = self.rng.random_range(PAUSE_MS);
         sleep(Duration::from_millis(pause)).await;
     }
 
@@ -431,7 +436,7 @@ async fn next_text(socket: &mut Socket) -> Heard {
 async fn single_vote(url: String, cookie: Option<String>, battle: String, outcome: &'static str) -> Option<Event> {
     let Connected { mut socket, .. } = connect(&url, cookie.as_deref()).await.ok()?;
     let vote = json!({"type": "vote", "battle": battle, "outcome": outcome}).to_string();
-    timeout(CONNECT, socket.send(Message::text(vote))).await.ok()?.ok()?;
+    timeout(SEND, socket.send(Message::text(vote))).await.ok()?.ok()?;
     let answer = async {
         loop {
             let text = socket.next().await?.ok()?.into_text().ok()?.to_string();
