@@ -8,6 +8,7 @@
 
 mod backup;
 mod bad_input;
+mod ballots;
 mod battle;
 mod blindness;
 mod bounds;

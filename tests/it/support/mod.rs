@@ -6,6 +6,7 @@ pub(crate) mod instance;
 pub(crate) mod log;
 pub(crate) mod postgres;
 pub(crate) mod program;
+pub(crate) mod proxy;
 pub(crate) mod redis;
 pub(crate) mod scripted;
 pub(crate) mod upstream;

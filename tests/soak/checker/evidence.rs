@@ -1,0 +1,156 @@
+//! What is known after a run, from three independent sources: what the visitors did and were told, what the database
+//! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the boards.
+
+use std::fmt;
+
+use langya::battle::Side;
+use serde_json::Value;
+
+/// Everything that the checker compares.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Evidence {
+    pub(crate) visitors: Vec<VisitorHistory>,
+    pub(crate) stored: Stored,
+    pub(crate) written: Vec<Written>,
+    /// The exported vote log, line by line.
+    pub(crate) log: Vec<Value>,
+    /// Leaderboards with where each came from; all of them are to be fits of all votes.
+    pub(crate) boards: Vec<(String, Value)>,
+}
+
+/// One visitor. `asked` holds every prompt ever sent, whether or not an answer came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VisitorHistory {
+    pub(crate) asked: Vec<String>,
+    pub(crate) battles: Vec<BattleHistory>,
+}
+
+/// What a visitor did in a battle that the arena had told it of, and was told of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BattleHistory {
+    pub(crate) id: String,
+    pub(crate) events: Vec<Event>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Event {
+    /// A further question was handed to the network.
+    Asked,
+    /// Came back on a new connection, knowing the events up to this one; `note` says when and where, for people.
+    Resumed { after: u64, note: String },
+    /// Lost the connection.
+    Lost { note: String },
+    /// A numbered event of the battle.
+    Heard(Numbered),
+    /// A vote was handed to the network.
+    Voted { outcome: String },
+    /// A `revealed` frame, to the letter.
+    Receipt { text: String },
+    /// An `error` frame in answer to a message of this type.
+    Refused { asked: &'static str, code: String },
+    /// The visitor had nothing left to try.
+    GaveUp { why: String },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => write!(f, "asked on"),
+            Self::Resumed { after, note } => write!(f, "resumed after {after}, {note}"),
+            Self::Lost { note } => write!(f, "lost: {note}"),
+            Self::Heard(Numbered { seq, turn, told }) => write!(f, "{seq:5} turn {turn} {told:?}"),
+            Self::Voted { outcome } => write!(f, "voted {outcome}"),
+            Self::Receipt { text } => write!(f, "{text}"),
+            Self::Refused { asked, code } => write!(f, "{asked} refused: {code}"),
+            Self::GaveUp { why } => write!(f, "gave up: {why}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Numbered {
+    pub(crate) seq: u64,
+    pub(crate) turn: u32,
+    pub(crate) told: Told,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Told {
+    Turn,
+    Text { side: Side, text: String },
+    Done { side: Side },
+    Ready,
+    Voided,
+}
+
+/// The rows of the database.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stored {
+    pub(crate) battles: Vec<StoredBattle>,
+    pub(crate) turns: Vec<StoredTurn>,
+    pub(crate) replies: Vec<StoredReply>,
+    pub(crate) failures: Vec<StoredFailure>,
+    /// In log order.
+    pub(crate) votes: Vec<StoredVote>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct StoredBattle {
+    pub(crate) id: String,
+    pub(crate) visitor: String,
+    pub(crate) stage: String,
+    pub(crate) turn: u32,
+    pub(crate) models: [String; 2],
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct StoredTurn {
+    pub(crate) battle: String,
+    pub(crate) turn: u32,
+    pub(crate) prompt: String,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct StoredReply {
+    pub(crate) battle: String,
+    pub(crate) turn: u32,
+    pub(crate) side: Side,
+    pub(crate) model: String,
+    pub(crate) text: String,
+    pub(crate) ending: String,
+}
+
+/// A model that failed on a side and was replaced, or voided the battle.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredFailure {
+    pub(crate) battle: String,
+    pub(crate) side: Side,
+    pub(crate) model: String,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct StoredVote {
+    pub(crate) seq: i64,
+    pub(crate) id: String,
+    pub(crate) battle: String,
+    pub(crate) visitor: String,
+    pub(crate) models: [String; 2],
+    pub(crate) outcome: String,
+    pub(crate) turn: u32,
+    pub(crate) receipt: String,
+}
+
+/// A request as a model's server saw it, and the whole reply that it wrote or would have written.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) model: String,
+    /// User and assistant in turns; the last one is the question.
+    pub(crate) conversation: Vec<String>,
+    pub(crate) text: String,
+}
+
+impl Written {
+    pub(crate) fn question(&self) -> &str {
+        self.conversation.last().map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,185 @@
+//! What was shown: events in order, each text letter by letter what one model wrote to that question, on its own side.
+
+use std::collections::HashSet;
+
+use langya::battle::Side;
+
+use super::evidence::{BattleHistory, Event, Evidence, Numbered, StoredBattle, StoredReply, Told, Written};
+use super::{Index, Violation};
+
+pub(super) fn check(evidence: &Evidence, index: &Index<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for history in index.histories.values() {
+        check_history(history, index, &mut found);
+    }
+    let asked: HashSet<&str> =
+        evidence.visitors.iter().flat_map(|visitor| &visitor.asked).map(String::as_str).collect();
+    for turn in &evidence.stored.turns {
+        if !asked.contains(turn.prompt.as_str()) {
+            found.push(Violation::BattleInvented { battle: turn.battle.clone() });
+        }
+        check_conversations(&turn.battle, turn.turn, index, &mut found);
+    }
+    evidence.stored.replies.iter().for_each(|reply| check_stored(reply, index, &mut found));
+    found
+}
+
+fn check_history(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Violation>) {
+    check_numbers(history, found);
+    let lost = |why: String| Violation::BattleLost { battle: history.id.clone(), why };
+    let Some(row) = index.battles.get(history.id.as_str()) else {
+        found.push(lost("it is not in the database".into()));
+        return;
+    };
+    let voided = history.events.iter().any(|event| matches!(event, Event::Heard(heard) if heard.told == Told::Voided));
+    let failed = Side::BOTH.into_iter().any(|side| index.failed.iter().any(|(id, at, _)| *id == row.id && *at == side));
+    if (voided || row.stage == "voided") && !failed {
+        found.push(Violation::Voided { battle: row.id.clone() });
+    }
+    for telling in tellings(history) {
+        if row.turn < telling.turn || !index.turns.contains_key(&(row.id.as_str(), telling.turn)) {
+            found.push(lost(format!("turn {} is not in the database", telling.turn)));
+            continue;
+        }
+        Side::BOTH.into_iter().for_each(|side| check_shown(row, &telling, side, index, found));
+    }
+}
+
+/// Events come without gaps and without repeats. A `battle` frame may begin a telling with other numbers: greater ones,
+/// or after a `resume` any.
+fn check_numbers(history: &BattleHistory, found: &mut Vec<Violation>) {
+    let (mut last, mut resumed) = (0, true);
+    for event in &history.events {
+        match event {
+            Event::Resumed { after, .. } => (last, resumed) = (*after, true),
+            Event::Heard(Numbered { seq, told, .. }) => {
+                let anew = *told == Told::Turn && (resumed || *seq > last);
+                if *seq != last + 1 && !anew {
+                    let battle = history.id.clone();
+                    found.push(Violation::Numbering { battle, expected: last + 1, got: *seq });
+                }
+                (last, resumed) = (*seq, false);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One turn as it was shown, from its `battle` frame on.
+#[derive(Debug, Default)]
+struct Telling {
+    turn: u32,
+    texts: [String; 2],
+    done: [bool; 2],
+    ready: bool,
+}
+
+fn tellings(history: &BattleHistory) -> Vec<Telling> {
+    let mut all: Vec<Telling> = Vec::new();
+    for event in &history.events {
+        let Event::Heard(Numbered { turn, told, .. }) = event else { continue };
+        // Text of a turn that was never announced makes a telling of its own, which no model's reply will match.
+        if *told == Told::Turn || all.last().is_none_or(|telling| telling.turn != *turn) {
+            all.push(Telling { turn: *turn, ..Telling::default() });
+        }
+        let Some(telling) = all.last_mut() else { continue };
+        match told {
+            Told::Text { side, text } => telling.texts[side.index()].push_str(text),
+            Told::Done { side } => telling.done[side.index()] = true,
+            Told::Ready => telling.ready = true,
+            Told::Turn | Told::Voided => {}
+        }
+    }
+    all
+}
+
+fn check_shown(row: &StoredBattle, telling: &Telling, side: Side, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let (battle, turn) = (row.id.clone(), telling.turn);
+    let shown = &telling.texts[side.index()];
+    if !shown.is_empty() {
+        check_author(row, turn, side, shown, index, found);
+    }
+    if !telling.ready {
+        return;
+    }
+    let stored = index.replies.get(&(row.id.as_str(), turn, side)).map_or("", |reply| reply.text.as_str());
+    if !telling.done[side.index()] {
+        let why = format!("turn {turn} was ready before side {} was done", side.as_str());
+        found.push(Violation::BattleLost { battle, why });
+    } else if stored != shown {
+        let (shown, stored) = (shown.clone(), stored.to_owned());
+        found.push(Violation::TextNotAsStored { battle, turn, side: side.as_str(), shown, stored });
+    }
+}
+
+/// Somebody wrote the text from its first letter on, and that somebody sits on this side.
+fn check_author(row: &StoredBattle, turn: u32, side: Side, text: &str, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let battle = row.id.clone();
+    let prompt = index.turns.get(&(row.id.as_str(), turn)).map_or("", |row| row.prompt.as_str());
+    let authors: Vec<&Written> =
+        index.written_to(prompt).iter().copied().filter(|request| request.text.starts_with(text)).collect();
+    let sits_here = |request: &&Written| {
+        request.model == row.models[side.index()]
+            || index.failed.contains(&(row.id.as_str(), side, request.model.as_str()))
+    };
+    if authors.iter().any(sits_here) {
+        return;
+    }
+    let other = &row.models[side.other().index()];
+    found.push(match authors.first() {
+        None => Violation::TextBroken { battle, turn, side: side.as_str(), text: text.to_owned() },
+        Some(request) if request.model == *other => Violation::SidesSwapped { battle, turn },
+        Some(request) => Violation::WrongModel { battle, turn, side: side.as_str(), model: request.model.clone() },
+    });
+}
+
+/// A stored reply is what its model wrote, all of it where it is said to be complete.
+fn check_stored(reply: &StoredReply, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let (battle, turn, side) = (reply.battle.clone(), reply.turn, reply.side.as_str());
+    if !index.battles.contains_key(reply.battle.as_str()) {
+        found.push(Violation::BattleLost { battle, why: "a reply without its battle".into() });
+        return;
+    }
+    let prompt = index.turns.get(&(reply.battle.as_str(), turn)).map_or("", |row| row.prompt.as_str());
+    let fits = |request: &&&Written| match reply.ending.as_str() {
+        "complete" => request.text == reply.text,
+        _ => request.text.starts_with(&reply.text),
+    };
+    let authors: Vec<&&Written> = index.written_to(prompt).iter().filter(fits).collect();
+    if reply.text.is_empty() && reply.ending != "complete" {
+        return;
+    }
+    if authors.is_empty() {
+        found.push(Violation::TextBroken { battle, turn, side, text: reply.text.clone() });
+    } else if !authors.iter().any(|request| request.model == reply.model) {
+        found.push(Violation::WrongModel { battle, turn, side, model: reply.model.clone() });
+    }
+}
+
+/// Whoever was asked in a later turn was given the earlier ones as they were shown on its own side.
+fn check_conversations(battle: &str, turn: u32, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let (Some(row), Some(stored)) = (index.battles.get(battle), index.turns.get(&(battle, turn))) else { return };
+    for request in index.written_to(&stored.prompt) {
+        let asked_in = request.conversation.len().div_ceil(2);
+        let at_this_turn = usize::try_from(turn).is_ok_and(|turn| turn == asked_in);
+        let Some(side) = Side::BOTH.into_iter().find(|side| row.models[side.index()] == request.model) else {
+            continue;
+        };
+        if at_this_turn && request.conversation != conversation(battle, turn, side, index) {
+            let battle = battle.to_owned();
+            found.push(Violation::ConversationChanged { battle, turn, model: request.model.clone() });
+        }
+    }
+}
+
+/// The conversation of a side up to the question of a turn.
+fn conversation(battle: &str, turn: u32, side: Side, index: &Index<'_>) -> Vec<String> {
+    let mut said = Vec::new();
+    for earlier in 1..=turn {
+        said.extend(index.turns.get(&(battle, earlier)).map(|row| row.prompt.clone()));
+        if earlier < turn {
+            said.extend(index.replies.get(&(battle, earlier, side)).map(|row| row.text.clone()));
+        }
+    }
+    said
+}

@@ -1,0 +1,180 @@
+//! Votes and receipts: what was sent, what was acknowledged, what is stored.
+
+use std::collections::HashMap;
+
+use langya::battle::Side;
+use serde_json::Value;
+
+use super::evidence::{BattleHistory, Event, Evidence, StoredVote};
+use super::{Index, Violation};
+
+/// Answers after which a visitor tries again, and that mean no harm.
+const RETRIED: [&str; 4] = ["storage", "draining", "rate_limited", "busy"];
+
+pub(super) fn check(evidence: &Evidence, index: &Index<'_>) -> Vec<Violation> {
+    let mut rows: HashMap<&str, Vec<&StoredVote>> = HashMap::new();
+    for vote in &evidence.stored.votes {
+        rows.entry(&vote.battle).or_default().push(vote);
+    }
+    let mut found = Vec::new();
+    for (battle, votes) in &rows {
+        if votes.len() > 1 {
+            found.push(Violation::VoteDoubled { battle: (*battle).to_owned(), rows: votes.len() });
+        }
+        votes.iter().for_each(|vote| check_row(vote, index, &mut found));
+    }
+    for history in index.histories.values() {
+        let vote = rows.get(history.id.as_str()).map(|votes| votes[0]);
+        check_receipts(history, vote, &mut found);
+        check_refusals(history, index, &mut found);
+        check_end(history, &mut found);
+    }
+    check_owners(evidence, index, &mut found);
+    found
+}
+
+/// Every stored vote was sent, and was cast on two replies that had ended.
+fn check_row(vote: &StoredVote, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let battle = vote.battle.clone();
+    let sent = index.histories.get(vote.battle.as_str()).is_some_and(|history| {
+        history.events.iter().any(|event| matches!(event, Event::Voted { outcome } if *outcome == vote.outcome))
+    });
+    if !sent {
+        found.push(Violation::VoteInvented { battle: battle.clone(), outcome: vote.outcome.clone() });
+    }
+    let Some(row) = index.battles.get(vote.battle.as_str()) else {
+        found.push(Violation::BattleLost { battle, why: "a vote without its battle".into() });
+        return;
+    };
+    if row.visitor != vote.visitor {
+        found.push(Violation::OwnerChanged { battle: battle.clone() });
+    }
+    if row.models != vote.models {
+        found.push(Violation::NamesDiffer {
+            battle: battle.clone(),
+            told: vote.models.clone(),
+            stored: row.models.clone(),
+        });
+    }
+    if (row.stage.as_str(), row.turn) != ("voted", vote.turn) {
+        let why = format!("the battle is {} in turn {}, the vote is on turn {}", row.stage, row.turn, vote.turn);
+        found.push(Violation::VoteTooEarly { battle: battle.clone(), why });
+    }
+    for side in Side::BOTH {
+        let ended = index.replies.get(&(vote.battle.as_str(), vote.turn, side));
+        if ended.is_none_or(|reply| reply.text.is_empty() || reply.ending == "failed") {
+            let why = format!("side {} has no reply that could be voted on", side.as_str());
+            found.push(Violation::VoteTooEarly { battle: battle.clone(), why });
+        }
+    }
+}
+
+/// Every receipt is the first one, came after a vote, and says what is stored.
+fn check_receipts(history: &BattleHistory, vote: Option<&StoredVote>, found: &mut Vec<Violation>) {
+    let battle = || history.id.clone();
+    let (mut voted, mut first): (bool, Option<&String>) = (false, None);
+    for event in &history.events {
+        match (event, first) {
+            (Event::Voted { .. }, _) => voted = true,
+            (Event::Receipt { text }, Some(first)) if text != first => {
+                found.push(Violation::ReceiptChanged { battle: battle(), first: first.clone(), later: text.clone() });
+            }
+            (Event::Receipt { text }, None) => {
+                if !voted {
+                    found.push(Violation::NamesTooEarly { battle: battle() });
+                }
+                first = Some(text);
+            }
+            _ => {}
+        }
+    }
+    match (first, vote) {
+        (Some(_), None) => found.push(Violation::VoteLost { battle: battle() }),
+        (Some(receipt), Some(vote)) => compare(receipt, vote, found),
+        (None, _) => {}
+    }
+}
+
+/// The receipt as told against the row and against the receipt that is stored with it.
+fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
+    let battle = || vote.battle.clone();
+    let mut told: Value = serde_json::from_str(receipt).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let said = (text(&told["vote"]), text(&told["outcome"]));
+    if said != (vote.id.clone(), vote.outcome.clone()) {
+        let stored = format!("{} {}", vote.id, vote.outcome);
+        found.push(Violation::OutcomeChanged { battle: battle(), told: format!("{} {}", said.0, said.1), stored });
+    }
+    let names = Side::BOTH.map(|side| text(&told[side.as_str()]["id"]));
+    if names != vote.models {
+        found.push(Violation::NamesDiffer { battle: battle(), told: names, stored: vote.models.clone() });
+    }
+    // What the frame has beyond the stored receipt: its own head, and the reasoning, which is kept with the replies.
+    if let Some(frame) = told.as_object_mut() {
+        ["type", "battle"].iter().for_each(|key| drop(frame.remove(*key)));
+    }
+    for side in Side::BOTH {
+        if let Some(revealed) = told[side.as_str()].as_object_mut() {
+            revealed.remove("reasoning");
+        }
+    }
+    let stored: Value = serde_json::from_str(&vote.receipt).unwrap_or_default();
+    if told != stored {
+        let (told, stored) = (told.to_string(), stored.to_string());
+        found.push(Violation::ReceiptNotAsStored { battle: battle(), told, stored });
+    }
+}
+
+fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Violation>) {
+    for event in &history.events {
+        let Event::Refused { asked, code } = event else { continue };
+        let harmless = match (*asked, code.as_str()) {
+            (_, code) if RETRIED.contains(&code) => true,
+            // The question had got through before the connection was lost.
+            ("message", "not_ready") => true,
+            // It got through twice, and the second one is being answered.
+            ("vote", "not_ready") => history.events.iter().filter(|event| **event == Event::Asked).count() > 1,
+            ("vote", "empty_reply") => has_empty_reply(history, index),
+            _ => false,
+        };
+        if !harmless {
+            found.push(Violation::Refused { battle: history.id.clone(), asked, code: code.clone() });
+        }
+    }
+}
+
+fn has_empty_reply(history: &BattleHistory, index: &Index<'_>) -> bool {
+    let turn = index.battles.get(history.id.as_str()).map_or(0, |row| row.turn);
+    let shown = |side| index.replies.get(&(history.id.as_str(), turn, side)).map_or("", |reply| reply.text.as_str());
+    Side::BOTH.into_iter().any(|side| shown(side).is_empty())
+}
+
+/// A visitor goes on until there is a receipt, or an answer that ends the battle without one.
+fn check_end(history: &BattleHistory, found: &mut Vec<Violation>) {
+    let acknowledged = history.events.iter().any(|event| matches!(event, Event::Receipt { .. }));
+    // Whether a reply really was empty is checked among the refusals.
+    let is_empty = |event: &Event| matches!(event, Event::Refused { asked: "vote", code } if code == "empty_reply");
+    if acknowledged || history.events.iter().any(is_empty) {
+        return;
+    }
+    let why = match history.events.last() {
+        Some(Event::GaveUp { why }) => why.clone(),
+        last => format!("the last that was seen is {last:?}"),
+    };
+    found.push(Violation::Unfinished { battle: history.id.clone(), why });
+}
+
+/// A visitor stays the same on every instance, and no two visitors are one.
+fn check_owners(evidence: &Evidence, index: &Index<'_>, found: &mut Vec<Violation>) {
+    let mut owner_of: HashMap<&str, usize> = HashMap::new();
+    for (number, visitor) in evidence.visitors.iter().enumerate() {
+        let mut name = None;
+        for history in &visitor.battles {
+            let Some(row) = index.battles.get(history.id.as_str()) else { continue };
+            let known = *name.get_or_insert(row.visitor.as_str());
+            if known != row.visitor || *owner_of.entry(&row.visitor).or_insert(number) != number {
+                found.push(Violation::OwnerChanged { battle: history.id.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The faults, one after the other at random times, and each kind at least once where there is time.
+
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use tokio::time::sleep;
+
+use crate::figures::Figures;
+use crate::services::{NAMES, Services, Shutdown};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    KillInstance,
+    PauseInstance,
+    RestartRedis,
+    EmptyRedis,
+    RestartPostgresFast,
+    RestartPostgresImmediate,
+    RollingRestart,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::KillInstance,
+        Self::PauseInstance,
+        Self::RestartRedis,
+        Self::EmptyRedis,
+        Self::RestartPostgresFast,
+        Self::RestartPostgresImmediate,
+        Self::RollingRestart,
+    ];
+}
+
+/// Makes faults of these kinds until the time is over, in rounds in which each kind comes once.
+pub(crate) async fn rage(
+    services: &mut Services,
+    kinds: &[Fault],
+    duration: Duration,
+    figures: &Figures,
+    rng: &mut ChaCha8Rng,
+) -> anyhow::Result<()> {
+    let end = Instant::now() + duration;
+    loop {
+        let mut round = kinds.to_vec();
+        round.shuffle(rng);
+        for fault in round {
+            let calm = Duration::from_millis(rng.random_range(1_000..3_000));
+            let left = end.saturating_duration_since(Instant::now());
+            sleep(calm.min(left)).await;
+            services.check_alive()?;
+            if left <= calm {
+                return Ok(());
+            }
+            commit(services, fault, figures, rng).await?;
+        }
+    }
+}
+
+async fn commit(services: &mut Services, fault: Fault, figures: &Figures, rng: &mut ChaCha8Rng) -> anyhow::Result<()> {
+    let which = rng.random_range(0..2);
+    let down = Duration::from_millis(rng.random_range(0..1_500));
+    let name = NAMES[which];
+    match fault {
+        Fault::KillInstance => {
+            figures.fault(&format!("kill -9 of instance {name}"));
+            services.kill_instance(which).await?;
+            sleep(down).await;
+            services.start_instance(which).await?;
+            figures.step(&format!("instance {name} is back"));
+        }
+        Fault::PauseInstance => {
+            let pause = Duration::from_millis(rng.random_range(2_000..8_000));
+            figures.fault(&format!("SIGSTOP of instance {name}"));
+            services.pause_instance(which, pause).await?;
+            figures.step(&format!("SIGCONT after {:.1} s", pause.as_secs_f64()));
+        }
+        Fault::RestartRedis => {
+            figures.fault("Redis restarted");
+            services.restart_redis(down).await?;
+            figures.step("Redis is back, empty");
+        }
+        Fault::EmptyRedis => {
+            figures.fault("Redis emptied");
+            services.empty_redis().await?;
+        }
+        Fault::RestartPostgresFast | Fault::RestartPostgresImmediate => {
+            let shutdown = if fault == Fault::RestartPostgresFast { Shutdown::Fast } else { Shutdown::Immediate };
+            figures.fault(&format!("PostgreSQL restarted ({shutdown:?})"));
+            services.restart_postgres(shutdown, down / 3).await?;
+            figures.step("PostgreSQL is back");
+        }
+        Fault::RollingRestart => roll(services, figures).await?,
+    }
+    Ok(())
+}
+
+/// Each instance in turn: SIGTERM, its end, its new start.
+async fn roll(services: &mut Services, figures: &Figures) -> anyhow::Result<()> {
+    for (which, name) in NAMES.iter().enumerate() {
+        figures.fault(&format!("rolling restart, instance {name}"));
+        services.stop_instance(which).await?;
+        figures.step(&format!("instance {name} has ended"));
+        services.start_instance(which).await?;
+        figures.step(&format!("instance {name} is back"));
+    }
+    Ok(())
+}

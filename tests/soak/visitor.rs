@@ -1,0 +1,498 @@
+//! A visitor: starts battles, reads, votes, and comes back after whatever happens, writing down all of it.
+//!
+//! A visitor wants one thing at a time (a [`Goal`]) and pursues it over as many connections as it takes. What the arena
+//! says goes into the history whether or not it was wanted.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{SinkExt, StreamExt};
+use langya::battle::Side;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use crate::checker::evidence::{BattleHistory, Event, Numbered, Told, VisitorHistory};
+use crate::figures::Figures;
+
+/// Nothing heard for so long while something is due: the visitor asks whether anybody is there.
+const QUIET: Duration = Duration::from_secs(1);
+/// Nothing heard for so long after that: the connection is given up.
+const PONG: Duration = Duration::from_millis(500);
+/// So often in a row an arena may be there and have nothing to say.
+const QUIET_LIMIT: usize = 5;
+/// A connection that is not there after so long is tried anew: the next one may reach the other instance. nginx goes on
+/// sending visitors to an instance that hangs, since the kernel still takes its connections.
+const CONNECT: Duration = Duration::from_millis(400);
+/// A message that cannot be handed to the network for so long means that the connection is lost.
+const SEND: Duration = Duration::from_secs(1);
+/// How long a visitor waits before it tries again, in milliseconds.
+const PAUSE_MS: std::ops::Range<u64> = 20..150;
+/// A goal that is not reached after so long is a violation.
+const PATIENCE: Duration = Duration::from_secs(60);
+const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+pub(crate) struct Visitor {
+    number: usize,
+    /// `ws://…/ws/battle`
+    url: String,
+    rng: ChaCha8Rng,
+    figures: Figures,
+    cookie: Option<String>,
+    socket: Option<Socket>,
+    history: VisitorHistory,
+    screen: Screen,
+    /// Since when it is without its battle, and how it noticed.
+    trouble: Option<(Instant, String)>,
+    /// When it last said or heard something that matters.
+    last_progress: Instant,
+    /// It leaves in mid-stream once it has seen this event.
+    leave_at: Option<u64>,
+}
+
+/// What stands on the visitor's screen.
+#[derive(Debug, Default)]
+struct Screen {
+    battle: Option<String>,
+    seq: u64,
+    turn: u32,
+    ready: bool,
+    receipts: usize,
+}
+
+/// What a visitor wants next.
+#[derive(Debug, Clone)]
+enum Goal {
+    /// A battle on this prompt.
+    Battle { prompt: String },
+    /// The turn after this one.
+    Turn { after: u32, prompt: String },
+    /// Both replies of this turn; earlier ones may be told again.
+    Ready { turn: u32 },
+    /// One more receipt than this, voting for the outcome or only coming back for it.
+    Receipt { beyond: usize, outcome: Option<&'static str> },
+}
+
+/// Why a goal is out of reach.
+struct GaveUp(String);
+
+/// What came off the socket.
+enum Heard {
+    Frame(Value, String),
+    Lost(String),
+}
+
+impl Visitor {
+    pub(crate) fn new(number: usize, port: u16, rng: ChaCha8Rng, figures: Figures) -> Self {
+        Self {
+            number,
+            url: format!("ws://127.0.0.1:{port}/ws/battle"),
+            rng,
+            figures,
+            cookie: None,
+            socket: None,
+            history: VisitorHistory::default(),
+            screen: Screen::default(),
+            trouble: None,
+            last_progress: Instant::now(),
+            leave_at: None,
+        }
+    }
+
+    /// Battles until it is told to stop; the one under way is brought to its end.
+    pub(crate) async fn visit(mut self, stop: watch::Receiver<bool>) -> VisitorHistory {
+        let mut battles = 0;
+        while !*stop.borrow() {
+            battles += 1;
+            if let Err(GaveUp(why)) = self.battle(battles).await {
+                self.give_up(why);
+            }
+        }
+        self.history
+    }
+
+    async fn battle(&mut self, number: usize) -> Result<(), GaveUp> {
+        self.screen = Screen::default();
+        let prompt = format!("visitor {} asks, battle {number}", self.number);
+        self.leave_at = self.rng.random_bool(0.2).then(|| self.rng.random_range(2..60));
+        self.pursue(Goal::Battle { prompt: prompt.clone() }).await?;
+        self.pursue(Goal::Ready { turn: 1 }).await?;
+        if self.rng.random_bool(0.2) {
+            let after = self.screen.turn;
+            self.pursue(Goal::Turn { after, prompt: format!("{prompt}, and then") }).await?;
+            self.pursue(Goal::Ready { turn: after + 1 }).await?;
+        }
+        self.vote().await?;
+        self.figures.count("battles voted on");
+        Ok(())
+    }
+
+    /// Votes once, or again with the same or another outcome, or on two connections at once, or comes back afterwards.
+    async fn vote(&mut self) -> Result<(), GaveUp> {
+        let outcome = self.draw_outcome();
+        match self.rng.random_range(0..10) {
+            0..=4 => self.vote_for(Some(outcome)).await,
+            5 => self.vote_twice(outcome, outcome).await,
+            6..=7 => {
+                let changed = self.draw_outcome();
+                self.vote_twice(outcome, changed).await
+            }
+            8 => self.vote_on_two_connections(outcome).await,
+            _ => {
+                self.vote_for(Some(outcome)).await?;
+                self.socket = None;
+                self.vote_for(None).await
+            }
+        }
+    }
+
+    async fn vote_twice(&mut self, outcome: &'static str, again: &'static str) -> Result<(), GaveUp> {
+        self.vote_for(Some(outcome)).await?;
+        self.vote_for(Some(again)).await
+    }
+
+    async fn vote_for(&mut self, outcome: Option<&'static str>) -> Result<(), GaveUp> {
+        let beyond = self.screen.receipts;
+        self.pursue(Goal::Receipt { beyond, outcome }).await
+    }
+
+    /// The second connection may reach the other instance, and its vote may be the first.
+    async fn vote_on_two_connections(&mut self, outcome: &'static str) -> Result<(), GaveUp> {
+        let Some(battle) = self.screen.battle.clone() else { return Ok(()) };
+        let other = self.draw_outcome();
+        self.write_down(&battle, Event::Voted { outcome: other.to_owned() });
+        let (url, cookie) = (self.url.clone(), self.cookie.clone());
+        let second = tokio::spawn(single_vote(url, cookie, battle.clone(), other));
+        let first = self.vote_for(Some(outcome)).await;
+        if let Ok(Some(event)) = second.await {
+            self.write_down(&battle, event);
+        }
+        first
+    }
+
+    fn draw_outcome(&mut self) -> &'static str {
+        OUTCOMES[self.rng.random_range(0..OUTCOMES.len())]
+    }
+
+    /// Connects, says what is wanted and listens until it is there, and begins anew after every failure.
+    async fn pursue(&mut self, goal: Goal) -> Result<(), GaveUp> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut said = false;
+        self.last_progress = Instant::now();
+        while !self.is_reached(&goal) {
+            if Instant::now() > deadline {
+                return Err(GaveUp(format!("no answer in {PATIENCE:?} to {goal:?}")));
+            }
+            if self.socket.is_none() {
+                said = false;
+                if let Err(why) = self.come_back().await {
+                    self.lose(why, Instant::now()).await;
+                    continue;
+                }
+            }
+            if !said {
+                said = true;
+                if let Err(why) = self.say(&goal).await {
+                    self.lose(why, Instant::now()).await;
+                    continue;
+                }
+            }
+            self.listen(&goal, &mut said).await?;
+        }
+        Ok(())
+    }
+
+    async fn listen(&mut self, goal: &Goal, said: &mut bool) -> Result<(), GaveUp> {
+        match self.hear().await {
+            Heard::Frame(frame, _) if frame["type"] == "error" && frame["code"] != "voided" => {
+                self.take_refusal(goal, &frame, said).await
+            }
+            Heard::Frame(frame, text) => {
+                self.take(&frame, text);
+                if frame["code"] == "voided" {
+                    return Err(GaveUp("it was voided".into()));
+                }
+                self.leave_in_mid_stream().await;
+                Ok(())
+            }
+            Heard::Lost(why) if why == "stall" => {
+                let since = self.last_progress;
+                self.lose(why, since).await;
+                Ok(())
+            }
+            Heard::Lost(why) => {
+                self.lose(why, Instant::now()).await;
+                Ok(())
+            }
+        }
+    }
+
+    fn is_reached(&self, goal: &Goal) -> bool {
+        match goal {
+            Goal::Battle { .. } => self.screen.battle.is_some(),
+            Goal::Turn { after, .. } => self.screen.turn > *after,
+            Goal::Ready { turn } => self.screen.ready && self.screen.turn >= *turn,
+            Goal::Receipt { beyond, .. } => self.screen.receipts > *beyond,
+        }
+    }
+
+    /// A new connection; on it, the battle that was under way.
+    async fn come_back(&mut self) -> Result<(), String> {
+        let Connected { socket, cookie, instance } = connect(&self.url, self.cookie.as_deref()).await?;
+        self.cookie = self.cookie.take().or(cookie);
+        self.socket = Some(socket);
+        self.last_progress = Instant::now();
+        if let Some(battle) = self.screen.battle.clone() {
+            let after = self.screen.seq;
+            let note = format!("at {} from {instance}", self.figures.now());
+            self.write_down(&battle, Event::Resumed { after, note });
+            self.send(&json!({"type": "resume", "battle": battle, "after": after})).await?;
+        }
+        Ok(())
+    }
+
+    async fn say(&mut self, goal: &Goal) -> Result<(), String> {
+        let battle = self.screen.battle.clone().unwrap_or_default();
+        let message = match goal {
+            Goal::Battle { prompt } => {
+                self.history.asked.push(prompt.clone());
+                json!({"type": "start", "prompt": prompt})
+            }
+            Goal::Turn { prompt, .. } => {
+                self.history.asked.push(prompt.clone());
+                self.write_down(&battle, Event::Asked);
+                json!({"type": "message", "battle": battle, "prompt": prompt})
+            }
+            Goal::Receipt { outcome: Some(outcome), .. } => {
+                // Written down first: once it is on its way it may count.
+                self.write_down(&battle, Event::Voted { outcome: (*outcome).to_owned() });
+                json!({"type": "vote", "battle": battle, "outcome": outcome})
+            }
+            Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => return Ok(()),
+        };
+        self.send(&message).await
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<(), String> {
+        self.last_progress = Instant::now();
+        let Some(socket) = &mut self.socket else { return Err("no connection".into()) };
+        match timeout(SEND, socket.send(Message::text(message.to_string()))).await {
+            Ok(sent) => sent.map_err(|error| format!("sending failed: {error}")),
+            Err(_) => Err("sending took too long".into()),
+        }
+    }
+
+    /// The next frame. A connection on which nothing comes, not even the answer to a ping, is lost.
+    async fn hear(&mut self) -> Heard {
+        let Some(socket) = &mut self.socket else { return Heard::Lost("no connection".into()) };
+        for _ in 0..QUIET_LIMIT {
+            if let Ok(heard) = timeout(QUIET, next_text(socket)).await {
+                return heard;
+            }
+            let pong = async {
+                socket.send(Message::Ping(Vec::new().into())).await.ok()?;
+                socket.next().await?.ok()
+            };
+            match timeout(PONG, pong).await {
+                Ok(Some(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
+                Ok(Some(Message::Close(_)) | None) => return Heard::Lost("connection lost".into()),
+                Ok(Some(_)) => {}
+                Err(_) => break,
+            }
+        }
+        Heard::Lost("stall".into())
+    }
+
+    /// Trouble began then; a little later the visitor tries again.
+    async fn lose(&mut self, sign: String, since: Instant) {
+        self.socket = None;
+        self.figures.count(&format!("seen: {sign}"));
+        if let Some(battle) = self.screen.battle.clone() {
+            let note = format!("at {}: {sign}", self.figures.now());
+            self.write_down(&battle, Event::Lost { note });
+        }
+        self.trouble.get_or_insert((since, sign));
+        let pause = self.rng.random_range(PAUSE_MS);
+        sleep(Duration::from_millis(pause)).await;
+    }
+
+    fn take(&mut self, frame: &Value, text: String) {
+        let Some(battle) = frame["battle"].as_str() else { return };
+        let is_new = self.history.battles.iter().rev().all(|history| history.id != battle);
+        if is_new {
+            self.history.battles.push(BattleHistory { id: battle.to_owned(), events: Vec::new() });
+            self.screen.battle.get_or_insert(battle.to_owned());
+        }
+        let event = match frame["type"].as_str() {
+            Some("revealed") => Event::Receipt { text },
+            _ => Event::Heard(numbered(frame, self.screen.turn)),
+        };
+        if self.screen.battle.as_deref() == Some(battle) {
+            self.show(&event);
+            if let Some((since, sign)) = self.trouble.take() {
+                self.figures.recovered(since, &sign, battle);
+            }
+            self.last_progress = Instant::now();
+        }
+        self.write_down(battle, event);
+    }
+
+    fn show(&mut self, event: &Event) {
+        match event {
+            Event::Heard(heard) => {
+                self.screen.seq = heard.seq;
+                self.screen.turn = heard.turn;
+                self.screen.ready = heard.told == Told::Ready;
+            }
+            Event::Receipt { .. } => self.screen.receipts += 1,
+            _ => {}
+        }
+    }
+
+    /// What to do after an `error` frame: listen on, ask again, or end the battle.
+    async fn take_refusal(&mut self, goal: &Goal, frame: &Value, said: &mut bool) -> Result<(), GaveUp> {
+        let code = frame["code"].as_str().unwrap_or_default().to_owned();
+        let asked = match goal {
+            Goal::Battle { .. } => "start",
+            Goal::Turn { .. } => "message",
+            // Nothing else that a visitor says in that moment can be too early: the answer comes late.
+            Goal::Ready { .. } if code == "not_ready" => "message",
+            Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
+            Goal::Receipt { .. } => "vote",
+        };
+        self.figures.count(&format!("{asked} refused: {code}"));
+        if let Some(battle) = self.screen.battle.clone() {
+            self.write_down(&battle, Event::Refused { asked, code: code.clone() });
+        }
+        match (asked, code.as_str()) {
+            ("message", "not_ready") => Ok(()),
+            // A question that had got through twice is being answered.
+            ("vote", "not_ready") => {
+                self.screen.ready = false;
+                let turn = self.screen.turn;
+                Box::pin(self.pursue(Goal::Ready { turn })).await?;
+                *said = false;
+                Ok(())
+            }
+            (_, "storage" | "draining" | "rate_limited" | "busy" | "no_models") => {
+                self.lose(format!("error {code}"), Instant::now()).await;
+                Ok(())
+            }
+            _ => Err(GaveUp(format!("{asked} was refused with {code}"))),
+        }
+    }
+
+    async fn leave_in_mid_stream(&mut self) {
+        if self.leave_at.is_some_and(|at| self.screen.seq >= at) {
+            self.leave_at = None;
+            self.socket = None;
+            self.figures.count("left in mid-stream and came back");
+            let pause = self.rng.random_range(0..800);
+            sleep(Duration::from_millis(pause)).await;
+        }
+    }
+
+    fn give_up(&mut self, why: String) {
+        self.figures.count("battles given up");
+        self.socket = None;
+        self.trouble = None;
+        let last = self.screen.battle.clone();
+        match last {
+            Some(battle) => self.write_down(&battle, Event::GaveUp { why }),
+            // A visitor that never got a battle has no history to put this into.
+            None => self.figures.count(&format!("without a battle: {why}")),
+        }
+    }
+
+    fn write_down(&mut self, battle: &str, event: Event) {
+        if let Some(history) = self.history.battles.iter_mut().rev().find(|history| history.id == battle) {
+            history.events.push(event);
+        }
+    }
+}
+
+async fn next_text(socket: &mut Socket) -> Heard {
+    loop {
+        match socket.next().await {
+            Some(Ok(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
+            Some(Ok(Message::Close(frame))) => {
+                let code = frame.map_or(0, |frame| u16::from(frame.code));
+                return Heard::Lost(format!("closed with {code}"));
+            }
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return Heard::Lost("connection lost".into()),
+        }
+    }
+}
+
+/// Votes on a connection of its own, once, and returns what came of it.
+async fn single_vote(url: String, cookie: Option<String>, battle: String, outcome: &'static str) -> Option<Event> {
+    let Connected { mut socket, .. } = connect(&url, cookie.as_deref()).await.ok()?;
+    let vote = json!({"type": "vote", "battle": battle, "outcome": outcome}).to_string();
+    timeout(SEND, socket.send(Message::text(vote))).await.ok()?.ok()?;
+    let answer = async {
+        loop {
+            let text = socket.next().await?.ok()?.into_text().ok()?.to_string();
+            let frame = json_of(&text);
+            match frame["type"].as_str() {
+                Some("revealed") => return Some(Event::Receipt { text }),
+                Some("error") => {
+                    let code = frame["code"].as_str().unwrap_or_default().to_owned();
+                    return Some(Event::Refused { asked: "vote", code });
+                }
+                _ => {}
+            }
+        }
+    };
+    timeout(PATIENCE, answer).await.ok()?
+}
+
+/// A new connection, the cookie that was set with it, and the instance that it reached.
+struct Connected {
+    socket: Socket,
+    cookie: Option<String>,
+    instance: String,
+}
+
+async fn connect(url: &str, cookie: Option<&str>) -> Result<Connected, String> {
+    let mut request = url.into_client_request().map_err(|error| error.to_string())?;
+    if let Some(cookie) = cookie {
+        request.headers_mut().insert("cookie", cookie.parse().expect("a cookie is plain text"));
+    }
+    let connecting = tokio_tungstenite::connect_async_with_config(request, None, true);
+    match timeout(CONNECT, connecting).await {
+        Ok(Ok((socket, answer))) => {
+            let header = |name: &str| answer.headers().get(name)?.to_str().ok();
+            let cookie = header("set-cookie").and_then(|set| set.split(';').next()).map(str::to_owned);
+            Ok(Connected { socket, cookie, instance: header("x-instance").unwrap_or_default().to_owned() })
+        }
+        Ok(Err(tokio_tungstenite::tungstenite::Error::Http(answer))) => Err(format!("status {}", answer.status())),
+        Ok(Err(_)) => Err("no connection".into()),
+        Err(_) => Err("no connection in time".into()),
+    }
+}
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// `voided` names no turn: it is the one on the screen.
+fn numbered(frame: &Value, latest: u32) -> Numbered {
+    let side = if frame["side"] == "b" { Side::B } else { Side::A };
+    let told = match frame["type"].as_str() {
+        Some("battle") => Told::Turn,
+        Some("delta") => Told::Text { side, text: frame["text"].as_str().unwrap_or_default().to_owned() },
+        Some("done") => Told::Done { side },
+        Some("ready") => Told::Ready,
+        _ => Told::Voided,
+    };
+    let turn = frame["turn"].as_u64().and_then(|turn| u32::try_from(turn).ok()).unwrap_or(latest);
+    Numbered { seq: frame["seq"].as_u64().unwrap_or(0), turn, told }
+}
