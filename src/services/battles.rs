@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
+use rand::RngExt;
 use tokio::sync::oneshot;
 
 use super::fleet::Fleet;
 use super::language;
-use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
+use super::live::{APART, BattleEvent, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
@@ -47,6 +48,18 @@ pub struct BattleParts {
     pub tasks: Tasks,
     /// Limits and pace.
     pub settings: CurrentSettings,
+}
+
+impl BattleParts {
+    /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
+    pub(super) fn apart(&self) -> u64 {
+        APART * self.chance.with(|rng| rng.random_range(1..APART))
+    }
+
+    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
+    pub(super) fn first_number(&self, after: u64) -> u64 {
+        after + self.apart()
+    }
 }
 
 /// All battles of this process.
@@ -303,7 +316,7 @@ impl Battles {
             return Ok(false);
         }
         tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
-        battle.adopt(&run);
+        battle.adopt(&run, self.parts.apart());
         self.answer(battle);
         Ok(true)
     }
@@ -364,7 +377,12 @@ impl Battles {
             if answering && self.parts.fleet.is_run_elsewhere(&run).await? {
                 return Ok(relay::follow(self, row, after).await?);
             }
-            let restored = LiveBattle::restore(row, store.turns(id).await?, &store.replies(id).await?, after);
+            let restored = LiveBattle::restore(
+                row,
+                store.turns(id).await?,
+                &store.replies(id).await?,
+                self.parts.first_number(after),
+            );
             let restored = Arc::new(restored);
             // Two sockets may come back at once: the first one's battle is everybody's.
             let battle = self.live.add(&restored);

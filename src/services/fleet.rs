@@ -1,6 +1,6 @@
 //! Which processes serve this arena, and whether one of them is still there.
 //!
-//! Each instance raises a number in the database twice a second and reads the others' numbers. One whose number stands
+//! Each instance raises a number in the database several times a second and reads the others' numbers. One whose number stands
 //! still over several reads is gone, however it went. No clocks are compared, and a database that does not answer
 //! makes nobody look dead, because only reads that succeed are counted.
 
@@ -14,7 +14,7 @@ use crate::events::InstanceId;
 use crate::storage::{Store, StoreError};
 
 /// How often an instance shows that it is there.
-pub const BEAT_EVERY: Duration = Duration::from_millis(500);
+pub const BEAT_EVERY: Duration = Duration::from_millis(400);
 /// Reads without a change after which an instance counts as gone.
 const PATIENCE: u32 = 5;
 

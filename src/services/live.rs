@@ -1,9 +1,13 @@
 //! A battle in memory: its numbered events, and those who watch it.
 //!
-//! Events are numbered from 1 without gaps, and are kept until the battle leaves memory, so that a socket that comes
+//! Events are numbered without gaps from the first one, and are kept until the battle leaves memory, so that a socket that comes
 //! back says how far it got and misses nothing. Writing never waits for a reader.
 //!
 //! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
+//!
+//! A number means the same event wherever it is asked for. So whatever is told otherwise than it was told before, by a
+//! battle that is read back or taken over, gets numbers that are [`APART`] or more from all former ones, and begins with a
+//! turn: another log can then not be entered in its middle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,6 +22,9 @@ use crate::storage::{BattleRow, ReplyRow, TurnRow};
 
 /// Events that a watcher may be behind before the battle waits for it.
 const BEHIND: u64 = 256;
+
+/// Numbers between two tellings of a battle at the least; more than a battle has events.
+pub(super) const APART: u64 = 1 << 20;
 
 /// What happened in a battle, as far as its visitor may know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,17 +119,17 @@ impl LiveBattle {
         Self::with(row, vec![exchange], 1)
     }
 
-    /// A battle read back from the database: its turns are told again, with numbers after `after`.
-    pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], after: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), after + 1);
+    /// A battle read back from the database: its turns are told again, numbered from `first`.
+    pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], first: u64) -> Self {
+        let battle = Self::with(row, exchanges(turns, replies), first);
         battle.tell_again(&mut battle.state());
         battle
     }
 
     /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
-    /// holds is told with numbers after `after`.
-    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], after: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), after + 1);
+    /// holds is told, numbered from `first`.
+    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], first: u64) -> Self {
+        let battle = Self::with(row, exchanges(turns, replies), first);
         battle.state().followed = Some(Hearing::Listening);
         battle
     }
@@ -205,12 +212,13 @@ impl LiveBattle {
                 state.next_seq = first;
                 state.exchanges.clear();
             }
-            if entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
+            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + APART;
+            if !anew && entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
                 return true;
             }
-            if entry.seq == state.next_seq {
+            if anew || entry.seq == state.next_seq {
                 state.note(&entry);
-                state.next_seq += 1;
+                state.next_seq = entry.seq + 1;
                 state.log.push(entry);
             }
         }
@@ -231,8 +239,9 @@ impl LiveBattle {
         }
     }
 
-    /// The turn has ended elsewhere: tells what of it was not told yet. From now on the battle is one of this instance.
-    pub(super) fn catch_up(&self, row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow]) {
+    /// The turn has ended elsewhere: tells it anew where not all of it was told, with numbers that are `apart` from
+    /// those so far. From now on the battle is one of this instance.
+    pub(super) fn catch_up(&self, row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], apart: u64) {
         let mut state = self.state();
         state.followed = None;
         let progress = row.progress;
@@ -242,7 +251,7 @@ impl LiveBattle {
             state.exchanges = exchanges(turns, replies);
             return self.tell_again(&mut state);
         }
-        let mut telling = Telling::of_latest_turn(&state.log, progress.turn);
+        let telling = Telling::of_latest_turn(&state.log, progress.turn);
         if progress.stage == Stage::Voided && telling.begun {
             // Its replies may still be on their way into the database, and nobody compares them any more.
             if !telling.over {
@@ -252,31 +261,32 @@ impl LiveBattle {
         }
         state.exchanges = exchanges(turns, replies);
         let Some(last) = state.exchanges.last().cloned() else { return };
-        if !telling.begins(&last) {
-            telling = Telling::default();
-            state.append(progress.turn, BattleEvent::Turn { prompt: Arc::clone(&last.prompt) });
+        if telling.is_whole(&last) {
+            return;
         }
-        for side in Side::BOTH {
-            let rest = &last.replies[side.index()][telling.replies[side.index()].len()..];
-            if !rest.is_empty() {
-                state.append(progress.turn, BattleEvent::Delta { side, text: rest.to_owned() });
+        state.next_seq += apart;
+        state.append(progress.turn, BattleEvent::Turn { prompt: Arc::clone(&last.prompt) });
+        for (side, text) in Side::BOTH.into_iter().zip(last.replies) {
+            if !text.is_empty() {
+                state.append(progress.turn, BattleEvent::Delta { side, text });
             }
-            if !telling.done[side.index()] {
-                state.append(progress.turn, BattleEvent::Done { side });
-            }
+            state.append(progress.turn, BattleEvent::Done { side });
         }
         match progress.stage {
-            Stage::Ready if !telling.over => state.append(progress.turn, BattleEvent::Ready),
-            Stage::Voided if !telling.over => state.append(progress.turn, BattleEvent::Voided),
-            _ => {}
+            Stage::Ready => state.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Answering | Stage::Voted | Stage::Abandoned => {}
         }
         self.announce(&state);
     }
 
-    /// The instance that answered is gone, and this one takes its place.
-    pub(super) fn adopt(&self, run: &str) {
+    /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
+    /// the other one may have told more, and may come back.
+    pub(super) fn adopt(&self, run: &str, apart: u64) {
         let mut state = self.state();
-        state.followed = None;
+        if state.followed.take().is_some() {
+            state.next_seq += apart;
+        }
         state.row.answered_by = Some(run.to_owned());
     }
 
@@ -417,7 +427,6 @@ impl LiveState {
 struct Telling {
     begun: bool,
     replies: [String; 2],
-    done: [bool; 2],
     over: bool,
 }
 
@@ -428,18 +437,17 @@ impl Telling {
         let mut telling = Self { begun: true, ..Self::default() };
         for entry in &log[begin..] {
             match &entry.event {
-                BattleEvent::Turn { .. } => {}
+                BattleEvent::Turn { .. } | BattleEvent::Done { .. } => {}
                 BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
-                BattleEvent::Done { side } => telling.done[side.index()] = true,
                 BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
             }
         }
         telling
     }
 
-    /// Whether what was told is how this exchange begins.
-    fn begins(&self, exchange: &Exchange) -> bool {
-        self.begun && self.replies.iter().zip(&exchange.replies).all(|(told, whole)| whole.starts_with(told))
+    /// Whether all of this exchange was told, to its end.
+    fn is_whole(&self, exchange: &Exchange) -> bool {
+        self.over && self.replies == exchange.replies
     }
 }
 

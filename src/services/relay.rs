@@ -169,14 +169,14 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
 pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -> Result<Arc<LiveBattle>, StoreError> {
     let parts = battles.parts();
     let (turns, replies) = (parts.store.turns(&row.id).await?, parts.store.replies(&row.id).await?);
-    let fresh = Arc::new(LiveBattle::follow(row, turns, &replies, after));
+    let fresh = Arc::new(LiveBattle::follow(row, turns, &replies, parts.first_number(after)));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
         let (sender, inbox) = mpsc::channel(LETTERS);
         lock(&battles.relay().followed).insert(battle.id.clone(), sender);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
         battles.parts().tasks.clone().spawn(async move {
-            Following { battles: &battles, battle: &battle, inbox, denials: 0 }.run().await;
+            Following { battles: &battles, battle: &battle, inbox, denials: 0, asked_for_the_end: false }.run().await;
             lock(&battles.relay().followed).remove(&battle.id);
         });
     }
@@ -192,6 +192,8 @@ struct Following<'a> {
     battle: &'a Arc<LiveBattle>,
     inbox: mpsc::Receiver<Told>,
     denials: u32,
+    /// The database has the end, and the instance that answered was asked for the last events.
+    asked_for_the_end: bool,
 }
 
 /// How a battle that is followed stands by the database.
@@ -245,6 +247,11 @@ impl Following<'_> {
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(Standing::SameRun) => return false,
+            // What was asked for just now may be all that is missing; what the database has would be told anew.
+            Ok(Standing::Ended(_)) if self.denials == 0 && !self.asked_for_the_end => {
+                self.asked_for_the_end = true;
+                return false;
+            }
             Ok(Standing::Ended(row)) => self.catch_up(*row).await,
             Ok(Standing::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
             Ok(Standing::Elsewhere) => Ok(false),
@@ -282,7 +289,7 @@ impl Following<'_> {
     async fn catch_up(&self, row: BattleRow) -> Result<bool, StoreError> {
         let store = &self.battles.parts().store;
         let (turns, replies) = (store.turns(&row.id).await?, store.replies(&row.id).await?);
-        self.battle.catch_up(row, turns, &replies);
+        self.battle.catch_up(row, turns, &replies, self.battles.parts().apart());
         Ok(true)
     }
 }
