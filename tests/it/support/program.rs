@@ -11,6 +11,8 @@ use tokio::sync::watch;
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
+
 /// How a command ended and what it said.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -19,9 +21,10 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// Runs the program in `folder`, with nothing of this process's environment.
+/// Runs the program in `folder`, with nothing of this process's environment. One that serves where it should have
+/// refused is ended after a while, with the code 124 of `timeout`.
 pub(crate) fn langya<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Run {
-    let output = command(folder).args(arguments).output().unwrap();
+    let output = command("timeout", folder).args(["60", PROGRAM]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -29,8 +32,8 @@ pub(crate) fn langya<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterato
     }
 }
 
-fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_langya"));
+fn command(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
     command.env_clear().env("LANGYA__PROVIDERS__DISCOVER", "false").current_dir(folder).stdin(Stdio::null());
     command
 }
@@ -51,7 +54,7 @@ impl Server {
 
     /// Starts it with these environment variables.
     pub(crate) fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut command = command(folder);
+        let mut command = command(PROGRAM, folder);
         command.envs(environment.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
