@@ -9,10 +9,11 @@ use tracing_subscriber::{EnvFilter, fmt};
 use crate::config::LogFormat;
 
 /// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
-/// wrong on the wire is not among it: anybody could fill the log.
+/// wrong on the wire is not among it: anybody could fill the log. Nor is what the driver of the database says of each
+/// connection in an outage: storage tells of it once.
 pub fn start(format: LogFormat) {
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,langya=info"));
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,sqlx=error,langya=info"));
     // A second start in one process (tests) keeps the first.
     let _ = tracing::subscriber::set_global_default(log(format, filter, std::io::stderr));
 }
