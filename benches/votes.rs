@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::open(&settings, IfMissing::Create).await?;
     let battles = i64::from(seconds) * i64::from(BATTLES_A_SECOND);
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await?;
-    make_battles(&settings, battles).await.context("the battles could not be made: is the database empty?")?;
+    make_battles(&settings, battles).await.context("the battles could not be made: the database has to be empty")?;
     let mut latencies = cast_votes(&store, callers, Duration::from_secs(seconds.into()), battles).await?;
     store.close().await;
     if settings.database.is_empty() {
@@ -66,7 +66,9 @@ async fn make_battles(settings: &StorageSettings, battles: i64) -> anyhow::Resul
     if url.starts_with("postgres") {
         let pool = PgPool::connect(url).await?;
         sqlx::query(MAKE_BATTLES).bind(battles).execute(&pool).await?;
-        sqlx::raw_sql("VACUUM ANALYZE; CHECKPOINT").execute(&pool).await?;
+        for tidy in ["VACUUM ANALYZE", "CHECKPOINT"] {
+            sqlx::raw_sql(tidy).execute(&pool).await?;
+        }
     } else {
         let file = settings.data_dir.join("langya.db");
         let url = if url.is_empty() { format!("sqlite:{}", file.display()) } else { url.to_owned() };

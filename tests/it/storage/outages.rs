@@ -8,6 +8,7 @@ use langya::storage::{Store, VoteInsert};
 use tokio::time::timeout;
 
 use super::{ready, vote};
+use crate::support::log::Log;
 use crate::support::postgres::{OwnServer, TestDatabase};
 
 /// Fails the next votes with this code, as the server itself would; a sequence is not rolled back.
@@ -102,7 +103,7 @@ async fn visit(store: &Store, visitor: usize, voted: &AtomicUsize, enough: usize
 #[actix_web::test]
 async fn a_restart_of_the_server_is_ridden_out() {
     let Some(server) = OwnServer::start() else { return };
-    let store = server.open().await;
+    let (store, log) = (server.open().await, Log::keep());
     for mode in ["fast", "immediate"] {
         let voted = AtomicUsize::new(0);
         let before = store.votes_after(0, super::ALWAYS[0], super::ALWAYS[1], u32::MAX).await.unwrap().len();
@@ -119,4 +120,6 @@ async fn a_restart_of_the_server_is_ridden_out() {
         assert_eq!(kept, before + voted.load(Ordering::Relaxed), "after a restart that was {mode}");
     }
     store.close().await;
+    let (begun, ended) = (log.lines("trying again").len(), log.lines("answers again").len());
+    assert!((1..=2).contains(&begun) && begun == ended, "an outage is told once: {}", log.text());
 }
