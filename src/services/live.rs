@@ -322,6 +322,11 @@ impl LiveBattle {
         state.log[first..].to_vec()
     }
 
+    /// Whether events of another instance are taken in.
+    pub(super) fn listens(&self) -> bool {
+        self.state().followed == Some(Hearing::Listening)
+    }
+
     /// Waits until a followed battle has something to tell, `patience` at the most.
     pub(super) async fn first_event(&self, patience: Duration) {
         // Either outcome is fine: the caller looks at the log.

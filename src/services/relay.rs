@@ -176,7 +176,7 @@ pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -
         lock(&battles.relay().followed).insert(battle.id.clone(), sender);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
         battles.parts().tasks.clone().spawn(async move {
-            Following { battles: &battles, battle: &battle, inbox, denials: 0, asked_for_the_end: false }.run().await;
+            Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 }.run().await;
             lock(&battles.relay().followed).remove(&battle.id);
         });
     }
@@ -192,8 +192,8 @@ struct Following<'a> {
     battle: &'a Arc<LiveBattle>,
     inbox: mpsc::Receiver<Told>,
     denials: u32,
-    /// The database has the end, and the instance that answered was asked for the last events.
-    asked_for_the_end: bool,
+    /// Times that the last events were asked for since the database has the end.
+    end_asked_for: u32,
 }
 
 /// How a battle that is followed stands by the database.
@@ -247,9 +247,9 @@ impl Following<'_> {
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(Standing::SameRun) => return false,
-            // What was asked for just now may be all that is missing; what the database has would be told anew.
-            Ok(Standing::Ended(_)) if self.denials == 0 && !self.asked_for_the_end => {
-                self.asked_for_the_end = true;
+            // The last events may be on their way; what the database has would be told anew.
+            Ok(Standing::Ended(_)) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
+                self.end_asked_for += 1;
                 return false;
             }
             Ok(Standing::Ended(row)) => self.catch_up(*row).await,
