@@ -90,7 +90,7 @@ macro_rules! on_pools {
             };
             match done {
                 Ok(done) => {
-                    patience.rewarded();
+                    patience.rewarded().await;
                     break Ok::<_, $crate::storage::StoreError>(done);
                 }
                 Err(error) => {
@@ -146,14 +146,11 @@ impl Store {
             Database::Postgres(_) => &postgres::MIGRATIONS,
         };
         compare_versions(applied, known)?;
-        match (self.database.outage().trouble(), &self.database) {
-            (None, _) => Ok(()),
-            // Every instance writes that it is there, which shows the end.
-            (Some(trouble), Database::Postgres(_)) => Err(StoreError::Outage(trouble)),
-            (Some(_), Database::Sqlite(_)) => {
-                on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop))
-            }
+        // On PostgreSQL every instance writes that it is there, which shows the end of an outage.
+        if self.database.outage().trouble().is_some() && !self.is_shared() {
+            on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop))?;
         }
+        self.database.outage().trouble().map_or(Ok(()), |trouble| Err(StoreError::Outage(trouble)))
     }
 
     /// Waits for votes in the queue and for running statements, and closes all connections.
@@ -176,6 +173,14 @@ impl Database {
         match self {
             Self::Sqlite(_) => sqlite::passes(error),
             Self::Postgres(_) => postgres::passes(error),
+        }
+    }
+
+    /// Whether there is space for more than what was just written; a server is not asked.
+    async fn has_room(&self) -> bool {
+        match self {
+            Self::Sqlite(pools) => pools.has_room().await,
+            Self::Postgres(_) => true,
         }
     }
 

@@ -17,6 +17,8 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// The first wait; doubled up to the longest one.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_millis(800);
+/// A server's disk that was full counts as mended when for so long nothing has failed of it.
+const SETTLED: Duration = Duration::from_secs(3);
 /// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is told.
 const QUIET: Duration = Duration::from_secs(10);
 
@@ -36,6 +38,7 @@ struct OutageState {
     trouble: Option<Trouble>,
     /// What the log has of it; one outage may show in several ways.
     told: Vec<Trouble>,
+    met_at: Option<Instant>,
     ended_at: Option<Instant>,
 }
 
@@ -48,12 +51,19 @@ impl Outage {
     fn meets(&self, trouble: Trouble, error: &sqlx::Error) {
         let mut state = self.state();
         state.trouble = Some(trouble);
+        state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
         let quiet = state.told.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
         if !quiet && !state.told.contains(&trouble) {
             state.told.push(trouble);
             tracing::error!(reason = %trouble, error = %error, "the database fails: nothing is kept until it is mended");
         }
+    }
+
+    /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
+    /// ones fail, so there it shows it only when nothing has failed for a while.
+    fn may_be_over(&self, trouble: Trouble) -> bool {
+        trouble != Trouble::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
     fn ends(&self) {
@@ -118,9 +128,11 @@ impl<'a> Patience<'a> {
     }
 
     /// The statement came through: an outage that it would have met is over.
-    pub(super) fn rewarded(self) {
+    pub(super) async fn rewarded(self) {
         let outage = self.database.outage();
-        if outage.trouble().is_some_and(|trouble| self.writes || !trouble.stops_writes_only()) {
+        let Some(trouble) = outage.trouble() else { return };
+        let meets = self.writes || !trouble.stops_writes_only();
+        if meets && outage.may_be_over(trouble) && self.database.has_room().await {
             outage.ends();
         }
     }
@@ -180,6 +192,17 @@ mod tests {
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].contains("is full: free some space") && lines[1].contains("start its server"), "{lines:?}");
         assert!(lines[2].contains("answers again"), "{lines:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_disk_is_not_over_with_the_first_statement_that_comes_through() {
+        let outage = Outage::default();
+        for trouble in [Trouble::Unreachable, Trouble::DiskFull] {
+            outage.meets(trouble, &sqlx::Error::PoolTimedOut);
+            assert_eq!(outage.may_be_over(trouble), trouble == Trouble::Unreachable);
+        }
+        tokio::time::advance(2 * SETTLED).await;
+        assert!(outage.may_be_over(Trouble::DiskFull));
     }
 
     #[tokio::test(start_paused = true)]

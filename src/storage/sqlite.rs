@@ -13,12 +13,16 @@ use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
+/// What a disk has to have room for before it is trusted again.
+const ROOM: usize = 256 * 1024;
+
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
 pub(super) struct SqlitePools {
     pub(super) writer: SqlitePool,
     pub(super) reader: SqlitePool,
     pub(super) outage: Arc<Outage>,
+    folder: PathBuf,
 }
 
 impl SqlitePools {
@@ -53,7 +57,22 @@ impl SqlitePools {
             .test_before_acquire(false)
             .connect_with(options.read_only(true))
             .await?;
-        Ok(Self { writer, reader, outage: Arc::default() })
+        Ok(Self { writer, reader, outage: Arc::default(), folder: folder.to_owned() })
+    }
+}
+
+impl SqlitePools {
+    /// Whether the disk has room for more than the next page: one that is full may still take a short statement where a
+    /// longer one has failed.
+    pub(super) async fn has_room(&self) -> bool {
+        let path = self.folder.join("langya.room");
+        let tried = tokio::task::spawn_blocking(move || {
+            let written = std::fs::write(&path, vec![0; ROOM]);
+            // Where it could not be made, there is nothing to take away.
+            let _ = std::fs::remove_file(&path);
+            written.is_ok()
+        });
+        tried.await.unwrap_or(false)
     }
 }
 
