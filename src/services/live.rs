@@ -6,7 +6,7 @@
 //! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
 //!
 //! A number means the same event wherever it is asked for. So whatever is told otherwise than it was told before, by a
-//! battle that is read back or taken over, gets numbers that are [`APART`] or more from all former ones, and begins with a
+//! battle that is read back or taken over, gets numbers that are `APART` or more from all former ones, and begins with a
 //! turn: another log can then not be entered in its middle.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -120,6 +120,6 @@ async fn a_restart_of_the_server_is_ridden_out() {
         assert_eq!(kept, before + voted.load(Ordering::Relaxed), "after a restart that was {mode}");
     }
     store.close().await;
-    let (begun, ended) = (log.lines("trying again").len(), log.lines("answers again").len());
+    let (begun, ended) = (log.lines("the database fails").len(), log.lines("the database answers again").len());
     assert!((1..=2).contains(&begun) && begun == ended, "an outage is told once: {}", log.text());
 }
