@@ -222,9 +222,14 @@ fn keep_histories(folder: &Path, evidence: &Evidence, violations: &[Violation], 
     Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
+/// From so many seconds on a run is one that measures.
+const LONG_FORM: u64 = 300;
+
 fn beyond_limits(plan: &Plan, figures: &Figures) -> Vec<String> {
     let mut wrong = Vec::new();
-    if let Some(p99) = figures.recovery_p99().filter(|p99| *p99 >= RECOVERY_LIMIT) {
+    // A time is judged by the long form only, which is run to measure: tests fail for what is wrong, not for what is slow.
+    let judged = figures.recovery_p99().filter(|_| plan.seconds >= LONG_FORM);
+    if let Some(p99) = judged.filter(|p99| *p99 >= RECOVERY_LIMIT) {
         wrong.push(format!("the 99th percentile of recoveries is {:.2} s", p99.as_secs_f64()));
     }
     let refused = figures.counted_under("vote refused");
