@@ -1,11 +1,17 @@
 //! What the code under test writes to the log on this thread.
 
 use std::io;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
+
+/// Where there is but one subscriber, a log line that another thread meets first, without one, is off for all threads.
+/// So there are always more, which nobody uses.
+static KNOWN: OnceLock<[Dispatch; 2]> = OnceLock::new();
 
 /// The log while this value lives.
 pub(crate) struct Log {
@@ -16,6 +22,8 @@ pub(crate) struct Log {
 impl Log {
     /// Keeps everything that this thread logs from now on.
     pub(crate) fn keep() -> Self {
+        KNOWN
+            .get_or_init(|| [(), ()].map(|()| Dispatch::new(tracing_subscriber::fmt().with_writer(io::sink).finish())));
         let text = watch::Sender::new(String::new());
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(Sink(text.clone())).finish();
         Self { text, _guard: tracing::subscriber::set_default(subscriber) }
