@@ -10,6 +10,7 @@ pub mod elo;
 pub mod interval;
 pub mod leaderboard;
 pub mod unbounded;
+pub mod vote_log;
 
 mod graph;
 mod newton;

@@ -9,11 +9,12 @@
 //! battle that is read back or taken over, gets numbers that are `APART` or more from all former ones, and begins with a
 //! turn: another log can then not be entered in its middle.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::battle::Side;
@@ -81,13 +82,23 @@ pub struct LiveBattle {
     /// Pseudonym of the visitor whose it is.
     pub visitor: String,
     state: Mutex<LiveState>,
-    head: watch::Sender<u64>,
+    head: watch::Sender<Head>,
     audience: watch::Sender<usize>,
     /// The last event that the watcher who is ahead of the others has.
-    furthest: watch::Sender<u64>,
-    moved: CancellationToken,
+    furthest: AtomicU64,
+    /// Told when watchers who were far behind are no more.
+    caught_up: Notify,
     /// A followed battle has something to tell.
     heard: CancellationToken,
+}
+
+/// What every watcher waits for.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// The number of the latest event.
+    seq: u64,
+    /// The battle goes on in another place.
+    moved: bool,
 }
 
 /// What changes while a battle lives; reached through [`LiveBattle::state`].
@@ -138,10 +149,10 @@ impl LiveBattle {
         Self {
             id: row.id.clone(),
             visitor: row.visitor.clone(),
-            head: watch::Sender::new(next_seq - 1),
+            head: watch::Sender::new(Head { seq: next_seq - 1, moved: false }),
             audience: watch::Sender::new(0),
-            furthest: watch::Sender::new(0),
-            moved: CancellationToken::new(),
+            furthest: AtomicU64::new(0),
+            caught_up: Notify::new(),
             heard: CancellationToken::new(),
             state: Mutex::new(LiveState { row, exchanges, stopper: None, followed: None, log: Vec::new(), next_seq }),
         }
@@ -292,7 +303,7 @@ impl LiveBattle {
 
     /// The battle goes on in another place: whoever watches has to come back and ask for it anew.
     pub(super) fn move_away(&self) {
-        self.moved.cancel();
+        self.head.send_modify(|head| head.moved = true);
     }
 
     /// Whether another instance answers it.
@@ -339,7 +350,7 @@ impl LiveBattle {
     }
 
     fn announce(&self, state: &LiveState) {
-        self.head.send_replace(state.next_seq - 1);
+        self.head.send_modify(|head| head.seq = state.next_seq - 1);
     }
 
     /// Watches the battle; events up to `after` are known already.
@@ -352,7 +363,7 @@ impl LiveBattle {
     /// The number of the latest event.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
-        *self.head.borrow()
+        self.head.borrow().seq
     }
 
     /// Whether a turn is under way: the battle waits for models, not for its visitor.
@@ -376,15 +387,18 @@ impl LiveBattle {
 
     /// Whether even the quickest watcher is many events behind, or was when it left.
     pub(super) fn readers_are_behind(&self) -> bool {
-        self.last_seq().saturating_sub(*self.furthest.borrow()) > BEHIND
+        self.last_seq().saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
     }
 
     /// Waits while [`LiveBattle::readers_are_behind`].
     pub(super) async fn readers_catch_up(&self) {
-        let mut furthest = self.furthest.subscribe();
-        while self.readers_are_behind() {
-            // The sender lives in `self`, so waiting cannot fail.
-            let _ = furthest.changed().await;
+        loop {
+            // Asked for before the look, so that what happens in between is not missed.
+            let caught_up = self.caught_up.notified();
+            if !self.readers_are_behind() {
+                return;
+            }
+            caught_up.await;
         }
     }
 
@@ -472,7 +486,7 @@ fn exchanges(turns: Vec<TurnRow>, replies: &[ReplyRow]) -> Vec<Exchange> {
 #[derive(Debug)]
 pub struct Watcher {
     battle: Arc<LiveBattle>,
-    head: watch::Receiver<u64>,
+    head: watch::Receiver<Head>,
     told: u64,
 }
 
@@ -493,13 +507,9 @@ impl Watcher {
     /// nothing is taken before it returns.
     pub async fn next(&mut self) -> Option<Vec<Entry>> {
         let told = self.told;
-        tokio::select! {
-            biased;
-            // The sender lives in `self.battle`, so waiting cannot fail.
-            _ = self.head.wait_for(|head| *head > told) => {}
-            () = self.battle.moved.cancelled() => return None,
-        }
-        Some(self.missed())
+        // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to tell.
+        let head = self.head.wait_for(|head| head.seq > told || head.moved).await.ok().map(|head| *head)?;
+        (head.seq > told).then(|| self.missed())
     }
 
     /// The number of the latest event that was told.
@@ -513,9 +523,10 @@ impl Watcher {
         let state = self.battle.state();
         let first = state.log.partition_point(|entry| entry.seq <= self.told);
         self.told = state.next_seq - 1;
-        self.battle
-            .furthest
-            .send_if_modified(|furthest| std::mem::replace(furthest, self.told.max(*furthest)) < self.told);
+        let before = self.battle.furthest.fetch_max(self.told, Ordering::AcqRel);
+        if self.told.saturating_sub(before) > BEHIND {
+            self.battle.caught_up.notify_waiters();
+        }
         state.log[first..].to_vec()
     }
 }

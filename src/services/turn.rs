@@ -148,6 +148,8 @@ impl<'a> Turn<'a> {
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
         let shutdown = self.parts.tasks.shutdown();
+        // Whoever waits for the end stands in a list: once a turn, not once a token.
+        let mut ended = pin!(shutdown.cancelled());
         let mut left = pin!(nobody_is_there(self.battle, self.parts, grace));
         // A dropped sender never stops a turn: only a message does.
         let mut stop = pin!(async {
@@ -167,7 +169,7 @@ impl<'a> Turn<'a> {
                 biased;
                 () = &mut stop => return self.cut(),
                 () = &mut left => return self.cut(),
-                () = shutdown.cancelled() => return self.cut(),
+                () = &mut ended => return self.cut(),
                 _ = tick(&mut self.ticker), if due => self.show(),
                 () = self.battle.readers_catch_up(), if behind => {}
                 part = a.next_part(), if read_a => self.take(Side::A, part).await,

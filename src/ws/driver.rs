@@ -4,6 +4,7 @@
 //! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
 
 use std::io::ErrorKind;
+use std::pin::pin;
 use std::str::Utf8Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,6 @@ use actix_web::error::PayloadError;
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
-use tokio_util::sync::CancellationToken;
 
 use super::flood::{Flood, Verdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
@@ -88,6 +88,9 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
 impl Driver {
     async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
         let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
+        // Waiting for the end takes a place in a list of all who wait: once a socket, not once a token.
+        let (mut drained, mut ended) = (pin!(draining.cancelled()), pin!(shutdown.cancelled()));
+        let mut leaving = false;
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -97,14 +100,17 @@ impl Driver {
                     None => return Err(close(Closing::Moved)),
                 },
                 frame = inbox.next() => self.take(frame).await?,
-                () = look_for_the_end(&draining) => self.leave_if_through(inbox).await?,
+                () = &mut drained, if !leaving => leaving = true,
+                () = tokio::time::sleep(LOOK_WHILE_DRAINING), if leaving => {
+                    self.leave_if_through(inbox).await?;
+                }
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
                     }
                     within_limit(self.session.ping(b"")).await?;
                 }
-                () = shutdown.cancelled() => return Err(close(Closing::Restart)),
+                () = &mut ended => return Err(close(Closing::Restart)),
             }
         }
     }
@@ -325,12 +331,6 @@ async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
 /// Waits for a client to take something in, but not for ever.
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
     tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
-}
-
-/// Waits for the drain, and then for the next look.
-async fn look_for_the_end(draining: &CancellationToken) {
-    draining.cancelled().await;
-    tokio::time::sleep(LOOK_WHILE_DRAINING).await;
 }
 
 /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
