@@ -8,6 +8,7 @@ pub mod import;
 pub mod models;
 pub mod serve;
 mod signals;
+pub mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Command {
     Import(import::ImportOptions),
     /// Write the vote log to a file.
     Export(export::ExportOptions),
+    /// Make votes from known strengths, to see what a number of votes can tell.
+    Simulate(simulate::SimulateOptions),
 }
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -83,6 +86,7 @@ pub fn run() -> ExitCode {
             Command::Fit(command) => fit::run(command, &env).await,
             Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
+            Command::Simulate(options) => simulate::run(options),
         }
     });
     done.unwrap_or_else(|error| {

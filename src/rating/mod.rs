@@ -12,6 +12,8 @@ pub mod interval;
 pub mod leaderboard;
 pub mod scoring;
 pub mod tally;
+pub mod simulate;
+pub mod style;
 pub mod unbounded;
 pub mod vote_log;
 
@@ -41,6 +43,12 @@ pub enum FitError {
     /// The anchor's rating is not a number.
     #[error("the anchor's rating is {0}: give a finite number, for example 1000")]
     AnchorRating(f64),
+    /// Style control of votes without counts of style.
+    #[error("the votes have no counts of style: give tokens, headings, lists and bold of both sides")]
+    NoStyle,
+    /// Clusters of voters without voters.
+    #[error("the votes name no voters: give a column of voters or use sandwich intervals")]
+    NoVoters,
     /// The optimiser could not go on.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),

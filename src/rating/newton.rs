@@ -44,17 +44,43 @@ pub(super) struct Optimum {
 /// Strengths of least loss, found from `start`, whose gauge sums are kept.
 pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, FitError> {
     let votes = loss.votes;
-    let run = Executor::new(loss, NewtonCholesky)
+    let found = descend(loss, start)?;
+    Ok(Optimum {
+        strengths: found.point,
+        loss: found.cost * votes,
+        iterations: found.iterations,
+        converged: found.converged,
+    })
+}
+
+/// Where a search ended.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) point: DVector<f64>,
+    /// The cost there, as the problem states it.
+    pub(super) cost: f64,
+    pub(super) iterations: u64,
+    pub(super) converged: bool,
+}
+
+/// The point of least cost of a smooth convex problem, found from `start`.
+pub(super) fn descend<O>(problem: O, start: DVector<f64>) -> Result<Found, FitError>
+where
+    O: CostFunction<Param = DVector<f64>, Output = f64>
+        + Gradient<Param = DVector<f64>, Gradient = DVector<f64>>
+        + Hessian<Param = DVector<f64>, Hessian = DMatrix<f64>>,
+{
+    let run = Executor::new(problem, NewtonCholesky)
         .configure(|state: NewtonState| state.param(start).max_iters(MAX_ITERATIONS))
         .ctrlc(false)
         .run()
         .map_err(|error| FitError::Solver(error.into()))?;
     let mut state = run.state;
-    // The last point, not argmin's "best": near the end the losses differ only by rounding.
-    let strengths = state.take_param().ok_or_else(|| FitError::Solver("the solver kept no result".into()))?;
-    Ok(Optimum {
-        strengths,
-        loss: state.get_cost() * votes,
+    // The last point, not argmin's "best": near the end the costs differ only by rounding.
+    let point = state.take_param().ok_or_else(|| FitError::Solver("the solver kept no result".into()))?;
+    Ok(Found {
+        point,
+        cost: state.get_cost(),
         iterations: state.get_iter(),
         converged: state.get_termination_reason() == Some(&TerminationReason::SolverConverged),
     })
@@ -92,31 +118,31 @@ impl PairLoss {
         }
         curvature
     }
+}
 
-    /// Takes each gauge's mean out of a vector.
-    fn project(&self, vector: &mut DVector<f64>) {
-        for gauge in &self.gauges {
-            let mean = gauge.iter().map(|&i| vector[i]).sum::<f64>() / real_len(gauge.len());
-            gauge.iter().for_each(|&i| vector[i] -= mean);
-        }
+/// Takes each gauge's mean out of a vector.
+pub(super) fn project(gauges: &[Vec<usize>], vector: &mut DVector<f64>) {
+    for gauge in gauges {
+        let mean = gauge.iter().map(|&i| vector[i]).sum::<f64>() / real_len(gauge.len());
+        gauge.iter().for_each(|&i| vector[i] -= mean);
     }
+}
 
-    /// Takes each gauge's mean out of every column and row, and puts `stiffness` in the directions so freed: the matrix
-    /// can then be inverted, and steps within the gauges are those of the matrix itself.
-    fn project_matrix(&self, matrix: &mut DMatrix<f64>, stiffness: f64) {
-        for gauge in &self.gauges {
-            let size = real_len(gauge.len());
-            for mut column in matrix.column_iter_mut() {
-                let mean = gauge.iter().map(|&i| column[i]).sum::<f64>() / size;
-                gauge.iter().for_each(|&i| column[i] -= mean);
-            }
-            for mut row in matrix.row_iter_mut() {
-                let mean = gauge.iter().map(|&i| row[i]).sum::<f64>() / size;
-                gauge.iter().for_each(|&i| row[i] -= mean);
-            }
-            for &i in gauge {
-                gauge.iter().for_each(|&j| matrix[(i, j)] += stiffness / size);
-            }
+/// Takes each gauge's mean out of every column and row, and puts `stiffness` in the directions so freed: the matrix
+/// can then be inverted, and steps within the gauges are those of the matrix itself.
+pub(super) fn project_matrix(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
+    for gauge in gauges {
+        let size = real_len(gauge.len());
+        for mut column in matrix.column_iter_mut() {
+            let mean = gauge.iter().map(|&i| column[i]).sum::<f64>() / size;
+            gauge.iter().for_each(|&i| column[i] -= mean);
+        }
+        for mut row in matrix.row_iter_mut() {
+            let mean = gauge.iter().map(|&i| row[i]).sum::<f64>() / size;
+            gauge.iter().for_each(|&i| row[i] -= mean);
+        }
+        for &i in gauge {
+            gauge.iter().for_each(|&j| matrix[(i, j)] += stiffness / size);
         }
     }
 }
@@ -140,7 +166,7 @@ pub(super) fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
-fn mean_diagonal(matrix: &DMatrix<f64>) -> f64 {
+pub(super) fn mean_diagonal(matrix: &DMatrix<f64>) -> f64 {
     let mean = matrix.trace() / real_len(matrix.nrows());
     if mean > 0.0 { mean } else { 1.0 }
 }
@@ -168,7 +194,7 @@ impl Gradient for PairLoss {
 
     fn gradient(&self, strengths: &DVector<f64>) -> Result<DVector<f64>, Error> {
         let mut gradient = self.slopes(strengths) / self.votes;
-        self.project(&mut gradient);
+        project(&self.gauges, &mut gradient);
         Ok(gradient)
     }
 }
@@ -180,7 +206,7 @@ impl Hessian for PairLoss {
     fn hessian(&self, strengths: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
         let mut hessian = self.curvature(strengths) / self.votes;
         let stiffness = mean_diagonal(&hessian);
-        self.project_matrix(&mut hessian, stiffness);
+        project_matrix(&self.gauges, &mut hessian, stiffness);
         Ok(hessian)
     }
 }

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 // ---------------------------------------------------------------------------------------------------- goldens
 
 /// Reference votes and results that are too large to keep here: beside the checkout, or where `LANGYA_SHARED` says.
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
     if folder.join("golden").is_dir() {
@@ -31,7 +31,7 @@ fn shared() -> Option<PathBuf> {
 }
 
 /// A column of a golden file by model.
-fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
+pub(crate) fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
     let mut reader = csv::Reader::from_path(file).unwrap();
     let header = reader.headers().unwrap().clone();
     let place = header.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column} in {file:?}"));
