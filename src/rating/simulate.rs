@@ -19,7 +19,7 @@ use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution, StandardNormal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::newton::logistic;
+use super::loss::logistic;
 use super::style::FEATURES;
 use super::{CENTRE, POINTS_PER_STRENGTH, real_len};
 use crate::battle::Outcome;
