@@ -14,4 +14,5 @@ pub mod simulation;
 pub mod tasks;
 mod turn;
 pub mod vote_file;
+pub mod vote_log;
 pub mod voting;
