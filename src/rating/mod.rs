@@ -10,7 +10,6 @@ pub mod comparison;
 pub mod elo;
 pub mod interval;
 pub mod leaderboard;
-
 pub mod scoring;
 pub mod simulate;
 pub mod style;
