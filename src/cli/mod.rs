@@ -9,6 +9,7 @@ pub mod models;
 pub mod serve;
 mod signals;
 pub mod simulate;
+mod slice_flags;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -113,6 +114,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             // A transparent error hides its source from the chain, so both are named.
             || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()
+            || cause.is::<crate::rating::slice::SliceError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || cause.downcast_ref::<TransferError>().is_some_and(|error| {
                 matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))

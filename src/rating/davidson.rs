@@ -18,11 +18,8 @@ use super::tally::{PairTally, Tally};
 /// # Errors
 /// [`FitError::Solver`] as there.
 pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
-    let likelihood = if is_finite(tally.models.len(), &tally.pairs) {
-        Likelihood::Davidson
-    } else {
-        Likelihood::BradleyTerry
-    };
+    let likelihood =
+        if is_finite(tally.models.len(), &tally.pairs) { Likelihood::Davidson } else { Likelihood::BradleyTerry };
     bradley_terry::fit_by(tally, likelihood)
 }
 

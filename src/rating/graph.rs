@@ -118,9 +118,9 @@ pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> 
 pub(super) fn connected_both_ways(models: usize, pairs: &[PairTally], members: &[usize]) -> bool {
     let graph = Graph::new(models, pairs);
     let all = |seen: &[bool]| members.iter().all(|&model| seen[model]);
-    members.first().is_none_or(|&start| {
-        all(&graph.reach(start, &graph.beaten)) && all(&graph.reach(start, &graph.beaten_by))
-    })
+    members
+        .first()
+        .is_none_or(|&start| all(&graph.reach(start, &graph.beaten)) && all(&graph.reach(start, &graph.beaten_by)))
 }
 
 /// Edges from each model to those it won or tied against, and back.

@@ -50,12 +50,11 @@ impl ConfidenceLevel {
 
 /// How sure a fit is of its parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Uncertainty {
-    /// Standard errors of the strengths, by position in [`Tally::models`]. `None` for an unbounded model and for one that
-    /// is alone in its component, where the votes say nothing of its strength.
-    pub errors: Vec<Option<f64>>,
+pub(super) struct Uncertainty {
+    /// Standard errors of the strengths, as [`sandwich`] gives them.
+    errors: Vec<Option<f64>>,
     /// Standard error of ln ν, where it was fitted.
-    pub log_nu: Option<f64>,
+    log_nu: Option<f64>,
 }
 
 impl Uncertainty {
@@ -108,11 +107,17 @@ impl Uncertainty {
     }
 }
 
-/// Standard errors by the sandwich formula.
+/// Standard errors of the strengths by the sandwich formula, by position in [`Tally::models`]. `None` for an unbounded model
+/// and for one that is alone in its component, where the votes say nothing of its strength.
 ///
 /// # Errors
 /// [`FitError::Solver`] where the curvature cannot be inverted.
-pub fn sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, FitError> {
+pub fn sandwich(tally: &Tally, fit: &Fit) -> Result<Vec<Option<f64>>, FitError> {
+    Ok(joint_sandwich(tally, fit)?.errors)
+}
+
+/// Standard errors of all parameters by the sandwich formula.
+pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, FitError> {
     let mut found = Uncertainty::unknown(tally.models.len());
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
     for block in fit.blocks() {

@@ -14,7 +14,7 @@ use super::cluster::cluster;
 use super::comparison::ComparisonSet;
 use super::davidson;
 use super::elo::EloTable;
-use super::interval::{ConfidenceLevel, Ends, Intervals, sandwich};
+use super::interval::{ConfidenceLevel, Ends, Intervals, joint_sandwich};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::notes::notes;
 use super::placing::{Placed, move_to_anchor, place};
@@ -303,7 +303,7 @@ fn rank_tally(
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
     let (intervals, bootstrap) = match interval {
-        IntervalMethod::Sandwich => (sandwich(&tally, &fit)?.around(&fit, options.confidence), None),
+        IntervalMethod::Sandwich => (joint_sandwich(&tally, &fit)?.around(&fit, options.confidence), None),
         IntervalMethod::Cluster => {
             let log = log.ok_or(FitError::NoVoters)?;
             (cluster(log, options.scoring, &weights, &tally, &fit)?.around(&fit, options.confidence), None)

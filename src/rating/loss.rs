@@ -119,12 +119,7 @@ pub(super) struct PairLoss {
 }
 
 impl PairLoss {
-    pub(super) fn new(
-        likelihood: Likelihood,
-        models: usize,
-        pairs: Vec<PairTally>,
-        gauges: Vec<Vec<usize>>,
-    ) -> Self {
+    pub(super) fn new(likelihood: Likelihood, models: usize, pairs: Vec<PairTally>, gauges: Vec<Vec<usize>>) -> Self {
         let votes = pairs.iter().map(|pair| pair.points_first() + pair.points_second()).sum::<f64>().max(1.0);
         Self { likelihood, models, pairs, gauges, votes }
     }
@@ -221,5 +216,9 @@ pub(super) fn softplus(x: f64) -> f64 {
 /// ln(1 + e^x + e^y), without overflow and exact in relative terms where it is small.
 fn softplus_of_two(x: f64, y: f64) -> f64 {
     let most = x.max(y);
-    if most <= 0.0 { (x.exp() + y.exp()).ln_1p() } else { most + ((-most).exp() + (x - most).exp() + (y - most).exp()).ln() }
+    if most <= 0.0 {
+        (x.exp() + y.exp()).ln_1p()
+    } else {
+        most + ((-most).exp() + (x - most).exp() + (y - most).exp()).ln()
+    }
 }

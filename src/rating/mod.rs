@@ -59,7 +59,9 @@ pub enum FitError {
     #[error("the votes name no voters: give a column of voters or use sandwich intervals")]
     NoVoters,
     /// Weights by the probability of pairs without these.
-    #[error("the votes do not say how likely their pairs were: give a column pair_probability or reweight by pair-count")]
+    #[error(
+        "the votes do not say how likely their pairs were: give a column pair_probability or reweight by pair-count"
+    )]
     NoPairProbabilities,
     /// A probability that cannot be one.
     #[error("the pair of rated vote {vote} has probability {probability}: give a number above 0 and at most 1")]

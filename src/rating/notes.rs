@@ -2,7 +2,7 @@
 
 use super::bootstrap::BootstrapReport;
 use super::bradley_terry::Direction;
-use super::leaderboard::{Leaderboard, LeaderboardOptions, Method, RankedModel};
+use super::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel};
 use super::scoring::TieRule;
 use super::tally::Tally;
 
@@ -28,6 +28,7 @@ pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOpt
         notes.extend(bridges(board));
     }
     notes.extend(board.bootstrap.and_then(not_finite));
+    notes.extend(one_voter(board));
     notes
 }
 
@@ -41,6 +42,18 @@ fn ties(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Opt
         } else {
             "these votes give Davidson's tie parameter no finite value, so a tie counts half a win to each side".into()
         }
+    })
+}
+
+/// Why there are no intervals by voter.
+fn one_voter(board: &Leaderboard) -> Option<String> {
+    let rated = |model: &&RankedModel| model.unbounded.is_none();
+    let compared = |model: &RankedModel| {
+        board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
+    };
+    let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
+    (board.interval == IntervalMethod::Cluster && board.models.iter().filter(rated).any(missing)).then(|| {
+        "all votes of a group of models are one voter's, so nothing says how much voters differ: they have no intervals".into()
     })
 }
 

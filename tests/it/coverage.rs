@@ -99,22 +99,22 @@ fn small() -> SimulationOptions {
 
 #[test]
 fn sandwich_intervals_cover_the_truth() {
-    coverage(&small(), 600, StyleErrors::Votes, false)[0].holds();
+    coverage(&small(), 400, StyleErrors::Votes, false)[0].holds();
 }
 
 #[test]
 fn intervals_under_style_control_cover_the_truth() {
-    let options = SimulationOptions { style: [0.5, 0.2, -0.3, 0.0], ..small() };
-    let [strengths, effects] = coverage(&options, 800, StyleErrors::Votes, true);
+    let options = SimulationOptions { models: 5, style: [0.5, 0.2, -0.3, 0.0], ..small() };
+    let [strengths, effects] = coverage(&options, 400, StyleErrors::Votes, true);
     strengths.holds();
     effects.holds();
 }
 
 #[test]
 fn where_votes_of_a_voter_hang_together_only_clustered_intervals_cover_the_truth() {
-    let options = SimulationOptions { voters: 80, voter_spread: 0.5, ..small() };
-    coverage(&options, 1600, StyleErrors::Voters, false)[0].holds();
-    let plain = coverage(&options, 1600, StyleErrors::Votes, false)[0].share();
+    let options = SimulationOptions { models: 5, voters: 60, voter_spread: 0.5, ..small() };
+    coverage(&options, 600, StyleErrors::Voters, false)[0].holds();
+    let plain = coverage(&options, 600, StyleErrors::Votes, false)[0].share();
     assert!(plain < 0.9, "votes taken for independent ones seem surer than they are: {plain}");
 }
 

@@ -28,6 +28,7 @@ mod metrics;
 mod pairing;
 mod providers;
 mod rating;
+mod rating_methods;
 mod ready;
 mod redis_bus;
 mod reload;

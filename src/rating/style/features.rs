@@ -64,7 +64,7 @@ impl StyledVotes {
     ) -> Self {
         let counted: Vec<u32> = (0_u32..)
             .zip(&log.outcomes)
-            .filter_map(|(row, &outcome)| options.scoring.points_a(outcome).map(|_| row))
+            .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
             .collect();
         let scales = columns_of(columns).map(|counts| Scale::of(counts, &counted));
         let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
