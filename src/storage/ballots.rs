@@ -110,10 +110,11 @@ impl TakesBallots for Postgres {
     }
 }
 
-/// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number.
+/// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number. The places
+/// have no names: the driver asks for the name of each, and SQLite would look through all of them each time.
 fn for_sqlite(ballots: usize) -> String {
-    let row = |ballot: usize| format!("({})", places(ballot * COLUMNS.len()));
-    let rows = (0..ballots).map(row).collect::<Vec<_>>().join(", ");
+    let row = format!("({})", ["?"; COLUMNS.len()].join(", "));
+    let rows = vec![row; ballots].join(", ");
     let columns = COLUMNS.join(", ");
     format!("WITH ballots ({columns}) AS (VALUES {rows}) {INSERT} FROM ballots CROSS JOIN battles {JOIN} {KEEP_FIRST}")
 }
@@ -121,13 +122,13 @@ fn for_sqlite(ballots: usize) -> String {
 /// There are other writers here, so the battles are locked until the commit; a trigger has groups of votes wait for each
 /// other before they draw their numbers.
 fn for_postgres() -> String {
-    let (places, columns) = (places(0), COLUMNS.join(", "));
+    let (places, columns) = (places(), COLUMNS.join(", "));
     format!(
         "{INSERT} FROM UNNEST({places}) AS ballots ({columns}) JOIN battles {JOIN} FOR UPDATE OF battles {KEEP_FIRST}"
     )
 }
 
-/// The placeholders of one ballot's columns, after those before it.
-fn places(before: usize) -> String {
-    (1..=COLUMNS.len()).map(|column| format!("${}", before + column)).collect::<Vec<_>>().join(", ")
+/// The places of one ballot's columns.
+fn places() -> String {
+    (1..=COLUMNS.len()).map(|column| format!("${column}")).collect::<Vec<_>>().join(", ")
 }
