@@ -10,15 +10,18 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::Location;
+use super::vote_files::ReadFlags;
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
-use crate::rating::comparison::{Scoring, TieRule};
-use crate::rating::elo::EloTable;
 use crate::rating::interval::ConfidenceLevel;
-use crate::rating::leaderboard::{Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank};
-use crate::services::leaderboard::VoteTally;
-use crate::services::vote_file::{VoteFileError, read_votes};
+use crate::rating::leaderboard::{
+    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank_log,
+};
+use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::rating::vote_log::Wanted;
+use crate::services::vote_file::{self, VoteFileError};
+use crate::services::vote_log::read_log;
 use crate::storage::{IfMissing, Store};
 
 /// Arguments of `langya fit`.
@@ -50,20 +53,18 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    let mut tally = VoteTally::default();
-    tally.catch_up(&store, |_, _| {}).await?;
-    let elo = EloTable::replay(&tally.comparisons, leaderboard_options.scoring);
-    let mut board = rank(&tally.comparisons, &elo, &leaderboard_options)?;
-    board.votes.read = tally.read;
-    Ok(board)
+    Ok(rank_log(&read_log(&store).await?, &leaderboard_options)?)
 }
 
 /// What `langya fit` can be asked.
 #[derive(Debug, Clone, Args)]
 pub struct FitOptions {
-    /// CSV files with model_a, model_b and winner; without them the database is read
+    /// Files of votes: Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; without them the database is read
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub votes: Vec<PathBuf>,
+    /// How those files are read.
+    #[command(flatten)]
+    pub reading: ReadFlags,
     /// Rate by Bradley–Terry (bt) or by Elo in log order (elo)
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
@@ -78,7 +79,7 @@ pub struct FitOptions {
     pub ties: TieRule,
     /// What a vote for "both bad" counts: half a win to each side, or nothing
     #[arg(long, value_name = "half|drop", default_value = "half")]
-    pub both_bad: TieRule,
+    pub both_bad: BothBadRule,
     /// Hold one model at a given rating, instead of the mean at 1000
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
@@ -139,9 +140,8 @@ impl FitOptions {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    let comparisons = read_votes(&options.votes)?;
-    let elo = EloTable::replay(&comparisons, leaderboard_options.scoring);
-    Ok(rank(&comparisons, &elo, &leaderboard_options)?)
+    let log = vote_file::read_log(&options.votes, Wanted::default(), &options.reading.options())?;
+    Ok(rank_log(&log, &leaderboard_options)?)
 }
 
 /// The leaderboard as text in the format that the options name.
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn unknown_choices_are_refused_as_bad_usage() {
         for (flag, choices) in [
-            ("--ties=davidson", "expected half or drop"),
+            ("--ties=x", "expected half, drop or davidson"),
             ("--both-bad=x", "expected half or drop"),
             ("--method=mle", "expected bt or elo"),
             ("--interval=exact", "expected sandwich or none"),

@@ -26,7 +26,6 @@ use std::path::Path;
 pub use columns::ColumnNames;
 pub use error::{Place, RowError, VoteFileError};
 
-use crate::rating::comparison::ComparisonSet;
 use crate::rating::vote_log::{VoteLog, Wanted};
 use batch::Batch;
 use lines::Stopped;
@@ -64,22 +63,6 @@ pub fn read_log<P: AsRef<Path>>(paths: &[P], wanted: Wanted, options: &ReadOptio
         total.votes.log.sort_by_time();
     }
     Ok(total.votes.into_log(wanted))
-}
-
-/// Reads models and outcomes only, as one vote after the other.
-///
-/// # Errors
-/// As [`read_log`].
-pub fn read_votes<P: AsRef<Path>>(paths: &[P]) -> Result<ComparisonSet, VoteFileError> {
-    let log = read_log(paths, Wanted::default(), &ReadOptions::default())?;
-    let names = log.models.as_slice();
-    let mut comparisons = ComparisonSet::new();
-    for ((&a, &b), &outcome) in log.a.iter().zip(&log.b).zip(&log.outcomes) {
-        comparisons
-            .record(&names[a as usize], &names[b as usize], outcome)
-            .expect("a row of one model against itself is refused as it is read");
-    }
-    Ok(comparisons)
 }
 
 /// The votes of one file.

@@ -122,7 +122,7 @@ fn files_without_the_columns_are_refused_by_name() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = read_votes(&["no/such/votes.csv"]).unwrap_err().to_string();
+    let error = read_log(&["no/such/votes.csv"], EVERYTHING, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("cannot read the votes file no/such/votes.csv: "), "{error}");
 }
 
