@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::Location;
 use super::slice_flags::SliceFlags;
+use super::vote_files::ReadFlags;
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bootstrap::BootstrapOptions;
@@ -21,9 +22,9 @@ use crate::rating::leaderboard::{
 };
 use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::rating::slice::SliceError;
-use crate::rating::vote_log::VoteLog;
+use crate::rating::vote_log::{VoteLog, Wanted};
 use crate::rating::weighting::Reweight;
-use crate::services::vote_file::{VoteFileError, read_votes};
+use crate::services::vote_file::{self, VoteFileError};
 use crate::services::vote_log::read_log;
 use crate::storage::{IfMissing, Store};
 
@@ -62,9 +63,12 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
 /// What `langya fit` can be asked.
 #[derive(Debug, Clone, Args)]
 pub struct FitOptions {
-    /// CSV files with model_a, model_b and winner; without them the database is read
+    /// Files of votes: Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; without them the database is read
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub votes: Vec<PathBuf>,
+    /// How those files are read.
+    #[command(flatten)]
+    pub reading: ReadFlags,
     /// Rate by Bradley–Terry (bt) or by Elo in log order (elo)
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
@@ -157,6 +161,17 @@ impl FitOptions {
         })
     }
 
+    /// The columns that the fit reads beside models and outcome.
+    fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted {
+            voters: self.interval == IntervalMethod::Cluster,
+            pair_probabilities: self.reweight == Reweight::PairProbability,
+            ..Wanted::default()
+        };
+        self.slice.slice().want(&mut wanted);
+        wanted
+    }
+
     fn scoring(&self) -> Scoring {
         if self.without_ties {
             return Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop };
@@ -171,7 +186,8 @@ impl FitOptions {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    leaderboard_of_log(read_votes(&options.votes)?, options, &leaderboard_options)
+    let log = vote_file::read_log(&options.votes, options.wanted(), &options.reading.options())?;
+    leaderboard_of_log(log, options, &leaderboard_options)
 }
 
 /// Fits the votes of the slice that the options name.

@@ -13,12 +13,12 @@ use langya::rating::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOption
 use langya::rating::matrices::Matrices;
 use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::rating::slice::{Slice, SliceError, Turns};
-use langya::rating::vote_log::{Labels, VoteLog};
+use langya::rating::vote_log::{Labels, VoteLog, Wanted};
 use langya::rating::weighting::Reweight;
-use langya::services::vote_file::read_votes;
+use langya::services::vote_file::{ReadOptions, read_log};
 use proptest::prelude::*;
 
-use crate::rating::{agree, board_of, connected_votes, line, log_of, points, recorded, shared};
+use crate::rating::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};
 
 /// The normal quantile of a 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
@@ -44,7 +44,7 @@ fn near(got: f64, expected: f64) {
 #[test]
 fn weights_by_pair_count_agree_with_the_exact_results() {
     let Some(shared) = shared() else { return };
-    let log = read_votes(&[shared.join("data/llmfao.csv")]).unwrap();
+    let log = read_votes(&shared.join("data/llmfao.csv"));
     let options = LeaderboardOptions { reweight: Reweight::PairCount, ..LeaderboardOptions::default() };
     let (board, golden) = (board_of(&log, &options), shared.join("golden/llmfao/bt_reweighted.csv"));
     agree(&board, &golden, "exact_rating", 1e-6, |model| model.rating);
@@ -56,7 +56,7 @@ fn weights_by_pair_count_agree_with_the_exact_results() {
 fn matrices_agree_with_the_exact_results() {
     let Some(shared) = shared() else { return };
     let matrices = |name: &str| {
-        let log = read_votes(&[shared.join(format!("data/{name}.csv"))]).unwrap();
+        let log = read_votes(&shared.join(format!("data/{name}.csv")));
         board_of(&log, &LeaderboardOptions { matrices: true, ..LeaderboardOptions::default() }).matrices.unwrap()
     };
     let (llmfao, synthetic) = (matrices("llmfao"), matrices("synth_5000"));
@@ -103,14 +103,8 @@ fn agree_with_predictions(matrices: &Matrices, golden: &Path) {
 fn voters_of_llmfao_widen_its_intervals() {
     let Some(shared) = shared() else { return };
     let file = shared.join("data/llmfao.csv");
-    let mut log = read_votes(&[&file]).unwrap();
-    let mut voters = Labels::default();
-    let mut reader = csv::Reader::from_path(&file).unwrap();
-    for row in reader.deserialize::<BTreeMap<String, String>>() {
-        let position = voters.names.position(&row.unwrap()["worker"]);
-        voters.rows.push(position);
-    }
-    log.voters = Some(voters);
+    let wanted = Wanted { voters: true, ..Wanted::default() };
+    let log = read_log(&[file], wanted, &ReadOptions::default()).unwrap();
     let (plain, clustered) =
         (board_of(&log, &by(IntervalMethod::Sandwich)), board_of(&log, &by(IntervalMethod::Cluster)));
     let ratio =
