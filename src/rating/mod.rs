@@ -8,6 +8,7 @@
 pub mod bradley_terry;
 pub mod comparison;
 pub mod elo;
+pub mod insight;
 pub mod interval;
 pub mod leaderboard;
 pub mod scoring;
@@ -49,6 +50,11 @@ pub enum FitError {
     /// Clusters of voters without voters.
     #[error("the votes name no voters: give a column of voters or use sandwich intervals")]
     NoVoters,
+    /// Insight into a fit that it does not know.
+    #[error(
+        "insight is of plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
+    )]
+    PlainInsight,
     /// The optimiser could not go on.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),
