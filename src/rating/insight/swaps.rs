@@ -181,7 +181,7 @@ fn swap(before: &Tally, after: &Tally) -> Swap {
             }
         }
     }
-    removed.sort_by(|x, y| y.votes.cmp(&x.votes));
+    removed.sort_by_key(|removed| std::cmp::Reverse(removed.votes));
     Swap { votes: removed.iter().map(|removed| removed.votes).sum(), removed }
 }
 
