@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::Location;
+use super::vote_files::ReadFlags;
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
@@ -18,7 +19,8 @@ use crate::rating::leaderboard::{
     Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank_log,
 };
 use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::services::vote_file::{VoteFileError, read_votes};
+use crate::rating::vote_log::Wanted;
+use crate::services::vote_file::{self, VoteFileError};
 use crate::services::vote_log::read_log;
 use crate::storage::{IfMissing, Store};
 
@@ -57,9 +59,12 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
 /// What `langya fit` can be asked.
 #[derive(Debug, Clone, Args)]
 pub struct FitOptions {
-    /// CSV files with model_a, model_b and winner; without them the database is read
+    /// Files of votes: Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; without them the database is read
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub votes: Vec<PathBuf>,
+    /// How those files are read.
+    #[command(flatten)]
+    pub reading: ReadFlags,
     /// Rate by Bradley–Terry (bt) or by Elo in log order (elo)
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
@@ -135,7 +140,8 @@ impl FitOptions {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    Ok(rank_log(&read_votes(&options.votes)?, &leaderboard_options)?)
+    let log = vote_file::read_log(&options.votes, Wanted::default(), &options.reading.options())?;
+    Ok(rank_log(&log, &leaderboard_options)?)
 }
 
 /// The leaderboard as text in the format that the options name.

@@ -9,6 +9,7 @@ pub mod models;
 pub mod serve;
 mod signals;
 pub mod simulate;
+pub mod vote_files;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ enum Command {
     /// List the models, or ask each of them one question.
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
-    Fit(fit::FitCommand),
+    Fit(Box<fit::FitCommand>),
     /// Bring in an arena.
     Import(import::ImportOptions),
     /// Write the vote log to a file.
@@ -83,7 +84,7 @@ pub fn run() -> ExitCode {
         match cli.command {
             Command::Serve(options) => serve::run(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
-            Command::Fit(command) => fit::run(command, &env).await,
+            Command::Fit(command) => fit::run(*command, &env).await,
             Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
