@@ -10,6 +10,7 @@ pub mod bradley_terry;
 pub mod comparison;
 pub mod davidson;
 pub mod elo;
+pub mod insight;
 pub mod interval;
 pub mod leaderboard;
 pub mod matrices;
@@ -77,6 +78,11 @@ pub enum FitError {
     /// A bootstrap of votes that weigh differently within a pair.
     #[error("bootstrap intervals cannot allow for weights by pair probability: use sandwich or cluster intervals")]
     WeightedBootstrap,
+    /// Insight into a fit that it does not know.
+    #[error(
+        "insight is of plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
+    )]
+    PlainInsight,
     /// The optimiser could not go on.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -21,6 +21,7 @@ mod fleet;
 mod graceful;
 mod health;
 mod import;
+mod insight;
 mod instances;
 mod limits;
 mod logs;

@@ -1,6 +1,5 @@
 //! Style control against independent results and closed forms, its hard cases, and what must not matter.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
@@ -8,8 +7,9 @@ use langya::rating::bradley_terry::{Fit, Standing, fit};
 use langya::rating::comparison::{ComparisonSet, Scoring, Tally};
 use langya::rating::interval::sandwich;
 use langya::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
-use langya::rating::vote_log::{Labels, StyleColumns, VoteLog};
+use langya::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
 use langya::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use langya::services::vote_file::{ReadOptions, read_log};
 
 use crate::rating::{golden, shared};
 
@@ -18,29 +18,10 @@ const Z: f64 = 1.959_963_984_540_054;
 
 // ---------------------------------------------------------------------------------------------------- goldens
 
-/// A simulated log with plain columns.
+/// The log of a file with counts of style and voters.
 fn read(path: &Path) -> VoteLog {
-    let mut log = VoteLog { voters: Some(Labels::default()), ..VoteLog::default() };
-    let (mut style, mut voters) = (StyleColumns::default(), Labels::default());
-    for row in csv::Reader::from_path(path).unwrap().deserialize::<BTreeMap<String, String>>() {
-        let row = row.unwrap();
-        let outcome = match row["winner"].as_str() {
-            "model_a" => AWins,
-            "model_b" => BWins,
-            "tie" => Tie,
-            "both_bad" => BothBad,
-            other => panic!("{other}"),
-        };
-        log.push(&row["model_a"], &row["model_b"], outcome).unwrap();
-        let counts = |name: &str| ["a", "b"].map(|side| row[&format!("{name}_{side}")].parse().unwrap());
-        style.tokens.push(counts("tokens"));
-        style.headings.push(counts("headers"));
-        style.lists.push(counts("lists"));
-        style.bold.push(counts("bold"));
-        voters.rows.push(voters.names.position(&row["voter_id"]));
-    }
-    (log.style, log.voters) = (Some(style), Some(voters));
-    log
+    let wanted = Wanted { style: true, voters: true, ..Wanted::default() };
+    read_log(&[path], wanted, &ReadOptions::default()).unwrap()
 }
 
 #[test]
@@ -169,9 +150,9 @@ fn without_any_style_the_fit_is_the_plain_one() {
     let (tally, styled) = styled(&log, StyleErrors::Votes);
     let plain = fit(&tally).unwrap();
     let errors = sandwich(&tally, &plain).unwrap();
-    for model in 0..3 {
+    for (model, (one, other)) in styled.errors.iter().zip(&errors).enumerate() {
         near(strength(&styled.fit, model).unwrap(), strength(&plain, model).unwrap(), 1e-12, "strength");
-        near(styled.errors[model].unwrap(), errors[model].unwrap(), 1e-12, "error");
+        near(one.unwrap(), other.unwrap(), 1e-12, "error");
     }
     near(styled.fit.log_likelihood, plain.log_likelihood, 1e-9, "log likelihood");
     assert!(styled.effects.is_empty());
@@ -184,7 +165,7 @@ fn without_any_style_the_fit_is_the_plain_one() {
 
 #[test]
 fn neither_threads_nor_sides_nor_the_order_of_votes_matter() {
-    let votes = ordinary().repeat(500);
+    let votes = ordinary().repeat(300);
     let turned = |(a, b, outcome, counts): Vote| {
         let outcome = match outcome {
             AWins => BWins,

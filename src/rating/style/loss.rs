@@ -226,8 +226,8 @@ impl Sums {
             let weighed = terms.weight * x[i];
             self.slopes[i] += terms.slope * x[i];
             cell.cross[i] += weighed;
-            for j in i..COUNT {
-                self.squares[i][j] += weighed * x[j];
+            for (square, other) in self.squares[i][i..].iter_mut().zip(&x[i..]) {
+                *square += weighed * other;
             }
         }
     }
@@ -237,8 +237,8 @@ impl Sums {
         self.cells.extend(part.cells);
         for i in 0..COUNT {
             self.slopes[i] += part.slopes[i];
-            for j in i..COUNT {
-                self.squares[i][j] += part.squares[i][j];
+            for (square, more) in self.squares[i].iter_mut().zip(&part.squares[i]) {
+                *square += more;
             }
         }
     }
