@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::super::bradley_terry::{Fit, Standing};
-use super::super::newton::logistic;
+use super::super::loss::logistic;
 use super::super::real_len;
 use super::super::tally::{PairTally, Tally};
 use super::FitError;

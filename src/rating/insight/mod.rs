@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bradley_terry::{Direction, Fit, Standing, fit};
 use super::interval::ConfidenceLevel;
-use super::newton::logistic;
+use super::loss::logistic;
 use super::scoring::{Scoring, TieRule};
 use super::tally::Tally;
 use super::vote_log::VoteLog;

@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::bradley_terry::{Fit, fit};
-use super::super::newton::logistic;
+use super::super::loss::logistic;
 use super::super::real;
 use super::super::tally::{PairTally, Tally};
 use super::information::Information;

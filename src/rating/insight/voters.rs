@@ -10,7 +10,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
 use super::super::bradley_terry::{Fit, Standing, fit};
-use super::super::newton::logistic;
+use super::super::loss::logistic;
 use super::super::real_len;
 use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
