@@ -1,10 +1,10 @@
 //! The forest plot: each model's rating as a dot, its interval as a line.
 
-use super::axis::{Axis, label};
+use super::Frame;
+use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
-use super::words::{self, fill};
-use super::{Frame, words::Words as Said};
+use super::words::{Words as Said, fill};
 use crate::rating::CENTRE;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::leaderboard::RankedModel;
@@ -25,26 +25,26 @@ pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
     let said = frame.language.words();
     let rows = rows(models);
     let row = if models.len() > 40 { 18.0 } else { 24.0 };
-    let bottom = HEAD + row * super::axis::real(rows.len());
+    let bottom = HEAD + row * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
     let words = words(models, confidence, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { said.no_data } else { said.forest.reading });
     let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating)]).flatten();
     let axis = Axis::over(ends, 10.0, PLOT, PLOT_END);
+    let top = |number| HEAD + row * real(number);
+    for number in (0..rows.len()).step_by(2) {
+        canvas.rect("stripe", At(8.0, top(number)), WIDTH - 16.0, row);
+    }
     scale(&mut canvas, &axis, bottom, said);
     for (number, entry) in rows.iter().enumerate() {
-        let top = HEAD + row * super::axis::real(number);
         match entry {
             Row::Group(group) => {
                 let text = fill(said.group, &[("n", &group.to_string())]);
-                canvas.text("quiet", At(NAME, top + 0.68 * row), &text);
+                canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
             }
             Row::Model(model) => {
-                if number % 2 == 0 {
-                    canvas.rect("stripe", At(8.0, top), NAME + NAME_ROOM, row);
-                }
-                canvas.tipped(&told(model, said), |canvas| one(canvas, model, &axis, top + 0.5 * row));
+                canvas.tipped(&told(model, said), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
             }
         }
     }
@@ -127,7 +127,7 @@ fn words(models: &[RankedModel], confidence: f64, said: &Said) -> Words {
     }
 }
 
-fn told(model: &RankedModel, said: &words::Words) -> String {
+fn told(model: &RankedModel, said: &Said) -> String {
     let whole = |value: f64| format!("{value:.0}");
     let limits = match (model.unbounded, model.lower, model.upper) {
         (Some(Direction::Above), ..) => format!(" ({})", said.only_won),

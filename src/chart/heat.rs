@@ -44,12 +44,11 @@ pub fn draw(shown: Shown, grid: Grid<'_>, frame: Frame) -> String {
     let plan = Plan::of(grid);
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
-    let (title, reading) = (said.title, if grid.names.is_empty() { frame.language.words().no_data } else { said.reading });
+    let (title, reading) =
+        (said.title, if grid.names.is_empty() { frame.language.words().no_data } else { said.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
-    let size = At(
-        (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(360.0),
-        plan.origin.1 + count * plan.cell + FOOT,
-    );
+    let size =
+        At((plan.origin.0 + count * plan.cell + 24.0).max(needed).max(360.0), plan.origin.1 + count * plan.cell + FOOT);
     let mut canvas = Canvas::new(size.0, size.1);
     canvas.text("heading", At(LEFT, 26.0), title);
     canvas.text("quiet", At(LEFT, 46.0), reading);
@@ -57,8 +56,7 @@ pub fn draw(shown: Shown, grid: Grid<'_>, frame: Frame) -> String {
     for (row, figures) in grid.figures.iter().enumerate() {
         for (column, figure) in figures.iter().enumerate() {
             cell(&mut canvas, &plan, (row, column), shown, *figure, most, &|value| {
-                let values =
-                    [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", value)];
+                let values = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", value)];
                 fill(shown.tip(frame), &values)
             });
         }
@@ -159,7 +157,11 @@ fn cell(
 ) {
     let (corner, size) = (plan.corner(row, column), plan.cell);
     if row == column {
-        return canvas.line("self", At(corner.0 + 2.0, corner.1 + 2.0), At(corner.0 + size - 2.0, corner.1 + size - 2.0));
+        return canvas.line(
+            "self",
+            At(corner.0 + 2.0, corner.1 + 2.0),
+            At(corner.0 + size - 2.0, corner.1 + size - 2.0),
+        );
     }
     let Some(figure) = figure else { return };
     let shade = shown.shade(figure, most);

@@ -30,7 +30,8 @@ const LABEL: f64 = 15.0;
 const TOLD: usize = 5;
 /// Times between ticks, in milliseconds: a second to a year.
 const STEPS: [f64; 16] = [
-    1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9, 2.592e9, 7.776e9, 3.1536e10,
+    1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9, 2.592e9, 7.776e9,
+    3.1536e10,
 ];
 
 /// Draws the traces; the first ones are those that get names, so give the best models first.
@@ -75,7 +76,9 @@ impl Look {
         const MARKS: [fn(&mut Canvas, &str, At); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
             |canvas, class, At(x, y)| canvas.rect(class, At(x - 3.5, y - 3.5), 7.0, 7.0),
-            |canvas, class, At(x, y)| canvas.polygon(class, &[At(x, y - 5.0), At(x + 4.5, y + 3.5), At(x - 4.5, y + 3.5)]),
+            |canvas, class, At(x, y)| {
+                canvas.polygon(class, &[At(x, y - 5.0), At(x + 4.5, y + 3.5), At(x - 4.5, y + 3.5)])
+            },
             |canvas, class, At(x, y)| {
                 canvas.polygon(class, &[At(x, y - 5.0), At(x + 5.0, y), At(x, y + 5.0), At(x - 5.0, y)]);
             },
@@ -170,7 +173,8 @@ fn told(trace: &Trace, said: &Said) -> String {
 
 /// A time of the axis as text; empty where it is beyond the calendar.
 fn moment(milliseconds: f64, format: &str) -> String {
-    let time = jiff::Timestamp::from_duration(jiff::SignedDuration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default());
+    let time =
+        jiff::Timestamp::from_duration(jiff::SignedDuration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default());
     time.map_or_else(|_| String::new(), |time| time.strftime(format).to_string())
 }
 

@@ -85,8 +85,12 @@ impl Canvas {
             escape(&words.description),
         );
         if frame.setting == Setting::File {
-            write!(out, "<style>{}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n", colours::sheet())
-                .expect(TEXT_GROWS);
+            write!(
+                out,
+                "<style>{}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",
+                colours::sheet()
+            )
+            .expect(TEXT_GROWS);
         }
         out + &self.body + "</svg>\n"
     }

@@ -37,12 +37,14 @@ fn models(count: usize) -> Vec<RankedModel> {
 }
 
 fn figures(count: usize, most: f64) -> Vec<Vec<Option<f64>>> {
-    let at = |row: usize, column: usize| (!(row + column).is_multiple_of(5)).then(|| most * (row + 1) as f64 / count as f64);
+    let at =
+        |row: usize, column: usize| (!(row + column).is_multiple_of(5)).then(|| most * (row + 1) as f64 / count as f64);
     (0..count).map(|row| (0..count).map(|column| at(row, column)).collect()).collect()
 }
 
 fn traces(count: usize) -> Vec<Trace> {
-    let points = |model: usize| (0..20).map(|day| (day * 86_400_000, 1000.0 + model as f64 * 0.1 + day as f64)).collect();
+    let points =
+        |model: usize| (0..20).map(|day| (day * 86_400_000, 1000.0 + model as f64 * 0.1 + day as f64)).collect();
     models(count).into_iter().enumerate().map(|(at, model)| Trace { name: model.model, points: points(at) }).collect()
 }
 
@@ -92,7 +94,10 @@ fn every_chart_is_well_formed_and_says_what_it_shows_whatever_the_names() {
                     assert_eq!(root.attribute("lang"), Some(language.code()));
                     for id in root.attribute("aria-labelledby").unwrap().split(' ') {
                         let named = root.children().find(|node| node.attribute("id") == Some(id)).unwrap();
-                        assert!(named.text().is_some_and(|text| !text.is_empty() && !text.contains('{')), "{id} in {svg}");
+                        assert!(
+                            named.text().is_some_and(|text| !text.is_empty() && !text.contains('{')),
+                            "{id} in {svg}"
+                        );
                     }
                     let tags = || document.descendants().map(|node| node.tag_name().name());
                     assert!(!tags().any(|tag| tag == "script"), "{svg}");
@@ -143,7 +148,8 @@ fn names_of_a_hundred_and_twenty_models_do_not_overlap() {
 fn lines_of_history_differ_without_their_colours() {
     let svg = history::draw(&traces(12), PAGE);
     let document = Document::parse(&svg).unwrap();
-    let lines = document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("trace ")));
+    let lines =
+        document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("trace ")));
     let look = |line: Node<'_, '_>| {
         let dashes = line.attribute("class").unwrap().split(' ').nth(2).unwrap().to_owned();
         let mark = line.next_sibling_element().unwrap();
@@ -156,7 +162,8 @@ fn lines_of_history_differ_without_their_colours() {
 
 #[test]
 fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
-    let unbounded = RankedModel { unbounded: Some(Direction::Above), upper: None, ..model("won", 1, 1300.0) };
+    let unbounded =
+        RankedModel { unbounded: Some(Direction::Above), lower: Some(1300.0), upper: None, ..model("won", 1, 1300.0) };
     let other = RankedModel { component: 1, provisional: true, ..model("apart", 1, 1000.0) };
     let svg = forest::draw(&[unbounded, model("rated", 1, 1000.0), other], 0.9, PAGE);
     let document = Document::parse(&svg).unwrap();
@@ -166,7 +173,10 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
     assert_eq!(said[0], "Ratings with 90 % intervals");
     assert!(said.contains(&"1300 … –"), "{said:?}");
     let drawn = |tag: &str, class: &str| {
-        document.descendants().filter(|node| node.tag_name().name() == tag && node.attribute("class") == Some(class)).count()
+        document
+            .descendants()
+            .filter(|node| node.tag_name().name() == tag && node.attribute("class") == Some(class))
+            .count()
     };
     assert_eq!((drawn("polygon", "point"), drawn("circle", "hollow"), drawn("circle", "point")), (1, 1, 2));
     let told = document.root_element().children().find(|node| node.tag_name().name() == "desc").unwrap();
@@ -180,7 +190,8 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
 #[test]
 fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
     let names = ["one".to_owned(), "two".to_owned(), "three".to_owned()];
-    let figures = [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
+    let figures =
+        [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
     let svg = heat::draw(Shown::Counts, Grid { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let written: Vec<&str> = texts(&document)
@@ -188,7 +199,10 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
         .filter_map(|node| node.text())
         .collect();
     assert_eq!(written, ["12", "12k", "12", "12k"]);
-    assert!(svg.contains("3 models, best first; 2 pairs have met. The most battles: one against three: 12345; "), "{svg}");
+    assert!(
+        svg.contains("3 models, best first; 2 pairs have met. The most battles: one against three: 12345; "),
+        "{svg}"
+    );
 }
 
 #[test]

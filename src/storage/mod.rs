@@ -16,6 +16,8 @@ mod retry;
 mod sqlite;
 mod transfer;
 mod trouble;
+mod vote_counts;
+mod vote_pages;
 mod vote_queue;
 mod votes;
 
@@ -33,6 +35,8 @@ pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use trouble::Trouble;
+pub use vote_counts::StoredCounts;
+pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange};
 pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
