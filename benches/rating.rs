@@ -2,9 +2,12 @@
 
 use divan::Bencher;
 use langya::battle::Outcome;
-use langya::rating::comparison::{ComparisonSet, Scoring};
+use langya::rating::comparison::ComparisonSet;
 use langya::rating::elo::EloTable;
 use langya::rating::leaderboard::{LeaderboardOptions, rank};
+use langya::rating::scoring::Scoring;
+use langya::rating::tally::Tally;
+use langya::rating::vote_log::VoteLog;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -13,10 +16,10 @@ fn main() {
 }
 
 /// Votes between models whose strengths lie evenly between −2 and 2; a fifth are ties.
-fn simulated(models: u32, votes: u32) -> ComparisonSet {
+fn simulated(models: u32, votes: u32) -> VoteLog {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let strength = |model: u32| 4.0 * f64::from(model) / f64::from(models - 1) - 2.0;
-    let mut comparisons = ComparisonSet::new();
+    let mut log = VoteLog::default();
     for _ in 0..votes {
         let a = rng.random_range(0..models);
         let b = (a + rng.random_range(1..models)) % models;
@@ -26,29 +29,36 @@ fn simulated(models: u32, votes: u32) -> ComparisonSet {
             _ if a_is_better => Outcome::AWins,
             _ => Outcome::BWins,
         };
-        comparisons.record(&format!("model-{a}"), &format!("model-{b}"), outcome).expect("b differs from a");
+        log.push(&format!("model-{a}"), &format!("model-{b}"), outcome).expect("b differs from a");
     }
-    comparisons
+    log
 }
 
 /// A whole refit, intervals and ranks included: 59 models and 8,931 votes are the size of llmfao.
 #[divan::bench(args = [(59, 8_931), (100, 100_000), (300, 100_000), (300, 3_000)])]
 fn leaderboard(bencher: Bencher, (models, votes): (u32, u32)) {
-    let comparisons = simulated(models, votes);
-    let elo = EloTable::replay(&comparisons, Scoring::default());
+    let log = simulated(models, votes);
+    let (comparisons, elo) = (ComparisonSet::of_log(&log), EloTable::of_log(&log, Scoring::default()));
     bencher.bench(|| rank(&comparisons, &elo, &LeaderboardOptions::default()).expect("the votes can be fitted"));
 }
 
 /// One vote into the running totals.
 #[divan::bench]
 fn record(bencher: Bencher) {
-    let mut comparisons = simulated(59, 8_931);
+    let mut comparisons = ComparisonSet::of_log(&simulated(59, 8_931));
     bencher.bench_local(|| comparisons.record("model-3", "model-17", Outcome::AWins));
 }
 
+/// The whole log counted by pair.
+#[divan::bench(args = [1_000_000, 10_000_000], sample_count = 10)]
+fn count(bencher: Bencher, votes: u32) {
+    let log = simulated(120, votes);
+    bencher.bench(|| Tally::of_log(&log, Scoring::default()));
+}
+
 /// The whole log through Elo.
-#[divan::bench]
-fn elo(bencher: Bencher) {
-    let comparisons = simulated(59, 100_000);
-    bencher.bench(|| EloTable::replay(&comparisons, Scoring::default()));
+#[divan::bench(args = [1_000_000, 10_000_000], sample_count = 10)]
+fn elo(bencher: Bencher, votes: u32) {
+    let log = simulated(120, votes);
+    bencher.bench(|| EloTable::of_log(&log, Scoring::default()));
 }

@@ -13,12 +13,13 @@ use super::Location;
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
-use crate::rating::comparison::{Scoring, TieRule};
-use crate::rating::elo::EloTable;
 use crate::rating::interval::ConfidenceLevel;
-use crate::rating::leaderboard::{Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank};
-use crate::services::leaderboard::VoteTally;
+use crate::rating::leaderboard::{
+    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank_log,
+};
+use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::services::vote_file::{VoteFileError, read_votes};
+use crate::services::vote_log::read_log;
 use crate::storage::{IfMissing, Store};
 
 /// Arguments of `langya fit`.
@@ -50,12 +51,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    let mut tally = VoteTally::default();
-    tally.catch_up(&store, |_, _| {}).await?;
-    let elo = EloTable::replay(&tally.comparisons, leaderboard_options.scoring);
-    let mut board = rank(&tally.comparisons, &elo, &leaderboard_options)?;
-    board.votes.read = tally.read;
-    Ok(board)
+    Ok(rank_log(&read_log(&store).await?, &leaderboard_options)?)
 }
 
 /// What `langya fit` can be asked.
@@ -78,7 +74,7 @@ pub struct FitOptions {
     pub ties: TieRule,
     /// What a vote for "both bad" counts: half a win to each side, or nothing
     #[arg(long, value_name = "half|drop", default_value = "half")]
-    pub both_bad: TieRule,
+    pub both_bad: BothBadRule,
     /// Hold one model at a given rating, instead of the mean at 1000
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
@@ -139,9 +135,7 @@ impl FitOptions {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    let comparisons = read_votes(&options.votes)?;
-    let elo = EloTable::replay(&comparisons, leaderboard_options.scoring);
-    Ok(rank(&comparisons, &elo, &leaderboard_options)?)
+    Ok(rank_log(&read_votes(&options.votes)?, &leaderboard_options)?)
 }
 
 /// The leaderboard as text in the format that the options name.

@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bradley_terry::{self, Bridge, Direction, Fit, Standing};
-use super::comparison::{ComparisonSet, Scoring, TalliedModel, Tally};
+use super::comparison::ComparisonSet;
 use super::elo::EloTable;
 use super::interval::{ConfidenceLevel, sandwich};
 use super::newton::logistic;
 use super::notes::notes;
+use super::scoring::Scoring;
+use super::tally::{TalliedModel, Tally};
 use super::unbounded::limit;
+use super::vote_log::VoteLog;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, real, real_len};
 
 /// How models are rated.
@@ -213,7 +216,7 @@ pub struct OneWayBridge {
     pub votes: f64,
 }
 
-/// Fits and ranks the votes. `elo` must have read the same votes with the same scoring.
+/// Fits and ranks votes that were counted as they came. `elo` must have read the same votes with the same scoring.
 ///
 /// # Errors
 /// [`FitError`] for an anchor that cannot be one. Too few votes are no error: the notes say what is missing.
@@ -222,19 +225,36 @@ pub fn rank(
     elo: &EloTable,
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
-    let tally = comparisons.tally(options.scoring);
+    rank_tally(&comparisons.tally(options.scoring), elo, options)
+}
+
+/// Fits and ranks the votes of a log.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
+    let (tally, elo) = rayon::join(|| Tally::of_log(log, options.scoring), || EloTable::of_log(log, options.scoring));
+    let mut board = rank_tally(&tally, &elo, options)?;
+    for (rule, &count) in &log.excluded {
+        *board.votes.excluded.entry(rule.clone()).or_default() += count;
+        board.votes.read += count;
+    }
+    Ok(board)
+}
+
+fn rank_tally(tally: &Tally, elo: &EloTable, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
     let (fit, interval) = match options.method {
-        Method::Bt => (bradley_terry::fit(&tally)?, options.interval),
-        Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
+        Method::Bt => (bradley_terry::fit(tally)?, options.interval),
+        Method::Elo => (elo_as_fit(tally, elo), IntervalMethod::None),
     };
-    let mut placed = place(&tally, &fit, interval, options.confidence)?;
+    let mut placed = place(tally, &fit, interval, options.confidence)?;
     if let Some(anchor) = &options.anchor {
-        move_to_anchor(&mut placed, &tally, anchor)?;
+        move_to_anchor(&mut placed, tally, anchor)?;
     }
     let mut models: Vec<RankedModel> =
         (0..placed.len()).map(|model| line(model, &placed, &tally.models[model], elo, options.min_votes)).collect();
     sort(&mut models);
-    let notes = notes(&tally, &fit, &models, options);
+    let notes = notes(tally, &fit, &models, options);
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
     Ok(Leaderboard {
@@ -244,7 +264,7 @@ pub fn rank(
         converged: fit.converged,
         iterations: fit.iterations,
         log_likelihood: fit.log_likelihood,
-        votes: count_votes(&tally, options),
+        votes: count_votes(tally, options),
         components: fit.components,
         models,
         style: Vec::new(),

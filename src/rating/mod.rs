@@ -1,6 +1,7 @@
 //! Ratings: from comparisons to a ranked leaderboard with honest intervals.
 //!
-//! Pure. [`comparison`] holds the votes as indexed pairs, [`elo`] and [`bradley_terry`] fit them, [`interval`] says
+//! Pure. [`vote_log`] holds the votes as columns, [`comparison`] counts them by pair, [`tally`] is what fits read,
+//! [`elo`] and [`bradley_terry`] fit, [`interval`] says
 //! how sure the fit is, [`unbounded`] bounds a model that only wins or only loses, [`leaderboard`] ranks.
 //! A *strength* is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
@@ -9,9 +10,12 @@ pub mod comparison;
 pub mod elo;
 pub mod interval;
 pub mod leaderboard;
+pub mod scoring;
+pub mod tally;
 pub mod unbounded;
 pub mod vote_log;
 
+mod counting;
 mod graph;
 mod newton;
 mod notes;

@@ -18,6 +18,7 @@ use crate::rating::comparison::{ComparisonSet, SelfPlay};
 use crate::rating::elo::{self, EloTable};
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank};
+use crate::rating::scoring::Scoring;
 use crate::storage::{Store, StoreError, StoredLeaderboard};
 
 /// Votes read at a time.
@@ -167,7 +168,7 @@ impl RefitError {
 /// The rated votes in memory, and how far the log was read.
 #[derive(Debug, Clone, Default)]
 pub struct VoteTally {
-    /// The rated votes in log order.
+    /// The rated votes, counted.
     pub comparisons: ComparisonSet,
     /// Elo ratings after them.
     pub elo: EloTable,
@@ -189,12 +190,12 @@ impl VoteTally {
                 self.last_seq = row.seq;
                 self.read += 1;
                 if row.rated {
-                    self.comparisons.record(&row.models[0], &row.models[1], row.outcome)?;
+                    let vote = self.comparisons.record(&row.models[0], &row.models[1], row.outcome)?;
+                    self.elo.record(vote, Scoring::default());
                     counted(&row.models[0], &row.models[1]);
                 }
             }
             if page.len() < PAGE as usize {
-                self.elo.catch_up(&self.comparisons);
                 return Ok(self.read - before);
             }
         }

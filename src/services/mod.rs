@@ -13,4 +13,5 @@ pub mod relay;
 pub mod tasks;
 mod turn;
 pub mod vote_file;
+pub mod vote_log;
 pub mod voting;

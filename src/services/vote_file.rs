@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use csv::StringRecord;
 
 use crate::battle::Outcome;
-use crate::rating::comparison::{ComparisonSet, SelfPlay};
+use crate::rating::comparison::SelfPlay;
+use crate::rating::vote_log::VoteLog;
 
 /// Pairs of columns that name the two models, best known first.
 const MODEL_COLUMNS: [(&str, &str); 2] = [("model_a", "model_b"), ("left", "right")];
@@ -79,7 +80,7 @@ pub enum RowError {
 ///
 /// # Errors
 /// [`VoteFileError`] for the first thing that is wrong.
-pub fn read_votes<P: AsRef<Path>>(paths: &[P]) -> Result<ComparisonSet, VoteFileError> {
+pub fn read_votes<P: AsRef<Path>>(paths: &[P]) -> Result<VoteLog, VoteFileError> {
     let mut reading = Reading::default();
     let mut all_timed = true;
     for path in paths {
@@ -88,7 +89,7 @@ pub fn read_votes<P: AsRef<Path>>(paths: &[P]) -> Result<ComparisonSet, VoteFile
     if all_timed {
         reading.votes.sort_by(|x, y| x.seconds.total_cmp(&y.seconds));
     }
-    Ok(reading.into_comparisons())
+    Ok(reading.into_log())
 }
 
 /// What has been read so far; names are kept once.
@@ -156,14 +157,13 @@ impl Reading {
         self.names.len() - 1
     }
 
-    fn into_comparisons(self) -> ComparisonSet {
-        let mut comparisons = ComparisonSet::new();
+    fn into_log(self) -> VoteLog {
+        let mut log = VoteLog::default();
         for vote in self.votes {
-            comparisons
-                .record(&self.names[vote.a], &self.names[vote.b], vote.outcome)
+            log.push(&self.names[vote.a], &self.names[vote.b], vote.outcome)
                 .expect("a row of one model against itself is refused as it is read");
         }
-        comparisons
+        log
     }
 }
 
@@ -257,10 +257,10 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let shown = |error: VoteFileError| error.to_string().replace(&format!("{}/", folder.path().display()), "");
-        let comparisons = read_votes(&paths).map_err(shown)?;
-        let name = |index: u32| comparisons.models()[index as usize].clone();
-        let line = |c: &crate::rating::comparison::Comparison| format!("{} {:?} {}", name(c.a), c.outcome, name(c.b));
-        Ok(comparisons.log().iter().map(line).collect())
+        let log = read_votes(&paths).map_err(shown)?;
+        let name = |index: u32| log.models.as_slice()[index as usize].clone();
+        let line = |row: usize| format!("{} {:?} {}", name(log.a[row]), log.outcomes[row], name(log.b[row]));
+        Ok((0..log.len()).map(line).collect())
     }
 
     #[track_caller]

@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::rating::FitError;
 use langya::rating::bradley_terry::{Direction, Standing, fit};
-use langya::rating::comparison::{ComparisonSet, Scoring, TieRule};
+use langya::rating::comparison::{Comparison, ComparisonSet};
 use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank};
+use langya::rating::leaderboard::{
+    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
+};
+use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::rating::tally::Tally;
+use langya::rating::vote_log::{Names, VoteLog};
 use langya::services::vote_file::read_votes;
 use proptest::prelude::*;
 
@@ -51,8 +56,8 @@ fn agree(board: &Leaderboard, file: &Path, column: &str, tolerance: f64, value: 
 
 #[track_caller]
 fn agree_with_goldens(votes: &Path, golden: &Path) {
-    let comparisons = read_votes(&[votes]).unwrap();
-    let board = board_of(&comparisons, &LeaderboardOptions::default());
+    let log = read_votes(&[votes]).unwrap();
+    let board = board_of(&log, &LeaderboardOptions::default());
     agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating);
     agree(&board, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
     let sandwich = golden.join("sandwich.csv");
@@ -88,8 +93,8 @@ fn the_sparse_simulation_agrees_with_the_exact_results() {
 #[test]
 fn the_small_fixture_agrees_with_results_in_fifty_digits() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let comparisons = read_votes(&[data.join("small_votes.csv")]).unwrap();
-    let board = board_of(&comparisons, &LeaderboardOptions::default());
+    let log = read_votes(&[data.join("small_votes.csv")]).unwrap();
+    let board = board_of(&log, &LeaderboardOptions::default());
     let expected = data.join("small_expected.csv");
     agree(&board, &expected, "rating", 1e-9, |model| model.rating);
     agree(&board, &expected, "lower", 1e-9, |model| model.lower.unwrap());
@@ -104,19 +109,18 @@ fn the_small_fixture_agrees_with_results_in_fifty_digits() {
 /// So many votes of one kind: A, B, the outcome, how often.
 type Votes = [(&'static str, &'static str, Outcome, u32)];
 
-fn set(votes: &Votes) -> ComparisonSet {
-    let mut comparisons = ComparisonSet::new();
+fn log_of(votes: &Votes) -> VoteLog {
+    let mut log = VoteLog::default();
     for &(a, b, outcome, count) in votes {
         for _ in 0..count {
-            comparisons.record(a, b, outcome).unwrap();
+            log.push(a, b, outcome).unwrap();
         }
     }
-    comparisons
+    log
 }
 
-fn board_of(comparisons: &ComparisonSet, options: &LeaderboardOptions) -> Leaderboard {
-    let elo = EloTable::replay(comparisons, options.scoring);
-    let board = rank(comparisons, &elo, options).unwrap();
+fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
+    let board = rank_log(log, options).unwrap();
     let json = serde_json::to_value(&board).unwrap();
     for model in json["models"].as_array().unwrap() {
         for field in ["rating", "elo", "win_tie_rate"] {
@@ -127,7 +131,7 @@ fn board_of(comparisons: &ComparisonSet, options: &LeaderboardOptions) -> Leader
 }
 
 fn board(votes: &Votes) -> Leaderboard {
-    board_of(&set(votes), &LeaderboardOptions::default())
+    board_of(&log_of(votes), &LeaderboardOptions::default())
 }
 
 #[track_caller]
@@ -335,16 +339,16 @@ fn a_winner_over_a_component_of_one_is_measured_by_it() {
 
 #[test]
 fn dropped_ties_leave_every_sum_and_are_counted_as_excluded() {
-    let comparisons = set(&[("a", "b", AWins, 3), ("b", "a", AWins, 1), ("a", "b", Tie, 5), ("b", "c", BothBad, 2)]);
-    let scoring = Scoring { ties: TieRule::Drop, both_bad: TieRule::Drop };
-    let board = board_of(&comparisons, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
+    let log = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1), ("a", "b", Tie, 5), ("b", "c", BothBad, 2)]);
+    let scoring = Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop };
+    let board = board_of(&log, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
     assert_eq!((board.votes.read, board.votes.rated), (11, 4));
     assert_eq!((board.votes.excluded["tie_dropped"], board.votes.excluded["both_bad_dropped"]), (5, 2));
     assert_eq!(board.models.len(), 2, "c has no rated vote");
     let a = line(&board, "a");
     assert!((a.rating - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
-    let four_only = set(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
-    let elo = EloTable::replay(&four_only, Scoring::default()).rating(0);
+    let four_only = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
+    let elo = EloTable::of_log(&four_only, Scoring::default()).rating(0);
     assert!((a.elo - elo).abs() < 1e-12, "Elo leaves them out as well: {} and {elo}", a.elo);
     assert_eq!((a.battles, a.ties), (4, 0));
     assert!((a.win_tie_rate - 0.75).abs() < 1e-15);
@@ -352,26 +356,25 @@ fn dropped_ties_leave_every_sum_and_are_counted_as_excluded() {
 
 #[test]
 fn an_anchor_moves_its_component_to_its_rating() {
-    let comparisons = set(&BALANCED);
-    let free = board_of(&comparisons, &LeaderboardOptions::default());
+    let log = log_of(&BALANCED);
+    let free = board_of(&log, &LeaderboardOptions::default());
     let anchor = Some(Anchor { model: "c".into(), rating: 1200.0 });
     for method in [Method::Bt, Method::Elo] {
         let options = LeaderboardOptions { method, anchor: anchor.clone(), ..LeaderboardOptions::default() };
-        assert!((line(&board_of(&comparisons, &options), "c").rating - 1200.0).abs() < 1e-9);
+        assert!((line(&board_of(&log, &options), "c").rating - 1200.0).abs() < 1e-9);
     }
     let options = LeaderboardOptions { anchor, ..LeaderboardOptions::default() };
-    let held = board_of(&comparisons, &options);
+    let held = board_of(&log, &options);
     let shift = 1200.0 - line(&free, "c").rating;
     assert!((line(&held, "b").lower.unwrap() - line(&free, "b").lower.unwrap() - shift).abs() < 1e-9);
 }
 
 #[test]
 fn an_anchor_that_cannot_be_one_is_refused() {
-    let comparisons = set(&[&BALANCED[..], &[("a", "b", AWins, 2)]].concat());
+    let log = log_of(&[&BALANCED[..], &[("a", "b", AWins, 2)]].concat());
     let refuse = |model: &str, rating: f64| {
         let anchor = Some(Anchor { model: model.into(), rating });
-        let elo = EloTable::replay(&comparisons, Scoring::default());
-        rank(&comparisons, &elo, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() }).unwrap_err()
+        rank_log(&log, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() }).unwrap_err()
     };
     assert!(matches!(refuse("nobody", 1000.0), FitError::UnknownAnchor(_)));
     assert!(matches!(refuse("a", 1000.0), FitError::UnboundedAnchor(_)));
@@ -380,8 +383,8 @@ fn an_anchor_that_cannot_be_one_is_refused() {
 
 #[test]
 fn elo_as_the_method_ranks_by_elo_without_intervals() {
-    let comparisons = set(&BALANCED);
-    let board = board_of(&comparisons, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
+    let log = log_of(&BALANCED);
+    let board = board_of(&log, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
     assert_eq!((board.interval, board.iterations, board.components), (IntervalMethod::None, 0, 1));
     for model in &board.models {
         assert!((model.rating - model.elo).abs() < 1e-9);
@@ -392,12 +395,14 @@ fn elo_as_the_method_ranks_by_elo_without_intervals() {
 
 #[test]
 fn the_change_of_a_vote_can_be_told_before_and_after_it_is_counted() {
-    let comparisons = set(&[("a", "b", AWins, 1), ("b", "a", AWins, 1)]);
-    let mut elo = EloTable::default();
-    let first = elo.record(comparisons.log()[0]);
+    let log = log_of(&[("a", "b", AWins, 1), ("b", "a", AWins, 1)]);
+    let (mut elo, scoring) = (EloTable::default(), Scoring::default());
+    let vote = |row: usize| Comparison { a: log.a[row], b: log.b[row], outcome: log.outcomes[row] };
+    let first = elo.record(vote(0), scoring);
     assert!((first - 2.0).abs() < 1e-12, "half of K: {first}");
     let told = elo.change(1, 0, AWins);
-    elo.catch_up(&comparisons);
+    let second = elo.record(vote(1), scoring);
+    assert_eq!(second.to_bits(), told.to_bits());
     assert!((elo.rating(1) - (998.0 + told)).abs() < 1e-12);
     assert!((elo.rating(0) + elo.rating(1) - 2000.0).abs() < 1e-12);
     assert!((elo.rating(7) - 1000.0).abs() < 1e-12, "a model without a vote is at the start");
@@ -439,12 +444,12 @@ fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
     })
 }
 
-fn recorded(votes: &[(u8, u8, Outcome)]) -> ComparisonSet {
-    let mut comparisons = ComparisonSet::new();
+fn recorded(votes: &[(u8, u8, Outcome)]) -> VoteLog {
+    let mut log = VoteLog::default();
     for &(a, b, outcome) in votes {
-        comparisons.record(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
+        log.push(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
     }
-    comparisons
+    log
 }
 
 fn without_elo(board: Leaderboard) -> Vec<RankedModel> {
@@ -476,20 +481,37 @@ proptest! {
     }
 
     #[test]
+    fn a_leaderboard_of_counts_that_were_stored_is_that_of_the_log(votes in connected_votes()) {
+        let (log, scoring, options) = (recorded(&votes), Scoring::default(), LeaderboardOptions::default());
+        let (mut running, mut elo) = (ComparisonSet::new(), EloTable::default());
+        for &(a, b, outcome) in &votes {
+            let vote = running.record(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
+            elo.record(vote, scoring);
+        }
+        prop_assert_eq!(&running, &ComparisonSet::of_log(&log));
+        let mut names = Names::default();
+        running.models().iter().for_each(|name| { names.position(name); });
+        let restored = ComparisonSet::restore(names, running.pairs());
+        let stored: EloTable = serde_json::from_str(&serde_json::to_string(&elo).unwrap()).unwrap();
+        prop_assert_eq!(&stored, &EloTable::of_log(&log, scoring));
+        prop_assert_eq!(rank(&restored, &stored, &options).unwrap(), rank_log(&log, &options).unwrap());
+    }
+
+    #[test]
     fn elo_does_not_depend_on_sides(votes in connected_votes()) {
         let turned: Vec<_> = votes.iter().copied().map(mirrored).collect();
         let (one, other) = (recorded(&votes), recorded(&turned));
         let (elo_one, elo_other) =
-            (EloTable::replay(&one, Scoring::default()), EloTable::replay(&other, Scoring::default()));
-        for (index, model) in one.models().iter().enumerate() {
-            let mirror = elo_other.rating(other.index_of(model).unwrap());
+            (EloTable::of_log(&one, Scoring::default()), EloTable::of_log(&other, Scoring::default()));
+        for (index, model) in one.models.as_slice().iter().enumerate() {
+            let mirror = elo_other.rating(other.models.find(model).unwrap() as usize);
             prop_assert!((elo_one.rating(index) - mirror).abs() < 1e-9);
         }
     }
 
     #[test]
     fn the_gradient_is_at_rounding_and_strengths_sum_to_zero(votes in connected_votes()) {
-        let tally = recorded(&votes).tally(Scoring::default());
+        let tally = Tally::of_log(&recorded(&votes), Scoring::default());
         let fit = fit(&tally).unwrap();
         prop_assert!(fit.converged && fit.iterations < 20, "{:?}", fit);
         let strengths: Vec<f64> = fit.strengths().map(|strength| strength.unwrap()).collect();
@@ -521,10 +543,10 @@ proptest! {
 
     #[test]
     fn an_anchor_shifts_every_rating_alike(votes in connected_votes(), rating in -3000.0..3000.0) {
-        let comparisons = recorded(&votes);
-        let free = board_of(&comparisons, &LeaderboardOptions::default());
+        let log = recorded(&votes);
+        let free = board_of(&log, &LeaderboardOptions::default());
         let anchor = Some(Anchor { model: "model 3".into(), rating });
-        let held = board_of(&comparisons, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
+        let held = board_of(&log, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
         let shift = rating - line(&free, "model 3").rating;
         for model in &free.models {
             let moved = line(&held, &model.model);
@@ -538,12 +560,12 @@ proptest! {
         (0..12_u8, 1..12_u8, prop::sample::select(vec![AWins, AWins, AWins, BWins, Tie])), 0..25,
     )) {
         let votes: Vec<_> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 12, outcome)).collect();
-        let comparisons = recorded(&votes);
-        let board = board_of(&comparisons, &LeaderboardOptions::default());
+        let log = recorded(&votes);
+        let board = board_of(&log, &LeaderboardOptions::default());
         prop_assert!(board.converged);
-        prop_assert_eq!(board.models.len(), comparisons.models().len());
+        prop_assert_eq!(board.models.len(), log.models.as_slice().len());
         prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating.abs() < 1e5));
-        let fit = fit(&comparisons.tally(Scoring::default())).unwrap();
+        let fit = fit(&Tally::of_log(&log, Scoring::default())).unwrap();
         for members in fit.members().into_iter().filter(|members| !members.is_empty()) {
             let sum: f64 = members.iter().map(|&model| match fit.standings[model] {
                 Standing::Rated { strength, .. } => strength,

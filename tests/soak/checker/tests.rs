@@ -1,9 +1,8 @@
 //! The checker finds nothing in a clean run, and each planted violation in a spoilt one.
 
 use langya::battle::{Outcome, Side};
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{LeaderboardOptions, rank};
+use langya::rating::leaderboard::{LeaderboardOptions, rank_log};
+use langya::rating::vote_log::VoteLog;
 use serde_json::{Value, json};
 
 use super::evidence::{
@@ -155,17 +154,16 @@ impl Run {
 
     /// Exports the log and fits the board with the arena's own code.
     fn publish(&mut self) {
-        let mut comparisons = ComparisonSet::new();
+        let mut votes = VoteLog::default();
         for vote in &self.evidence.stored.votes {
             let outcome = Outcome::parse(&vote.outcome).unwrap();
-            comparisons.record(&vote.models[0], &vote.models[1], outcome).unwrap();
+            votes.push(&vote.models[0], &vote.models[1], outcome).unwrap();
             let winner = ["model_a", "model_b", "tie", "both_bad"][outcome as usize];
             self.evidence.log.push(json!({"seq": vote.seq, "battle_id": vote.battle, "model_a": vote.models[0],
                 "model_b": vote.models[1], "winner": winner, "turn": vote.turn}));
         }
         let options = LeaderboardOptions::default();
-        let elo = EloTable::replay(&comparisons, options.scoring);
-        let board = serde_json::to_value(rank(&comparisons, &elo, &options).unwrap()).unwrap();
+        let board = serde_json::to_value(rank_log(&votes, &options).unwrap()).unwrap();
         self.evidence.boards.push(("fit".into(), board));
     }
 }

@@ -1,0 +1,155 @@
+//! The counted votes, added up by pair and by model: what every fit reads.
+
+use std::collections::BTreeMap;
+
+use super::comparison::PairCounts;
+use super::counting;
+use super::real;
+use super::scoring::Scoring;
+use super::vote_log::VoteLog;
+
+/// The counted votes, added up. Models without a counted vote are not in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// The models in the order of their names.
+    pub models: Vec<TalliedModel>,
+    /// The pairs that met, ordered by their models; `first < second`.
+    pub pairs: Vec<PairTally>,
+    /// The counted votes of each of `pairs` by outcome, without any weight.
+    pub counts: Vec<PairCounts>,
+    /// Number of counted votes.
+    pub votes: u64,
+    /// Votes left out by the scoring, by outcome.
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+/// One model of a [`Tally`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TalliedModel {
+    /// Its name.
+    pub name: String,
+    /// Its position in the models of the log or the set that was tallied.
+    pub index: usize,
+    /// Its counted votes.
+    pub counts: ModelCounts,
+}
+
+/// Counted votes of one model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelCounts {
+    /// Votes in which it was preferred.
+    pub wins: u64,
+    /// Votes in which the other model was preferred.
+    pub losses: u64,
+    /// Ties.
+    pub ties: u64,
+    /// Votes for "both bad".
+    pub both_bad: u64,
+}
+
+impl ModelCounts {
+    /// All counted votes.
+    #[must_use]
+    pub fn battles(self) -> u64 {
+        self.wins + self.losses + self.ties + self.both_bad
+    }
+
+    /// Adds the votes of a pair, as its first model sees them.
+    fn add(&mut self, pair: PairCounts) {
+        self.wins += pair.first_wins;
+        self.losses += pair.second_wins;
+        self.ties += pair.ties;
+        self.both_bad += pair.both_bad;
+    }
+}
+
+/// Counted votes of one pair of a [`Tally`], by positions in [`Tally::models`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairTally {
+    /// The model whose name comes first.
+    pub first: usize,
+    /// The other one.
+    pub second: usize,
+    /// Votes for the first.
+    pub first_wins: f64,
+    /// Votes for the second.
+    pub second_wins: f64,
+    /// Votes for neither that count.
+    pub halves: f64,
+}
+
+impl PairTally {
+    /// The votes of the models at `first` and `second`.
+    #[must_use]
+    pub fn new(first: usize, second: usize, counts: PairCounts) -> Self {
+        let halves = real(counts.ties + counts.both_bad);
+        Self { first, second, first_wins: real(counts.first_wins), second_wins: real(counts.second_wins), halves }
+    }
+
+    /// Wins of the first, a half for each vote for neither.
+    #[must_use]
+    pub fn points_first(&self) -> f64 {
+        self.first_wins + 0.5 * self.halves
+    }
+
+    /// Wins of the second, a half for each vote for neither.
+    #[must_use]
+    pub fn points_second(&self) -> f64 {
+        self.second_wins + 0.5 * self.halves
+    }
+}
+
+impl Tally {
+    /// The votes of a log that `scoring` counts, the same to the last bit on any number of threads.
+    #[must_use]
+    pub fn of_log(log: &VoteLog, scoring: Scoring) -> Self {
+        Self::of_pairs(log.models.as_slice(), counting::count(log), scoring)
+    }
+
+    /// Adds up the counts of pairs, each at most once, given by positions in `names`.
+    pub(super) fn of_pairs(
+        names: &[String],
+        pairs: impl IntoIterator<Item = (u32, u32, PairCounts)>,
+        scoring: Scoring,
+    ) -> Self {
+        let mut dropped = BTreeMap::new();
+        let mut counts = vec![ModelCounts::default(); names.len()];
+        let mut met = Vec::new();
+        for (first, second, pair) in pairs {
+            let (first, second, kept) = (first as usize, second as usize, pair.counted(scoring, &mut dropped));
+            counts[first].add(kept);
+            counts[second].add(kept.turned());
+            if kept.total() > 0 {
+                met.push((first, second, kept));
+            }
+        }
+        let models = tallied(names, &counts);
+        let (pairs, counts) = in_order(&models, names.len(), met);
+        let votes = models.iter().map(|model| model.counts.battles()).sum::<u64>() / 2;
+        Self { models, pairs, counts, votes, dropped }
+    }
+}
+
+/// The models with a counted vote in the order of their names.
+fn tallied(names: &[String], counts: &[ModelCounts]) -> Vec<TalliedModel> {
+    let mut by_name: Vec<usize> = (0..names.len()).filter(|&index| counts[index].battles() > 0).collect();
+    by_name.sort_by(|&x, &y| names[x].cmp(&names[y]));
+    by_name.into_iter().map(|index| TalliedModel { name: names[index].clone(), index, counts: counts[index] }).collect()
+}
+
+/// Pairs of former positions as pairs of positions in `models`, in their order.
+fn in_order(
+    models: &[TalliedModel],
+    names: usize,
+    met: Vec<(usize, usize, PairCounts)>,
+) -> (Vec<PairTally>, Vec<PairCounts>) {
+    let mut place = vec![0; names];
+    models.iter().enumerate().for_each(|(position, model)| place[model.index] = position);
+    let turn = |(x, y, counts): (usize, usize, PairCounts)| {
+        let (x, y) = (place[x], place[y]);
+        if x < y { (x, y, counts) } else { (y, x, counts.turned()) }
+    };
+    let mut met: Vec<_> = met.into_iter().map(turn).collect();
+    met.sort_unstable_by_key(|&(first, second, _)| (first, second));
+    met.into_iter().map(|(first, second, counts)| (PairTally::new(first, second, counts), counts)).unzip()
+}
