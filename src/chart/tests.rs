@@ -1,5 +1,6 @@
 use roxmltree::{Document, Node};
 
+use super::axis::real;
 use super::heat::{Grid, Shown};
 use super::history::Trace;
 use super::{Frame, Language, Setting, colours, forest, heat, history, style, text};
@@ -28,23 +29,24 @@ fn model(name: &str, rank: u64, rating: f64) -> RankedModel {
 }
 
 fn models(count: usize) -> Vec<RankedModel> {
-    (0..count as u32)
+    (0..count)
         .map(|at| {
-            let name = HOSTILE.get(at as usize).map_or_else(|| format!("model-{at}"), |name| (*name).to_owned());
-            model(&name, u64::from(at) + 1, 1100.0 - f64::from(at))
+            let name = HOSTILE.get(at).map_or_else(|| format!("model-{at}"), |name| (*name).to_owned());
+            model(&name, at as u64 + 1, 1100.0 - real(at))
         })
         .collect()
 }
 
 fn figures(count: usize, most: f64) -> Vec<Vec<Option<f64>>> {
     let at =
-        |row: usize, column: usize| (!(row + column).is_multiple_of(5)).then(|| most * (row + 1) as f64 / count as f64);
+        |row: usize, column: usize| (!(row + column).is_multiple_of(5)).then(|| most * real(row + 1) / real(count));
     (0..count).map(|row| (0..count).map(|column| at(row, column)).collect()).collect()
 }
 
 fn traces(count: usize) -> Vec<Trace> {
-    let points =
-        |model: usize| (0..20).map(|day| (day * 86_400_000, 1000.0 + model as f64 * 0.1 + day as f64)).collect();
+    let points = |model: usize| {
+        (0..20).map(|day| (i64::from(day) * 86_400_000, 1000.0 + real(model) * 0.1 + f64::from(day))).collect()
+    };
     models(count).into_iter().enumerate().map(|(at, model)| Trace { name: model.model, points: points(at) }).collect()
 }
 

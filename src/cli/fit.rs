@@ -15,12 +15,14 @@ use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{
-    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank_log,
+    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
 };
 use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::rating::vote_log::Wanted;
 use crate::services::vote_file::{VoteFileError, read_votes};
-use crate::services::vote_log::read_log;
-use crate::storage::{IfMissing, Store};
+use crate::services::vote_log::{Reading, read_log};
+use crate::services::vote_tally::VoteTally;
+use crate::storage::{IfMissing, Store, VoteRange};
 
 /// Arguments of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -51,7 +53,16 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    Ok(rank_log(&read_log(&store).await?, &leaderboard_options)?)
+    if leaderboard_options.scoring == Scoring::default() {
+        let mut tally = VoteTally::default();
+        tally.catch_up(&store, |_, _, _| {}).await?;
+        let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
+        board.votes.exclude(&tally.excluded);
+        return Ok(board);
+    }
+    let reading = Reading { wanted: Wanted::default(), range: VoteRange::ALL, at_once: 2 };
+    let log = read_log(&store, reading, |_, _| {}).await?;
+    Ok(rank_log(&log, &leaderboard_options)?)
 }
 
 /// What `langya fit` can be asked.

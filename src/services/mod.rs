@@ -14,4 +14,5 @@ pub mod tasks;
 mod turn;
 pub mod vote_file;
 pub mod vote_log;
+pub mod vote_tally;
 pub mod voting;

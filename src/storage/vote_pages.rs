@@ -163,22 +163,31 @@ impl Store {
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
 
 impl VoteColumn {
+    /// What the column is called where it is stored.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Voter => "visitor",
+            Self::Language => "language",
+            Self::Category => "category",
+            Self::Intent => "intent",
+            Self::Turn => "turn",
+            Self::CreatedAt => "created_at",
+            Self::PairProbability => "pair_probability",
+            Self::TextCounts => "text_counts",
+            Self::Prompts => "prompt",
+        }
+    }
+
     /// The column as text. SQLite writes 15 digits of a number unless told otherwise; PostgreSQL as many as it has.
     fn sql(self, sqlite: bool) -> String {
         match self {
-            Self::Voter => "visitor".into(),
-            Self::Language => "language".into(),
-            Self::Category => "COALESCE(category, '')".into(),
-            Self::Intent => "COALESCE(intent, '')".into(),
-            Self::Turn => "CAST(turn AS TEXT)".into(),
-            Self::CreatedAt => "CAST(created_at AS TEXT)".into(),
-            Self::PairProbability if sqlite => "printf('%!.17g', pair_probability)".into(),
-            Self::PairProbability => "CAST(pair_probability AS TEXT)".into(),
-            Self::TextCounts => "text_counts".into(),
+            Self::PairProbability if sqlite => "printf('%!.17g', pair_probability)".to_owned(),
             Self::Prompts => format!(
                 "(SELECT REPLACE(REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{UNIT}', ' '), '{RECORD}', ' ') \
                  FROM turns WHERE turns.battle_id = votes.battle_id AND turns.turn <= votes.turn)"
             ),
+            other => format!("COALESCE(CAST({} AS TEXT), '')", other.name()),
         }
     }
 
