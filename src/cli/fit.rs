@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn unknown_choices_are_refused_as_bad_usage() {
         for (flag, choices) in [
-            ("--ties=davidson", "expected half or drop"),
+            ("--ties=x", "expected half, drop or davidson"),
             ("--both-bad=x", "expected half or drop"),
             ("--method=mle", "expected bt or elo"),
             ("--interval=exact", "expected sandwich or none"),
