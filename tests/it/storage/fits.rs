@@ -101,5 +101,8 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert!(log.pair_probabilities.unwrap().iter().all(|&share| share.to_bits() == (0.1_f64 + 0.2).to_bits()));
     let style = log.style.unwrap();
     let tokens = u32::try_from(TextCounts::of("# One\n\n- two").tokens).unwrap();
-    assert_eq!((style.tokens[0], style.headings[0], style.lists[0], style.bold[0]), ([tokens, 0], [1, 0], [1, 0], [0, 0]));
+    assert_eq!(
+        (style.tokens[0], style.headings[0], style.lists[0], style.bold[0]),
+        ([tokens, 0], [1, 0], [1, 0], [0, 0])
+    );
 }
