@@ -9,9 +9,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
-use super::transport::{Endpoint, HttpClient, Progress, stream_reply};
+use super::transport::{Endpoint, Progress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
 use crate::config::{ConfigError, ModelSettings};
 

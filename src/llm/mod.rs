@@ -6,6 +6,7 @@
 pub mod anthropic;
 pub mod breaker;
 pub mod builtin;
+mod client;
 pub mod discover;
 pub mod guard;
 pub mod lines;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-pub use self::transport::{HttpClient, http_client};
+pub use self::client::{HttpClient, http_client};
 use crate::battle::ModelId;
 
 /// Who wrote a message of a conversation.

@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::client::HttpClient;
 use super::openai::with_system_prompt;
 use super::reading::{LineReader, parse_json};
-use super::transport::{Endpoint, HttpClient, Progress, stream_reply};
+use super::transport::{Endpoint, Progress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
 use crate::config::{ConfigError, ModelSettings};
 

@@ -1,79 +1,31 @@
-//! The way to a provider and back: one HTTP client for all models, errors without secrets, bytes to reply parts.
+//! The way to a provider and back: requests, errors without secrets, bytes to reply parts.
 //!
 //! Two rules: whatever a provider sends beside the reply (headers, bodies of error answers) is dropped unread, and no
-//! error text is made from it. Link-local and metadata addresses are out of reach for every model.
+//! error text is made from it.
 
 use std::collections::VecDeque;
 use std::error::Error;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
+use super::client::{HttpClient, is_forbidden};
 use super::{ChatError, ReplyPart, ReplyStream};
 use crate::config::{ConfigError, ModelSettings};
 
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
 
-/// The HTTP client of all models. Cloning shares the connections.
-#[derive(Debug, Clone)]
-pub struct HttpClient {
-    direct: Client,
-    proxied: Client,
-}
-
-/// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself.
-///
-/// # Errors
-/// [`ConfigError::NoHttpClient`] where the system has no means for it.
-pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
-    // An error says that a provider is installed already, by an earlier call.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let direct = build(|| client_builder(connect_timeout).no_proxy())?;
-    let proxied = build(|| client_builder(connect_timeout))?;
-    Ok(HttpClient { direct, proxied })
-}
-
-/// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
-fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<Client, ConfigError> {
-    builder().build().or_else(|error| {
-        tracing::warn!(reason = innermost(&error), "no certificates: install ca-certificates to reach models by https");
-        let without_certificates = builder().tls_certs_only([]).build();
-        without_certificates.map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })
-    })
-}
-
-fn client_builder(connect_timeout: Duration) -> reqwest::ClientBuilder {
-    Client::builder()
-        .connect_timeout(connect_timeout)
-        .redirect(redirect::Policy::none())
-        .tcp_nodelay(true)
-        .pool_idle_timeout(Duration::from_secs(30))
-        .pool_max_idle_per_host(64)
-        .dns_resolver(PublicResolver)
-        .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")))
-}
-
-impl HttpClient {
-    /// The client for an address: loopback is never asked through a proxy.
-    pub(crate) fn for_url(&self, url: &Url) -> &Client {
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        if local { &self.direct } else { &self.proxied }
-    }
-}
-
 /// Where and how one model is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
-    client: Client,
+    http: HttpClient,
     url: Url,
     headers: HeaderMap,
 }
@@ -104,7 +56,7 @@ impl Endpoint {
         if host.parse::<IpAddr>().is_ok_and(is_forbidden) {
             return Err(invalid("link-local and metadata addresses are out of reach for models"));
         }
-        Ok(Self { client: http.for_url(&url).clone(), url, headers: HeaderMap::new() })
+        Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
     }
 
     /// Adds the header that carries the key; it is marked as sensitive and never printed.
@@ -144,7 +96,7 @@ impl Endpoint {
 
     /// A request with this JSON body.
     pub(crate) fn post(&self, body: &Map<String, Value>) -> RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).json(body)
+        self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone()).json(body)
     }
 }
 
@@ -273,43 +225,9 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
     }
 }
 
-fn innermost(error: &dyn Error) -> String {
-    let mut current = error;
-    while let Some(source) = current.source() {
-        current = source;
-    }
-    current.to_string()
-}
-
-/// Resolves names like the system does and leaves out link-local and metadata addresses.
-#[derive(Debug, Clone, Copy)]
-struct PublicResolver;
-
-impl Resolve for PublicResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> =
-                found.iter().filter(|address| !is_forbidden(address.ip())).copied().collect();
-            if allowed.is_empty() && !found.is_empty() {
-                return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
-            }
-            Ok(Box::new(allowed.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// Cloud machines answer with credentials at these addresses; no model lives there.
-fn is_forbidden(ip: IpAddr) -> bool {
-    const AMAZON_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_link_local() || ip.octets() == [100, 100, 100, 200],
-        IpAddr::V6(ip) => ip.is_unicast_link_local() || ip == AMAZON_METADATA,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::client::http_client;
     use super::*;
     use crate::config::Settings;
 
@@ -344,12 +262,6 @@ mod tests {
         ] {
             assert!(endpoint(base).is_err(), "{base}");
         }
-    }
-
-    #[tokio::test]
-    async fn loopback_names_resolve() {
-        let addresses: Vec<_> = PublicResolver.resolve("localhost".parse().unwrap()).await.unwrap().collect();
-        assert!(addresses.iter().all(|address| address.ip().is_loopback()) && !addresses.is_empty());
     }
 
     #[test]

@@ -9,12 +9,14 @@ import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
 
 const KEPT = "langya-battle";
+/** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
+const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
 const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
 const turns = new Turns(words);
 const ballot = new Ballot(vote);
 const composer = new Composer(ask, words.follow_up);
-const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost });
+const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
 let turn = 0;
@@ -30,16 +32,16 @@ function ask(prompt) {
   if (phase !== "empty" && phase !== "ready") return;
   notice("");
   composer.text = "";
+  setPhase("asking");
   if (battle) request({ type: "message", battle, prompt });
   else request({ type: "start", prompt, render: "html" });
-  setPhase("asking");
 }
 
 function vote(outcome, satisfaction) {
   if (phase !== "ready") return;
   notice("");
-  request({ type: "vote", battle, outcome, satisfaction });
   setPhase("voting");
+  request({ type: "vote", battle, outcome, satisfaction });
 }
 
 function newBattle() {
@@ -58,8 +60,8 @@ const actions = {
   stop: () => socket.send({ type: "stop", battle }),
   regenerate: () => {
     notice("");
-    request({ type: "regenerate", battle });
     setPhase("asking");
+    request({ type: "regenerate", battle });
   },
   new: newBattle,
 };
@@ -84,6 +86,10 @@ function opened() {
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote") socket.send(pending);
   else if (pending) takeBack(words.not_sent);
+}
+
+function patience() {
+  return PATIENCE[phase] ?? Infinity;
 }
 
 /** Connects again while there is something to wait for. */

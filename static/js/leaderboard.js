@@ -11,6 +11,7 @@ const socket = new Socket(main.dataset.socket, {
   opened: () => {},
   frame: (frame) => frame.type === "leaderboard" && show(frame),
   lost: () => true,
+  patience: () => Infinity, // a quiet arena says nothing for hours
 });
 
 function show({ as_of, votes, html }) {

@@ -1,4 +1,5 @@
-// A websocket that comes back after a loss, with growing pauses.
+// A websocket that comes back after a loss, with growing pauses. A server that hangs closes nothing, so a connection on
+// which something is awaited and nothing comes is given up, too; another one may lead to a server that answers.
 
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 8000;
@@ -9,11 +10,15 @@ export class Socket {
   #socket = null;
   #losses = 0;
   #timer = null;
+  /** Connections in a row that were given up, and the timer of the present one. */
+  #silences = 0;
+  #silence = null;
 
   /**
    * @param {string} path on this server
-   * @param {{opened: () => void, frame: (frame: object) => void, lost: () => boolean}} handlers
-   *   `lost` says whether to connect again.
+   * @param {{opened: () => void, frame: (frame: object) => void, lost: () => boolean, patience: () => number}} handlers
+   *   `lost` says whether to connect again; `patience` for how many milliseconds the server may be silent now, which
+   *   doubles while it stays silent: a model may think for long.
    */
   constructor(path, handlers) {
     this.#path = path;
@@ -30,25 +35,50 @@ export class Socket {
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(url);
     this.#socket = socket;
-    socket.addEventListener("open", () => {
+    this.#listen();
+    const on = (event, action) =>
+      socket.addEventListener(event, (of) => {
+        if (socket === this.#socket) action(of);
+      });
+    on("open", () => {
       this.#losses = 0;
       this.#handlers.opened();
     });
-    socket.addEventListener("message", ({ data }) => {
+    on("message", ({ data }) => {
+      this.#silences = 0;
       const frame = parse(data);
       if (frame) this.#handlers.frame(frame);
+      this.#listen();
     });
-    socket.addEventListener("close", () => {
-      this.#socket = null;
-      if (this.#handlers.lost()) this.#openLater();
-    });
+    on("close", () => this.#end());
   }
 
   /** Sends a frame if the connection stands; says whether it did. */
   send(frame) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(frame));
+    this.#listen();
     return true;
+  }
+
+  /** Waits anew for something to come. */
+  #listen() {
+    clearTimeout(this.#silence);
+    const patience = this.#handlers.patience() * 2 ** Math.min(this.#silences, 3);
+    if (!Number.isFinite(patience)) return;
+    this.#silence = setTimeout(() => {
+      if (!Number.isFinite(this.#handlers.patience())) return; // nothing is awaited any more
+      const silent = this.#socket;
+      this.#silences += 1;
+      this.#end();
+      silent.close();
+    }, patience);
+  }
+
+  #end() {
+    clearTimeout(this.#silence);
+    this.#socket = null;
+    if (this.#handlers.lost()) this.#openLater();
   }
 
   #openLater() {

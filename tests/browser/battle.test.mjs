@@ -174,6 +174,28 @@ test("a dropped connection is taken up again without a lost or doubled block", a
   page.assertQuiet();
 });
 
+test("a server that says nothing is left for another connection", async () => {
+  const page = await openPage(browser);
+  await page.clock.install();
+  let connections = 0;
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    connections += 1;
+    if (connections > 1) socket.connectToServer();
+  });
+  await page.goto(arena.url);
+  await page.getByRole("textbox", { name: "Your question" }).fill("a short question");
+  await page.keyboard.press("Enter");
+  await phase(page, "asking");
+  await page.clock.fastForward(7000);
+  await page.getByText("The connection was lost. Trying again…").waitFor();
+  await page.clock.fastForward(1000);
+  await phase(page, "ready");
+  await vote(page, "Tie").click();
+  await phase(page, "revealed");
+  assert.equal(connections, 2);
+  page.assertQuiet();
+});
+
 test("an empty question is answered with a plain sentence", async () => {
   const page = await arrive();
   await page.getByRole("button", { name: "Send" }).click();
