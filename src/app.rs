@@ -18,6 +18,7 @@ use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
 use crate::services::relay;
+use crate::services::studies::Studies;
 use crate::services::tasks::Tasks;
 use crate::services::vote_tally::VoteTally;
 use crate::services::voting::Voting;
@@ -34,6 +35,8 @@ pub struct AppState {
     pub models: Arc<Models>,
     /// The latest leaderboard.
     pub standings: Arc<Standings>,
+    /// Leaderboards of a part of the votes.
+    pub studies: Arc<Studies>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -123,12 +126,14 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
+        let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
             store,
             models,
             standings,
+            studies,
             matchmaker,
             fleet,
             battles,

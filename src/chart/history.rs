@@ -1,11 +1,15 @@
 //! Ratings over time: a line a model. The best ones have a name at the end of their line, and colour, dashes and marks
 //! of their own; the others are thin.
 
+use std::collections::HashMap;
+
 use super::axis::{Axis, label};
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
 use super::words::fill;
 use super::{Frame, words::Words as Said};
+use crate::rating::history::Moment;
+use crate::rating::leaderboard::RankedModel;
 
 /// One model's ratings.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,4 +186,20 @@ fn moment(milliseconds: f64, format: &str) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds stays below 2^53 for 285,000 years")]
 fn milliseconds(time: i64) -> f64 {
     time as f64
+}
+
+/// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.
+#[must_use]
+pub fn traces(models: &[RankedModel], moments: &[Moment]) -> Vec<Trace> {
+    let mut points: HashMap<&str, Vec<(i64, f64)>> = HashMap::new();
+    for moment in moments {
+        let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
+        let time = i64::try_from(time).unwrap_or(i64::MAX);
+        for (model, rating) in &moment.ratings {
+            points.entry(model).or_default().push((time, *rating));
+        }
+    }
+    let trace =
+        |model: &RankedModel| Some(Trace { name: model.model.clone(), points: points.remove(model.model.as_str())? });
+    models.iter().filter_map(trace).collect()
 }

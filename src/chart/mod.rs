@@ -9,6 +9,7 @@
 pub mod forest;
 pub mod heat;
 pub mod history;
+pub mod pairs;
 pub mod style;
 
 mod axis;

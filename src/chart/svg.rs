@@ -76,8 +76,10 @@ impl Canvas {
     /// The whole chart.
     pub(super) fn finish(self, words: &Words, frame: Frame) -> String {
         let (width, height, key, lang) = (n(self.width), n(self.height), words.key, frame.language.code());
+        // In a page the parser knows what an <svg> is.
+        let xmlns = if frame.setting == Setting::File { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
         let mut out = format!(
-            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" lang=\"{lang}\" role=\"img\" \
+            "<svg class=\"chart\"{xmlns} lang=\"{lang}\" role=\"img\" \
              aria-labelledby=\"{key}-title {key}-description\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">\n<title id=\"{key}-title\">{}</title>\n\
              <desc id=\"{key}-description\">{}</desc>\n",

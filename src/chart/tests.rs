@@ -76,7 +76,7 @@ fn all(count: usize, frame: Frame) -> Vec<String> {
 }
 
 fn texts<'a>(document: &'a Document<'_>) -> impl Iterator<Item = Node<'a, 'a>> {
-    document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "text")))
+    document.descendants().filter(|node| node.tag_name().name() == "text")
 }
 
 fn number(node: Node<'_, '_>, attribute: &str) -> f64 {

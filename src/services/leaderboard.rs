@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::vote_log::ReadLogError;
-use super::vote_tally::VoteTally;
+use super::vote_tally::{Facets, VoteTally};
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
 use crate::config::{CurrentSettings, RatingSettings};
@@ -49,6 +49,8 @@ pub struct Standings {
     latest: watch::Sender<Arc<Standing>>,
     /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
+    /// What the votes are about.
+    facets: RwLock<Arc<Facets>>,
 }
 
 impl Standings {
@@ -110,6 +112,16 @@ impl Standings {
     pub fn votes_between(&self, one: &str, other: &str) -> u64 {
         let pairs = self.pair_votes.read().unwrap_or_else(PoisonError::into_inner);
         pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
+    }
+
+    /// What the votes so far are about.
+    #[must_use]
+    pub fn facets(&self) -> Arc<Facets> {
+        Arc::clone(&self.facets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put_facets(&self, facets: &Facets) {
+        *self.facets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(facets.clone());
     }
 
     fn put(&self, standing: Standing) {
@@ -238,7 +250,10 @@ impl Refitter {
 
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
         let standings = Arc::clone(&self.standings);
-        self.tally.catch_up(&self.store, |one, other, votes| standings.count_pair(one, other, votes)).await?;
+        let new = self.tally.catch_up(&self.store, |one, other, votes| standings.count_pair(one, other, votes)).await?;
+        if new > 0 || self.standings.facets().languages.is_empty() {
+            self.standings.put_facets(&self.tally.facets);
+        }
         Ok(())
     }
 

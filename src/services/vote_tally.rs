@@ -13,7 +13,7 @@ use crate::rating::comparison::{ComparisonSet, PairCounts};
 use crate::rating::elo::EloTable;
 use crate::rating::scoring::Scoring;
 use crate::rating::vote_log::Names;
-use crate::storage::{Store, StoredCounts, VoteRange};
+use crate::storage::{Store, StoredCounts, VoteColumn, VoteRange};
 
 /// Votes read at a time.
 const PAGE: u32 = 10_000;
@@ -33,11 +33,39 @@ pub struct VoteTally {
     pub read: u64,
     /// Those that are not rated, by the rule that excludes them.
     pub excluded: BTreeMap<String, u64>,
+    /// What rated votes are about.
+    pub facets: Facets,
     last_seq: i64,
     /// Whether the kept counts were looked for.
     looked: bool,
     /// `read` as it was when the counts were kept.
     kept: u64,
+}
+
+/// Rated votes by what they are about, where it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facets {
+    /// By language.
+    pub languages: BTreeMap<String, u64>,
+    /// By category.
+    pub categories: BTreeMap<String, u64>,
+    /// By intent.
+    pub intents: BTreeMap<String, u64>,
+}
+
+impl Facets {
+    /// What is read of each vote, in the order of the fields.
+    const COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
+
+    fn count<'a>(&mut self, values: impl Iterator<Item = &'a str>) {
+        let fields = [&mut self.languages, &mut self.categories, &mut self.intents];
+        for (field, value) in fields.into_iter().zip(values).filter(|(_, value)| !value.is_empty()) {
+            match field.get_mut(value) {
+                Some(count) => *count += 1,
+                None => drop(field.insert(value.to_owned(), 1)),
+            }
+        }
+    }
 }
 
 /// The counts as they are kept.
@@ -50,6 +78,7 @@ struct Kept {
     /// Two positions in `models`, wins of the first, wins of the second, ties, both bad.
     pairs: Vec<(u32, u32, u64, u64, u64, u64)>,
     elo: EloTable,
+    facets: Facets,
 }
 
 impl VoteTally {
@@ -82,13 +111,14 @@ impl VoteTally {
         let before = self.read;
         loop {
             let range = VoteRange { after: self.last_seq, ..VoteRange::ALL };
-            let page = store.vote_page(range, &[], PAGE).await?;
+            let page = store.vote_page(range, &Facets::COLUMNS, PAGE).await?;
             for row in page.rows() {
                 let row = row?;
                 match row.outcome {
                     Ok(outcome) => {
                         let vote = self.comparisons.record(row.models[0], row.models[1], outcome)?;
                         self.elo.record(vote, Scoring::default());
+                        self.facets.count(row.columns);
                         counted(row.models[0], row.models[1], 1);
                     }
                     Err(rule) => *self.excluded.entry(super::vote_log::rule_name(rule)).or_default() += 1,
@@ -129,6 +159,7 @@ impl VoteTally {
             models: self.comparisons.models().to_vec(),
             pairs,
             elo: self.elo.clone(),
+            facets: self.facets.clone(),
         };
         let body = serde_json::to_string(&kept).expect("counts are text and finite numbers");
         StoredCounts { last_vote_seq: self.last_seq, body }
@@ -151,6 +182,7 @@ impl VoteTally {
         Some(Self {
             comparisons: ComparisonSet::restore(names, pairs),
             elo: kept.elo,
+            facets: kept.facets,
             read: kept.read,
             excluded: kept.excluded,
             last_seq: stored.last_vote_seq,

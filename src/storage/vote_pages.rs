@@ -40,7 +40,7 @@ pub enum VoteColumn {
 }
 
 /// Which votes are read: `after < seq ≤ upto`, cast in `[since, until)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VoteRange {
     /// The last vote that is known already.
     pub after: i64,
