@@ -2,12 +2,15 @@
 //!
 //! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
 
+pub mod charts;
 pub mod export;
 pub mod fit;
 pub mod import;
 pub mod models;
+mod progress;
 pub mod serve;
 mod signals;
+pub mod vote_files;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +35,7 @@ enum Command {
     /// List the models, or ask each of them one question.
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
-    Fit(fit::FitCommand),
+    Fit(Box<fit::FitCommand>),
     /// Bring in an arena.
     Import(import::ImportOptions),
     /// Write the vote log to a file.
@@ -80,7 +83,7 @@ pub fn run() -> ExitCode {
         match cli.command {
             Command::Serve(options) => serve::run(options, &env).await,
             Command::Models(options) => models::run(&options, &env).await,
-            Command::Fit(command) => fit::run(command, &env).await,
+            Command::Fit(command) => fit::run(*command, &env).await,
             Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
         }

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use rayon::slice::ParallelSliceMut;
+
 use super::comparison::SelfPlay;
 use crate::battle::Outcome;
 
@@ -39,6 +41,11 @@ impl Names {
     pub fn as_slice(&self) -> &[String] {
         &self.names
     }
+
+    /// Adds the names of another list, and says where each of them stands here.
+    fn take_up(&mut self, other: &Self) -> Vec<u32> {
+        other.names.iter().map(|name| self.position(name)).collect()
+    }
 }
 
 /// A column of texts: one position in `names` a vote.
@@ -53,6 +60,17 @@ pub struct Labels {
 impl Labels {
     /// The position of a vote without a text.
     pub const NONE: u32 = u32::MAX;
+
+    /// Adds the text of the next vote.
+    pub fn push(&mut self, text: Option<&str>) {
+        let position = text.map_or(Self::NONE, |text| self.names.position(text));
+        self.rows.push(position);
+    }
+
+    fn append(&mut self, other: &Self) {
+        let places = self.names.take_up(&other.names);
+        self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
+    }
 }
 
 /// Counts of a feature of style in the replies of sides A and B, one pair a vote.
@@ -69,6 +87,19 @@ pub struct StyleColumns {
     pub lists: Counts,
     /// Bold spans of any kind.
     pub bold: Counts,
+}
+
+impl StyleColumns {
+    /// The four columns, in the order of their declaration.
+    #[must_use]
+    pub fn features(&self) -> [&Counts; 4] {
+        [&self.tokens, &self.headings, &self.lists, &self.bold]
+    }
+
+    /// The four columns, to be changed.
+    pub fn features_mut(&mut self) -> [&mut Counts; 4] {
+        [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
+    }
 }
 
 /// Which columns are to be read beside models and outcome.
@@ -128,6 +159,86 @@ pub struct VoteLog {
 }
 
 impl VoteLog {
+    /// No votes, and an empty column for all that is wanted.
+    #[must_use]
+    pub fn with_columns(wanted: Wanted) -> Self {
+        Self {
+            voters: wanted.voters.then(Labels::default),
+            languages: wanted.languages.then(Labels::default),
+            categories: wanted.categories.then(Labels::default),
+            intents: wanted.intents.then(Labels::default),
+            turns: wanted.turns.then(Vec::new),
+            prompt_tokens: wanted.prompt_tokens.then(Vec::new),
+            seconds: wanted.seconds.then(Vec::new),
+            style: wanted.style.then(StyleColumns::default),
+            pair_probabilities: wanted.pair_probabilities.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// Puts the votes of another log behind these. Both hold the same columns.
+    pub fn append(&mut self, other: &Self) {
+        let places = self.models.take_up(&other.models);
+        self.a.extend(other.a.iter().map(|&model| places[model as usize]));
+        self.b.extend(other.b.iter().map(|&model| places[model as usize]));
+        self.outcomes.extend_from_slice(&other.outcomes);
+        for (mine, theirs) in [
+            (&mut self.voters, &other.voters),
+            (&mut self.languages, &other.languages),
+            (&mut self.categories, &other.categories),
+            (&mut self.intents, &other.intents),
+        ] {
+            if let (Some(mine), Some(theirs)) = (mine, theirs) {
+                mine.append(theirs);
+            }
+        }
+        extend(&mut self.turns, &other.turns);
+        extend(&mut self.prompt_tokens, &other.prompt_tokens);
+        extend(&mut self.seconds, &other.seconds);
+        extend(&mut self.pair_probabilities, &other.pair_probabilities);
+        if let (Some(mine), Some(theirs)) = (&mut self.style, &other.style) {
+            for (mine, theirs) in mine.features_mut().into_iter().zip(theirs.features()) {
+                mine.extend_from_slice(theirs);
+            }
+        }
+        for (rule, votes) in &other.excluded {
+            *self.excluded.entry(rule.clone()).or_default() += votes;
+        }
+    }
+
+    /// Puts the votes into the order of their times, and those of one time into the order in which they stand. Without
+    /// times nothing changes.
+    pub fn sort_by_time(&mut self) {
+        let Some(seconds) = &self.seconds else { return };
+        if seconds.is_sorted_by(|x, y| x.total_cmp(y).is_le()) {
+            return;
+        }
+        let mut order: Vec<(i64, u32)> = (0..).zip(seconds).map(|(row, &time)| (time_key(time), row)).collect();
+        order.par_sort_unstable();
+        let order: Vec<u32> = order.into_iter().map(|(_, row)| row).collect();
+        self.reorder(&order);
+    }
+
+    /// The votes at these positions, in this order.
+    fn reorder(&mut self, order: &[u32]) {
+        pick(&mut self.a, order);
+        pick(&mut self.b, order);
+        pick(&mut self.outcomes, order);
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        for labels in labels.into_iter().flatten() {
+            pick(&mut labels.rows, order);
+        }
+        for counts in [&mut self.turns, &mut self.prompt_tokens].into_iter().flatten() {
+            pick(counts, order);
+        }
+        for numbers in [&mut self.seconds, &mut self.pair_probabilities].into_iter().flatten() {
+            pick(numbers, order);
+        }
+        for counts in self.style.iter_mut().flat_map(StyleColumns::features_mut) {
+            pick(counts, order);
+        }
+    }
+
     /// Number of votes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -180,4 +291,67 @@ impl VoteLog {
 fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     column.retain(|_| keep.next().copied().unwrap_or(true));
+}
+
+fn extend<T: Copy>(mine: &mut Option<Vec<T>>, theirs: &Option<Vec<T>>) {
+    if let (Some(mine), Some(theirs)) = (mine, theirs) {
+        mine.extend_from_slice(theirs);
+    }
+}
+
+fn pick<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
+    *column = order.iter().map(|&row| column[row as usize]).collect();
+}
+
+/// A number in the order of [`f64::total_cmp`].
+fn time_key(seconds: f64) -> i64 {
+    let bits = seconds.to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{AWins, BWins, BothBad, Tie};
+
+    /// Votes of `x` against `y` at these times.
+    fn timed(times: &[f64], outcomes: &[Outcome]) -> VoteLog {
+        let mut log = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        for (row, (&time, &outcome)) in times.iter().zip(outcomes).enumerate() {
+            log.push("x", "y", outcome).unwrap();
+            log.seconds.as_mut().unwrap().push(time);
+            log.voters.as_mut().unwrap().push(Some(&format!("voter {row}")));
+            for counts in log.style.as_mut().unwrap().features_mut() {
+                counts.push([u32::try_from(row).unwrap(), 7]);
+            }
+        }
+        log
+    }
+
+    #[test]
+    fn times_put_every_column_in_order_and_keep_equal_ones_as_they_stand() {
+        let mut log = timed(&[3.0, -2.0, 3.0, 1.5], &[AWins, BWins, Tie, BothBad]);
+        log.sort_by_time();
+        assert_eq!(log.outcomes, [BWins, BothBad, AWins, Tie]);
+        assert_eq!(log.seconds.unwrap(), [-2.0, 1.5, 3.0, 3.0]);
+        assert_eq!(log.voters.unwrap().rows, [1, 3, 0, 2]);
+        assert_eq!(log.style.unwrap().bold, [[1, 7], [3, 7], [0, 7], [2, 7]]);
+    }
+
+    #[test]
+    fn a_log_behind_another_has_its_names_counted_on() {
+        let mut log = timed(&[1.0], &[AWins]);
+        let mut other = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        other.push("z", "x", Tie).unwrap();
+        other.seconds.as_mut().unwrap().push(0.5);
+        other.voters.as_mut().unwrap().push(None);
+        other.excluded.insert("admin".into(), 2);
+        log.append(&other);
+        log.append(&other);
+        assert_eq!(log.models.as_slice(), ["x", "y", "z"]);
+        assert_eq!((log.a, log.b), (vec![0, 2, 2], vec![1, 0, 0]));
+        assert_eq!(log.seconds.unwrap(), [1.0, 0.5, 0.5]);
+        assert_eq!(log.voters.unwrap().rows, [0, Labels::NONE, Labels::NONE]);
+        assert_eq!(log.excluded["admin"], 4);
+    }
 }

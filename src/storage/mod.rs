@@ -13,6 +13,7 @@ mod locks;
 mod models;
 mod postgres;
 mod retry;
+mod round_trips;
 mod sqlite;
 mod transfer;
 mod trouble;

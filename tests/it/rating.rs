@@ -13,8 +13,8 @@ use langya::rating::leaderboard::{
 };
 use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Names, VoteLog};
-use langya::services::vote_file::read_votes;
+use langya::rating::vote_log::{Names, VoteLog, Wanted};
+use langya::services::vote_file::{ReadOptions, read_log};
 use proptest::prelude::*;
 
 // ---------------------------------------------------------------------------------------------------- goldens
@@ -28,6 +28,10 @@ fn shared() -> Option<PathBuf> {
     }
     println!("skipped: no reference results at {}", folder.display());
     None
+}
+
+fn read_votes(path: &Path) -> VoteLog {
+    read_log(&[path], Wanted::default(), &ReadOptions::default()).unwrap()
 }
 
 /// A column of a golden file by model.
@@ -56,7 +60,7 @@ fn agree(board: &Leaderboard, file: &Path, column: &str, tolerance: f64, value: 
 
 #[track_caller]
 fn agree_with_goldens(votes: &Path, golden: &Path) {
-    let log = read_votes(&[votes]).unwrap();
+    let log = read_votes(votes);
     let board = board_of(&log, &LeaderboardOptions::default());
     agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating);
     agree(&board, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
@@ -93,7 +97,7 @@ fn the_sparse_simulation_agrees_with_the_exact_results() {
 #[test]
 fn the_small_fixture_agrees_with_results_in_fifty_digits() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let log = read_votes(&[data.join("small_votes.csv")]).unwrap();
+    let log = read_votes(&data.join("small_votes.csv"));
     let board = board_of(&log, &LeaderboardOptions::default());
     let expected = data.join("small_expected.csv");
     agree(&board, &expected, "rating", 1e-9, |model| model.rating);

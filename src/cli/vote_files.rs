@@ -1,0 +1,60 @@
+//! Flags of the commands that read files of votes.
+
+use clap::Args;
+
+use crate::services::vote_file::{ColumnNames, ReadOptions};
+
+/// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Files of votes")]
+pub struct ReadFlags {
+    /// Column with the model on side A
+    #[arg(long, value_name = "COLUMN")]
+    pub model_a: Option<String>,
+    /// Column with the model on side B
+    #[arg(long, value_name = "COLUMN")]
+    pub model_b: Option<String>,
+    /// Column with the outcome: model_a, model_b, tie, both_bad, or the winner's name
+    #[arg(long, value_name = "COLUMN")]
+    pub winner: Option<String>,
+    /// Column that tells voters apart
+    #[arg(long, value_name = "COLUMN")]
+    pub voter: Option<String>,
+    /// Column with the time of the vote: seconds since 1970 or a date
+    #[arg(long, value_name = "COLUMN")]
+    pub time: Option<String>,
+    /// Column with the language
+    #[arg(long, value_name = "COLUMN")]
+    pub language_column: Option<String>,
+    /// Column with the category
+    #[arg(long, value_name = "COLUMN")]
+    pub category_column: Option<String>,
+    /// Column with the intent
+    #[arg(long, value_name = "COLUMN")]
+    pub intent_column: Option<String>,
+    /// Column with the number of turns
+    #[arg(long, value_name = "COLUMN")]
+    pub turn_column: Option<String>,
+    /// Leave out rows that are no votes and count them by reason, instead of refusing the file
+    #[arg(long)]
+    pub skip_bad: bool,
+}
+
+impl ReadFlags {
+    /// The flags as the reader takes them.
+    #[must_use]
+    pub fn options(&self) -> ReadOptions {
+        let columns = ColumnNames {
+            model_a: self.model_a.clone(),
+            model_b: self.model_b.clone(),
+            winner: self.winner.clone(),
+            voter: self.voter.clone(),
+            time: self.time.clone(),
+            language: self.language_column.clone(),
+            category: self.category_column.clone(),
+            intent: self.intent_column.clone(),
+            turn: self.turn_column.clone(),
+        };
+        ReadOptions { columns, skip_bad: self.skip_bad }
+    }
+}

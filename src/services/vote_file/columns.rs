@@ -1,0 +1,265 @@
+//! Which column of a file holds what: the names that the field's files use, and those that flags give.
+
+use std::collections::HashMap;
+
+/// What a column can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    ModelA,
+    ModelB,
+    /// A word for the outcome, or the name of the model that won.
+    Winner,
+    /// LMArena's 55k file has one column of zeros and ones for each outcome.
+    WinnerA,
+    WinnerB,
+    WinnerTie,
+    /// ComparIA: whether neither model was chosen because both were equal.
+    BothEqual,
+    Voter,
+    /// Seconds since 1970, milliseconds where the number is too large for them, or a date.
+    Time,
+    Millis,
+    Language,
+    Category,
+    /// LMArena's tags: nested flags.
+    CategoryTags,
+    IsCode,
+    Intent,
+    Turn,
+    PromptTokens,
+    PairProbability,
+    Rated,
+    Exclusion,
+    Anonymous,
+    /// LMArena's nested counts of tokens, headings, lists and bold.
+    Metadata,
+    /// Open WebUI: the nested rating.
+    Feedback,
+    /// Open WebUI: what the rating is about.
+    FeedbackMeta,
+}
+
+/// Names of each field, best known first. Those of the two models belong together by position.
+const KNOWN: [(Field, &[&str]); 24] = [
+    (Field::ModelA, &["model_a", "left", "model_a_name"]),
+    (Field::ModelB, &["model_b", "right", "model_b_name"]),
+    (Field::Winner, &["winner", "chosen_model_name"]),
+    (Field::WinnerA, &["winner_model_a"]),
+    (Field::WinnerB, &["winner_model_b"]),
+    (Field::WinnerTie, &["winner_tie"]),
+    (Field::BothEqual, &["both_equal"]),
+    (
+        Field::Voter,
+        &[
+            "judge",
+            "judge_hash",
+            "voter_id",
+            "voter",
+            "visitor_id",
+            "user_id",
+            "worker",
+            "evaluation_session_id",
+            "session_hash",
+        ],
+    ),
+    (Field::Time, &["tstamp", "timestamp", "created_at"]),
+    (Field::Millis, &["ts_ms"]),
+    (Field::Language, &["language", "languages"]),
+    (Field::Category, &["category", "categories", "selected_category"]),
+    (Field::CategoryTags, &["category_tag"]),
+    (Field::IsCode, &["is_code"]),
+    (Field::Intent, &["intent"]),
+    (Field::Turn, &["turn", "conv_turns"]),
+    (Field::PromptTokens, &["prompt_tokens", "conv_metadata.sum_user_tokens"]),
+    (Field::PairProbability, &["pair_probability"]),
+    (Field::Rated, &["rated"]),
+    (Field::Exclusion, &["exclusion"]),
+    (Field::Anonymous, &["anony"]),
+    (Field::Metadata, &["conv_metadata"]),
+    (Field::Feedback, &["data"]),
+    (Field::FeedbackMeta, &["meta"]),
+];
+
+/// Columns that are counted for style control, by feature: tokens, headings, lists, bold. `@` is the side.
+const STYLE: [&[&str]; 4] = [
+    &["tokens_@", "conv_metadata.sum_assistant_@_tokens"],
+    &[
+        "headers_@",
+        "headings_@",
+        "conv_metadata.header_count_@.h1",
+        "conv_metadata.header_count_@.h2",
+        "conv_metadata.header_count_@.h3",
+        "conv_metadata.header_count_@.h4",
+        "conv_metadata.header_count_@.h5",
+        "conv_metadata.header_count_@.h6",
+    ],
+    &["lists_@", "conv_metadata.list_count_@.ordered", "conv_metadata.list_count_@.unordered"],
+    &["bold_@", "conv_metadata.bold_count_@.**", "conv_metadata.bold_count_@.__"],
+];
+
+/// Names of columns where a file does not use the known ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnNames {
+    /// The model on side A.
+    pub model_a: Option<String>,
+    /// The model on side B.
+    pub model_b: Option<String>,
+    /// The outcome.
+    pub winner: Option<String>,
+    /// Who voted.
+    pub voter: Option<String>,
+    /// When.
+    pub time: Option<String>,
+    /// The language.
+    pub language: Option<String>,
+    /// The category.
+    pub category: Option<String>,
+    /// The intent.
+    pub intent: Option<String>,
+    /// The number of turns.
+    pub turn: Option<String>,
+}
+
+impl ColumnNames {
+    /// The column that a flag gives for this field.
+    fn given(&self, field: Field) -> Option<&str> {
+        let given = match field {
+            Field::ModelA => &self.model_a,
+            Field::ModelB => &self.model_b,
+            Field::Winner => &self.winner,
+            Field::Voter => &self.voter,
+            Field::Time => &self.time,
+            Field::Language => &self.language,
+            Field::Category => &self.category,
+            Field::Intent => &self.intent,
+            Field::Turn => &self.turn,
+            _ => return None,
+        };
+        given.as_deref()
+    }
+
+    /// The names under which a field may stand. A flag leaves one; another column for the same thing is then not looked at.
+    fn names(&self, field: Field) -> Vec<&str> {
+        let replaced = (field == Field::Millis && self.time.is_some())
+            || (matches!(field, Field::WinnerA | Field::WinnerB | Field::WinnerTie | Field::BothEqual)
+                && self.winner.is_some());
+        if replaced {
+            return Vec::new();
+        }
+        self.given(field).map_or_else(|| KNOWN[field as usize].1.to_vec(), |given| vec![given])
+    }
+}
+
+/// A column of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) at: usize,
+    pub(super) name: String,
+}
+
+/// Where the columns of one file stand.
+#[derive(Debug, Clone)]
+pub(super) struct Header {
+    columns: Vec<Vec<Column>>,
+    /// Columns that count towards a feature of style: their position, the feature and the side.
+    pub(super) style: Vec<(usize, usize, usize)>,
+    /// Whether votes have times: then every one must.
+    pub(super) timed: bool,
+}
+
+impl Header {
+    /// Finds the columns in the names of a file, or tells one that is missing.
+    pub(super) fn find(names: &[&str], given: &ColumnNames) -> Result<Self, String> {
+        let place = |name: &str| names.iter().position(|column| column.trim() == name);
+        let columns = KNOWN.map(|(field, _)| {
+            let candidates = given.names(field);
+            let found =
+                candidates.iter().filter_map(|name| Some(Column { at: place(name)?, name: (*name).to_owned() }));
+            found.collect::<Vec<_>>()
+        });
+        for (field, _) in KNOWN {
+            if let Some(name) = given.given(field)
+                && columns[field as usize].is_empty()
+            {
+                return Err(name.to_owned());
+            }
+        }
+        let mut header = Self { columns: columns.into(), style: style_columns(names), timed: false };
+        header.choose_models(given)?;
+        let has = |field| header.one(field).is_some();
+        let has_winner = has(Field::Winner) || (has(Field::WinnerA) && has(Field::WinnerB));
+        if !has_winner {
+            return Err("winner".into());
+        }
+        header.timed = has(Field::Time) || has(Field::Millis);
+        Ok(header)
+    }
+
+    /// Every known name, for a file in which each row names its own columns; and their positions.
+    pub(super) fn of_any(given: &ColumnNames, timed: bool) -> (Self, HashMap<String, usize>) {
+        let mut positions = HashMap::new();
+        let columns = KNOWN.map(|(field, _)| {
+            let mut column = |name: &str| {
+                let next = positions.len();
+                Column { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
+            };
+            given.names(field).into_iter().map(&mut column).collect()
+        });
+        let style = STYLE.iter().enumerate().flat_map(|(feature, names)| {
+            names
+                .iter()
+                .flat_map(move |name| [("a", 0), ("b", 1)].map(|(side, at)| (name.replace('@', side), feature, at)))
+        });
+        let style = style.filter(|(name, ..)| !name.contains('.')).map(|(name, feature, side)| {
+            let next = positions.len();
+            (*positions.entry(name).or_insert(next), feature, side)
+        });
+        let style = style.collect();
+        (Self { columns: columns.into(), style, timed }, positions)
+    }
+
+    /// The columns that may hold a field, best known first.
+    pub(super) fn all(&self, field: Field) -> &[Column] {
+        &self.columns[field as usize]
+    }
+
+    /// The best known column that holds a field.
+    pub(super) fn one(&self, field: Field) -> Option<&Column> {
+        self.all(field).first()
+    }
+
+    /// Takes the first two names for the models that stand together.
+    fn choose_models(&mut self, given: &ColumnNames) -> Result<(), String> {
+        let (a, b) = (given.names(Field::ModelA), given.names(Field::ModelB));
+        let find = |field, name: &str| self.all(field).iter().find(|column| column.name == name).cloned();
+        let pairs = if a.len() == b.len() { a.into_iter().zip(b).collect() } else { every_pair(&a, &b) };
+        let pair = pairs.into_iter().find_map(|(a, b)| find(Field::ModelA, a).zip(find(Field::ModelB, b)));
+        let Some((a, b)) = pair else {
+            let missing = if find(Field::ModelA, "model_a").is_some() { "model_b" } else { "model_a" };
+            return Err(missing.into());
+        };
+        self.columns[Field::ModelA as usize] = vec![a];
+        self.columns[Field::ModelB as usize] = vec![b];
+        Ok(())
+    }
+}
+
+fn every_pair<'n>(a: &[&'n str], b: &[&'n str]) -> Vec<(&'n str, &'n str)> {
+    a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b))).collect()
+}
+
+/// The columns of a file that count towards style.
+fn style_columns(names: &[&str]) -> Vec<(usize, usize, usize)> {
+    let slot = |name: &str| {
+        STYLE.iter().enumerate().find_map(|(feature, known)| {
+            let side = [("a", 0), ("b", 1)];
+            let find = |(letter, at): (&str, usize)| known.iter().any(|k| k.replace('@', letter) == name).then_some(at);
+            Some((feature, side.into_iter().find_map(find)?))
+        })
+    };
+    let found = names.iter().enumerate().filter_map(|(at, name)| {
+        let (feature, side) = slot(name.trim())?;
+        Some((at, feature, side))
+    });
+    found.collect()
+}

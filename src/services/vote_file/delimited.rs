@@ -1,0 +1,96 @@
+//! Votes from CSV and TSV.
+
+use csv::ByteRecord;
+
+use super::batch::Batch;
+use super::cell::{Cell, Record};
+use super::columns::Header;
+use super::error::{Place, RowError, VoteFileError};
+use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
+use super::source::Text;
+use super::{FileVotes, Job};
+
+/// Reads all votes of a file whose first line names its columns.
+pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes, VoteFileError> {
+    let mut blocks = Blocks::new(text, Some(delimiter));
+    let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
+    let mut reader = csv_reader(&first, delimiter);
+    let mut names = ByteRecord::new();
+    reader.read_byte_record(&mut names).map_err(|error| job.row(Place::Line(1), malformed(&error)))?;
+    let header = Header::find(&header_names(job, &names)?, &job.options.columns).map_err(|name| job.columns(name))?;
+    let begin = usize::try_from(reader.position().byte()).unwrap_or(first.len()).min(first.len());
+    let form = Form { job, header: &header, width: names.len(), delimiter };
+    let mut votes = Batch::new(job.wanted, header.timed);
+    votes.rows = count_lines(&first[..begin]);
+    let line_error = |(line, reason)| Stopped::Row(Place::Line(count_lines(&first[..begin]) + line + 1), reason);
+    let all = form.parse(&first[begin..]).map_err(line_error).and_then(|batch| {
+        votes.append(&batch);
+        read_blocks(&mut blocks, &mut votes, |block| form.parse(block))
+    });
+    all.map_err(|stopped| job.stopped(stopped))?;
+    Ok(FileVotes { votes, timed: header.timed })
+}
+
+/// How one file's lines are read.
+struct Form<'f> {
+    job: &'f Job<'f>,
+    header: &'f Header,
+    width: usize,
+    delimiter: u8,
+}
+
+impl Form<'_> {
+    fn parse(&self, block: &[u8]) -> Result<Batch, (u64, RowError)> {
+        let mut batch = Batch::new(self.job.wanted, self.header.timed);
+        let mut reader = csv_reader(block, self.delimiter);
+        let mut record = ByteRecord::new();
+        loop {
+            let next_line = reader.position().line();
+            let more = reader.read_byte_record(&mut record).map_err(|error| (next_line - 1, malformed(&error)))?;
+            if !more {
+                break;
+            }
+            let line = record.position().map_or(next_line, csv::Position::line) - 1;
+            let done = self.add(&mut batch, &record);
+            settle(&mut batch, self.job.options, done, line)?;
+        }
+        batch.rows = count_lines(block);
+        Ok(batch)
+    }
+
+    fn add(&self, batch: &mut Batch, record: &ByteRecord) -> Result<(), RowError> {
+        if record.len() != self.width {
+            let (fields, columns) = (record.len(), self.width);
+            let reason = format!("{fields} fields where the header has {columns}: quote fields that hold a comma");
+            return Err(RowError::Malformed(reason));
+        }
+        if std::str::from_utf8(record.as_slice()).is_err() {
+            return Err(RowError::Malformed(NOT_UTF8.into()));
+        }
+        batch.add(&Fields(record), self.header)
+    }
+}
+
+const NOT_UTF8: &str = "not UTF-8: save the file as UTF-8";
+
+/// The fields of one line, which are UTF-8.
+struct Fields<'r>(&'r ByteRecord);
+
+impl Record for Fields<'_> {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        self.0.get(at).and_then(|field| std::str::from_utf8(field).ok()).map_or(Cell::Empty, Cell::Text)
+    }
+}
+
+fn csv_reader(block: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(block)
+}
+
+fn header_names<'r>(job: &Job<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {
+    let names = names.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
+    names.map_err(|_| job.row(Place::Line(1), RowError::Malformed(NOT_UTF8.into())))
+}
+
+fn malformed(error: &csv::Error) -> RowError {
+    RowError::Malformed(error.to_string())
+}

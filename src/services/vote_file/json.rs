@@ -1,0 +1,222 @@
+//! Votes from JSON: one object a line, or one array of objects.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::BufReader;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::batch::Batch;
+use super::cell::{Cell, Record};
+use super::columns::{Field, Header};
+use super::error::{Place, RowError, VoteFileError};
+use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
+use super::source::Text;
+use super::{FileVotes, Job, open_webui};
+
+/// Reads a file with one object a line.
+pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
+    let mut blocks = Blocks::new(text, None);
+    let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
+    let form = Form::of_first(job, &first);
+    let mut votes = Batch::new(job.wanted, form.header.timed);
+    let parse = |block: &[u8]| form.parse_lines(block);
+    let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(Place::Line(line + 1), reason));
+    let all = begun.and_then(|batch| {
+        votes.append(&batch);
+        read_blocks(&mut blocks, &mut votes, parse)
+    });
+    all.map_err(|stopped| job.stopped(stopped))?;
+    Ok(FileVotes { votes, timed: form.header.timed })
+}
+
+/// Reads a file that is one array.
+pub(super) fn read_array(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
+    let mut rows = Rows { job, form: None, votes: Batch::new(job.wanted, false), bad: None };
+    let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
+    let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
+    if let Some(reason) = rows.bad {
+        return Err(job.row(Place::Row(rows.votes.rows), reason));
+    }
+    if let Err(error) = read {
+        let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
+        return Err(match error.classify() {
+            serde_json::error::Category::Io => job.unreadable(error.into()),
+            _ => job.row(Place::Line(line), RowError::Malformed(format!("not JSON: {error}"))),
+        });
+    }
+    let timed = rows.form.is_some_and(|form| form.header.timed);
+    Ok(FileVotes { votes: rows.votes, timed })
+}
+
+/// How the objects of one file are read.
+struct Form<'f> {
+    job: &'f Job<'f>,
+    header: Header,
+    positions: HashMap<String, usize>,
+}
+
+impl<'f> Form<'f> {
+    /// Whether votes have times is as the first object has it.
+    fn of_first(job: &'f Job<'f>, block: &[u8]) -> Self {
+        let mut form = Self::new(job, false);
+        let first = block.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+        form.header.timed = first.and_then(|line| form.object(line).ok()).is_some_and(|object| form.has_time(&object));
+        form
+    }
+
+    fn new(job: &'f Job<'f>, timed: bool) -> Self {
+        let (header, positions) = Header::of_any(&job.options.columns, timed);
+        Self { job, header, positions }
+    }
+
+    fn has_time(&self, object: &Picked) -> bool {
+        let mut columns = self.header.all(Field::Time).iter().chain(self.header.all(Field::Millis));
+        columns.any(|column| !object.cell(column.at).is_empty())
+    }
+
+    fn parse_lines(&self, block: &[u8]) -> Result<Batch, (u64, RowError)> {
+        let mut batch = Batch::new(self.job.wanted, self.header.timed);
+        for (at, line) in (0..).zip(block.split(|&byte| byte == b'\n')) {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let done = self.object(line).and_then(|object| self.add(&mut batch, &object));
+            settle(&mut batch, self.job.options, done, at)?;
+        }
+        batch.rows = count_lines(block);
+        Ok(batch)
+    }
+
+    fn object(&self, line: &[u8]) -> Result<Picked, RowError> {
+        let mut reader = serde_json::Deserializer::from_slice(line);
+        let picked = Picker(&self.positions).deserialize(&mut reader).and_then(|picked| reader.end().map(|()| picked));
+        picked.map_err(|error| RowError::Malformed(format!("not a JSON object: {error}")))
+    }
+
+    fn add(&self, batch: &mut Batch, object: &Picked) -> Result<(), RowError> {
+        match open_webui::Feedback::of(object, &self.header) {
+            Some(feedback) => feedback.add(batch),
+            None => batch.add(object, &self.header),
+        }
+    }
+}
+
+/// The values of an object that have a known name.
+pub(super) struct Picked(Vec<Value>);
+
+impl Record for Picked {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        match self.0.get(at) {
+            None | Some(Value::Null) => Cell::Empty,
+            Some(Value::String(text)) => Cell::Text(text),
+            Some(value) => Cell::Json(value),
+        }
+    }
+}
+
+/// Reads an object and keeps what has a known name.
+struct Picker<'p>(&'p HashMap<String, usize>);
+
+impl<'de> DeserializeSeed<'de> for Picker<'_> {
+    type Value = Picked;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Picked, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Picker<'_> {
+    type Value = Picked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object for each vote")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Picked, A::Error> {
+        let mut values = vec![Value::Null; self.0.len()];
+        while let Some(position) = map.next_key_seed(Key(self.0))? {
+            match position {
+                Some(at) => values[at] = map.next_value()?,
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(Picked(values))
+    }
+}
+
+/// The position of a name, where it is known.
+struct Key<'p>(&'p HashMap<String, usize>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
+        Ok(self.0.get(name).copied())
+    }
+}
+
+/// The votes of an array, one object after the other.
+struct Rows<'f> {
+    job: &'f Job<'f>,
+    form: Option<Form<'f>>,
+    votes: Batch,
+    bad: Option<RowError>,
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Rows<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of votes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
+        let positions = Header::of_any(&self.job.options.columns, false).1;
+        while let Some(object) = rows.next_element_seed(Picker(&positions))? {
+            self.votes.rows += 1;
+            if let Err(reason) = self.add(&object) {
+                self.bad = Some(reason);
+                return Err(Error::custom("a row that is no vote"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rows<'_> {
+    fn add(&mut self, object: &Picked) -> Result<(), RowError> {
+        let Self { job, form, votes, .. } = self;
+        let form = form.get_or_insert_with(|| {
+            let mut form = Form::new(job, false);
+            form.header.timed = form.has_time(object);
+            let rows = votes.rows;
+            *votes = Batch::new(job.wanted, form.header.timed);
+            votes.rows = rows;
+            form
+        });
+        let done = form.add(votes, object);
+        settle(votes, job.options, done, 0).map_err(|(_, reason)| reason)
+    }
+}

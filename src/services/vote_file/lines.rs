@@ -1,0 +1,186 @@
+//! Text in blocks of whole records, so that several threads read one file.
+//!
+//! A block is cut behind the last line end that stands outside quotes. Blocks are read while those before them are
+//! worked on, and put together in the order of the file, so that the first bad row is the one that is told.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memchr_iter, memrchr};
+use rayon::prelude::*;
+
+use super::ReadOptions;
+use super::batch::Batch;
+use super::error::{Place, RowError};
+
+/// Bytes of a block, where its records are shorter.
+const BLOCK: usize = 1024 * 1024;
+/// Blocks under way at once for each thread.
+const BLOCKS_A_THREAD: usize = 4;
+
+/// A text that is read block by block.
+pub(super) struct Blocks<R> {
+    source: R,
+    /// Within quotes that begin a field, a line end is text.
+    delimiter: Option<u8>,
+    rest: Vec<u8>,
+    ended: bool,
+}
+
+impl<R: Read + Send> Blocks<R> {
+    /// Records that end with their line, but for line ends in quoted fields where there is a delimiter.
+    pub(super) fn new(source: R, delimiter: Option<u8>) -> Self {
+        Self { source, delimiter, rest: Vec::new(), ended: false }
+    }
+
+    /// The next records, or `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut block = std::mem::take(&mut self.rest);
+        let mut wanted = BLOCK;
+        while !self.ended {
+            let missing = wanted.saturating_sub(block.len());
+            block.reserve(missing);
+            let read = (&mut self.source).take(missing as u64).read_to_end(&mut block)?;
+            self.ended = read < missing;
+            if let Some(end) = self.last_end(&block).filter(|_| !self.ended) {
+                self.rest = block.split_off(end);
+                return Ok(Some(block));
+            }
+            wanted *= 2;
+        }
+        Ok((!block.is_empty()).then_some(block))
+    }
+
+    /// Several blocks, fewer only at the end.
+    fn some(&mut self, blocks: usize) -> io::Result<Vec<Vec<u8>>> {
+        let mut some = Vec::with_capacity(blocks);
+        while some.len() < blocks
+            && let Some(block) = self.next()?
+        {
+            some.push(block);
+        }
+        Ok(some)
+    }
+
+    /// Where the last whole record of a block ends.
+    fn last_end(&self, block: &[u8]) -> Option<usize> {
+        match self.delimiter {
+            Some(delimiter) => last_end_outside_quotes(block, delimiter),
+            None => memrchr(b'\n', block).map(|at| at + 1),
+        }
+    }
+}
+
+/// As the `csv` crate has it: a quote opens a field only at its beginning, and two quotes within one are text.
+fn last_end_outside_quotes(block: &[u8], delimiter: u8) -> Option<usize> {
+    let (mut at, mut end) = (0, None);
+    loop {
+        let quote = memchr(b'"', &block[at..]).map(|quote| at + quote);
+        let outside = &block[at..quote.unwrap_or(block.len())];
+        end = memrchr(b'\n', outside).map(|line| at + line + 1).or(end);
+        let Some(quote) = quote else { return end };
+        let opens = quote == 0 || [delimiter, b'\n', b'\r'].contains(&block[quote - 1]);
+        let last = if opens { closing_quote(block, quote + 1) } else { Some(quote) };
+        let Some(last) = last else { return end };
+        at = last + 1;
+    }
+}
+
+/// The quote that ends a field; `None` also where the next byte, which may make it text, is not there yet.
+fn closing_quote(block: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let quote = at + memchr(b'"', block.get(at..)?)?;
+        if *block.get(quote + 1)? != b'"' {
+            return Some(quote);
+        }
+        at = quote + 2;
+    }
+}
+
+/// Why reading stopped.
+pub(super) enum Stopped {
+    Unreadable(io::Error),
+    Row(Place, RowError),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// Works on all blocks. `parse` puts one into a batch and gives the line of a bad row, counted from 0 in its block.
+pub(super) fn read_blocks<R: Read + Send>(
+    blocks: &mut Blocks<R>,
+    total: &mut Batch,
+    parse: impl Fn(&[u8]) -> Result<Batch, (u64, RowError)> + Sync,
+) -> Result<(), Stopped> {
+    let many = BLOCKS_A_THREAD * rayon::current_num_threads();
+    let mut wave = blocks.some(many)?;
+    while !wave.is_empty() {
+        let parse_wave = || wave.par_iter().map(|block| parse(block)).collect::<Vec<_>>();
+        let (batches, next) = rayon::join(parse_wave, || blocks.some(many));
+        for batch in batches {
+            let lines_before = total.rows;
+            let batch = batch.map_err(|(line, reason)| Stopped::Row(Place::Line(lines_before + line + 1), reason))?;
+            total.append(&batch);
+        }
+        wave = next?;
+    }
+    Ok(())
+}
+
+/// A bad row: counted where that is asked for, else the end.
+pub(super) fn settle(
+    batch: &mut Batch,
+    options: &ReadOptions,
+    done: Result<(), RowError>,
+    line: u64,
+) -> Result<(), (u64, RowError)> {
+    match done {
+        Err(reason) if options.skip_bad => batch.exclude(reason.kind()),
+        Err(reason) => return Err((line, reason)),
+        Ok(()) => {}
+    }
+    Ok(())
+}
+
+/// Number of line ends.
+pub(super) fn count_lines(block: &[u8]) -> u64 {
+    memchr_iter(b'\n', block).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(block: &str, whole: &str) {
+        assert_eq!(last_end_outside_quotes(block.as_bytes(), b',').unwrap_or(0), whole.len(), "{block:?}");
+    }
+
+    #[test]
+    fn a_block_ends_behind_the_last_line_end_outside_quotes() {
+        check("a,b\nc,d\ne", "a,b\nc,d\n");
+        check("a,\"b\nc\"\nd,\"e\nf", "a,\"b\nc\"\n");
+        check("\"a\"\"\n\",b\nc", "\"a\"\"\n\",b\n");
+        // A quote within a field that did not begin with one is text.
+        check("5\" disk,b\nc,d\n", "5\" disk,b\nc,d\n");
+        // The quote at the end of a block may be the first of two.
+        check("a\n\"b\"", "a\n");
+        check("a\n\"b\n", "a\n");
+        check("no end", "");
+    }
+
+    #[test]
+    fn blocks_put_together_are_the_text() {
+        let record = format!("\"{}\n\"\"\",x\n", "long ".repeat(50_000));
+        let text = record.repeat(9) + "last";
+        let mut blocks = Blocks::new(text.as_bytes(), Some(b','));
+        let mut again = Vec::new();
+        while let Some(block) = blocks.next().unwrap() {
+            assert!(block.starts_with(b"\"long") || block == b"last");
+            again.extend(block);
+        }
+        assert_eq!(again, text.as_bytes());
+    }
+}

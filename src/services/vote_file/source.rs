@@ -1,0 +1,144 @@
+//! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+const PARQUET: &[u8] = b"PAR1";
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Bytes of text that are looked at for its format.
+const LOOK: u64 = 64 * 1024;
+
+/// A file of votes, opened.
+pub(super) enum Source {
+    /// Columns on disk.
+    Parquet(Plain),
+    /// Columns that were packed as a whole.
+    PackedParquet(Bytes),
+    /// One JSON array.
+    Array(Text),
+    /// One JSON object a line.
+    Lines(Text),
+    /// A header and fields between delimiters.
+    Delimited(Text, u8),
+}
+
+/// Text after its byte order mark.
+pub(super) type Text = Box<dyn Read + Send>;
+
+impl Source {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let head = read_head(&mut file)?;
+        if head.starts_with(PARQUET) {
+            return Plain::new(file).map(Self::Parquet);
+        }
+        if head.starts_with(GZIP) {
+            Self::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)))
+        } else if head.starts_with(ZSTD) {
+            Self::unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?)
+        } else {
+            Ok(Self::text(head, file))
+        }
+    }
+
+    fn unpacked(mut inner: impl Read + Send + 'static) -> io::Result<Self> {
+        let mut head = read_head(&mut inner)?;
+        if head.starts_with(PARQUET) {
+            inner.read_to_end(&mut head)?;
+            return Ok(Self::PackedParquet(head.into()));
+        }
+        Ok(Self::text(head, inner))
+    }
+
+    fn text(mut head: Vec<u8>, rest: impl Read + Send + 'static) -> Self {
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
+        let delimiter = delimiter_of(&head);
+        let first = head.trim_ascii_start().first().copied();
+        let text: Text = Box::new(Cursor::new(head).chain(rest));
+        match first {
+            Some(b'[') => Self::Array(text),
+            Some(b'{') => Self::Lines(text),
+            _ => Self::Delimited(text, delimiter),
+        }
+    }
+}
+
+/// The first bytes, fewer only where the file ends.
+fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    source.take(LOOK).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// What the first line has most of.
+fn delimiter_of(text: &[u8]) -> u8 {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let count = |delimiter: &u8| line.iter().filter(|&byte| byte == delimiter).count();
+    // The last of equals wins.
+    [b';', b'\t', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+/// A file on disk that several threads read at different places.
+pub(super) struct Plain {
+    file: Arc<File>,
+    length: u64,
+}
+
+impl Plain {
+    fn new(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self { file: Arc::new(file), length })
+    }
+}
+
+impl Length for Plain {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for Plain {
+    type T = BufReader<Onwards>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(BufReader::new(Onwards { file: Arc::clone(&self.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let mut bytes = Vec::with_capacity(length);
+        let mut rest = Onwards { file: Arc::clone(&self.file), at: start }.take(length as u64);
+        rest.read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(ParquetError::EOF("the file ends too early".into()));
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// Reads on from a place of its own, whoever else reads the same file.
+pub(super) struct Onwards {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for Onwards {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
