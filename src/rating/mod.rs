@@ -10,6 +10,7 @@ pub mod bradley_terry;
 pub mod comparison;
 pub mod davidson;
 pub mod elo;
+pub mod history;
 pub mod insight;
 pub mod interval;
 pub mod leaderboard;

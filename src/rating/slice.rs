@@ -6,7 +6,7 @@ use super::vote_log::{Labels, VoteLog, Wanted};
 pub const LONG_PROMPT_TOKENS: u32 = 500;
 
 /// How many turns a battle had before its vote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Turns {
     /// One.
     First,
