@@ -16,6 +16,7 @@ mod command_line;
 mod coverage;
 mod crash;
 mod deploy;
+mod derived;
 mod faults;
 mod fleet;
 mod graceful;
