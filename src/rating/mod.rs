@@ -8,20 +8,14 @@
 pub mod bradley_terry;
 pub mod comparison;
 pub mod elo;
-<<<<<<< HEAD
+pub mod history;
 pub mod insight;
 pub mod interval;
 pub mod leaderboard;
 pub mod scoring;
 pub mod simulate;
-pub mod style;
-=======
-pub mod history;
-pub mod interval;
-pub mod leaderboard;
-pub mod scoring;
 pub mod slice;
->>>>>>> main
+pub mod style;
 pub mod tally;
 pub mod unbounded;
 pub mod vote_log;
