@@ -108,7 +108,8 @@ fn told_once(error: &anyhow::Error) -> String {
     })
 }
 
-/// What the user can mend by another call is 2, everything else 1.
+/// What the user can mend by another call is 2, everything else 1. Who watches over the process starts it again after 1, so
+/// a database that is away for a while is 1.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_input = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<ConfigError>()
@@ -123,7 +124,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
                 matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))
             })
             || cause.downcast_ref::<StoreError>().is_some_and(|error| {
-                !matches!(error, StoreError::Database(_) | StoreError::Migrate(_) | StoreError::Inconsistent { .. })
+                !error.may_pass() && !matches!(error, StoreError::Database(_) | StoreError::Inconsistent { .. })
             })
     };
     if error.chain().any(is_input) { ExitCode::from(2) } else { ExitCode::FAILURE }

@@ -107,24 +107,24 @@ pub enum ConfigError {
     },
 }
 
-impl ConfigError {
-    /// The message for a log: in one line, and of the text that it points at only the key, for a value may be secret.
-    #[must_use]
-    pub fn in_one_line(&self) -> String {
-        let message = self.to_string();
-        let mut said = Vec::new();
-        for line in message.lines() {
-            match line.split_once('|') {
-                Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
-                    if let Some((key, _)) = text.split_once('=') {
-                        said.push(format!("at \"{}\"", key.trim()));
-                    }
+/// What the reader of TOML says, in one line, and of the text that it points at only the key: a value may be secret.
+fn in_one_line(error: &toml::de::Error) -> String {
+    let message = error.to_string();
+    let mut said = Vec::new();
+    for line in message.lines() {
+        match line.split_once('|') {
+            Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
+                let key = text.split_once('=').map(|(key, _)| key.trim());
+                // What goes on from the line above may have the sign within a value.
+                if let Some(key) = key.filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)))
+                {
+                    said.push(format!("at \"{key}\""));
                 }
-                _ => said.push(line.trim().to_owned()),
             }
+            _ => said.push(line.trim().to_owned()),
         }
-        said.join(": ")
     }
+    said.join(": ")
 }
 
 /// The process's environment variables, read once.
@@ -174,16 +174,16 @@ impl Settings {
     /// As [`Settings::load`].
     pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
         let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
-        // Once by itself, for messages that show the line; the environment may still complete it.
-        toml::from_str::<Settings>(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
-        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
+        // Once by itself, for messages that name the line; the environment may still complete it.
+        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line(&error)))?;
+        let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
         for (name, value) in env.overrides() {
             overlay(&mut table, name, value)
                 .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
         }
         let settings: Settings = table.try_into().map_err(|error: toml::de::Error| ConfigError::Invalid {
             origin: "the environment (LANGYA__…)".into(),
-            reason: error.to_string().trim_end().to_owned(),
+            reason: in_one_line(&error),
         })?;
         settings.checked()
     }
@@ -195,8 +195,16 @@ impl Settings {
                 return Err(ConfigError::DuplicateModel(model.id.clone()));
             }
             require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
+            require(
+                model.api_key_env.is_empty() || is_variable_name(&model.api_key_env),
+                "models.api_key_env",
+                // What stands there may be the key.
+                format!("unusable for model {:?}", model.id),
+                "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+            )?;
         }
-        require(self.server.drain_seconds <= 25, "server.drain_seconds", self.server.drain_seconds, "0 to 25")?;
+        self.server.check()?;
+        self.storage.check()?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
         require(
             (10..=100_000).contains(&battle.pace_chars_per_second),
@@ -211,6 +219,8 @@ impl Settings {
             battle.max_prompt_bytes,
             "1 to 60000, so that a frame of 64 KiB holds it",
         )?;
+        require(battle.max_reply_bytes >= 1, "battle.max_reply_bytes", battle.max_reply_bytes, "1 or more")?;
+        require(battle.max_live >= 1, "battle.max_live", battle.max_live, "1 or more")?;
         require(
             (0.0..=1.0).contains(&pairing.uniform_share),
             "pairing.uniform_share",
@@ -218,7 +228,8 @@ impl Settings {
             "0 to 1",
         )?;
         require(pairing.elo_width > 0.0, "pairing.elo_width", pairing.elo_width, "more than 0")?;
-        require(pairing.new_model_boost >= 1.0, "pairing.new_model_boost", pairing.new_model_boost, "1 or more")?;
+        let boost = pairing.new_model_boost;
+        require(boost.is_finite() && boost >= 1.0, "pairing.new_model_boost", boost, "1 or more")?;
         require(
             rating.confidence > 0.0 && rating.confidence < 1.0,
             "rating.confidence",
@@ -231,21 +242,70 @@ impl Settings {
     }
 }
 
+impl ServerSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
+        require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
+        require(
+            self.public_url.is_empty() || is_web_address(&self.public_url),
+            "server.public_url",
+            "no address of a site",
+            "write one such as https://arena.example.org, or nothing",
+        )
+    }
+}
+
+impl StorageSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
+        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")
+    }
+}
+
+fn is_variable_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn is_web_address(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
 fn read(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    let bytes = read_file(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
+}
+
+/// Reads a file. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block.
+///
+/// # Errors
+/// The system's.
+pub fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    std::fs::read(path)
 }
 
 fn require(holds: bool, key: &'static str, value: impl ToString, rule: &'static str) -> Result<(), ConfigError> {
     if holds { Ok(()) } else { Err(ConfigError::OutOfRange { key, value: value.to_string(), rule }) }
 }
 
-/// Lays `SECTION__KEY=value` over the table. A value that reads as a TOML number or boolean is one, else it is text.
+/// Every key with its default.
+fn defaults() -> toml::Table {
+    toml::Table::try_from(Settings::default()).unwrap_or_default()
+}
+
+/// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and
+/// lists.
 fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_lowercase();
     let Some((section, key)) = lower.split_once("__") else {
         return Err("names no key: write LANGYA__SECTION__KEY".into());
     };
-    let parsed = value.parse::<toml::Value>().ok().filter(|v| v.is_integer() || v.is_float() || v.is_bool());
+    let is_text = defaults().get(section).and_then(|section| section.get(key)).is_some_and(toml::Value::is_str);
+    let parsed = value.parse::<toml::Value>().ok().filter(|value| !is_text && !value.is_table());
     let section_table = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
     let Some(section_table) = section_table.as_table_mut() else {
         return Err(format!("`{section}` is a list: set it in langya.toml"));
@@ -298,6 +358,21 @@ mod tests {
         check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
         check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
+        for (section, key) in [
+            ("storage", "max_connections"),
+            ("storage", "acquire_timeout_ms"),
+            ("server", "max_sockets"),
+            ("battle", "max_live"),
+            ("battle", "max_reply_bytes"),
+        ] {
+            check_refused(&format!("[{section}]\n{key} = 0"), &none, &[&format!("{section}.{key} is 0"), "1 or more"]);
+        }
+        for boost in ["inf", "nan"] {
+            check_refused(&format!("[pairing]\nnew_model_boost = {boost}"), &none, &["pairing.new_model_boost"]);
+        }
+        for address in ["arena.example.org", "ftp://arena.example.org", "https://"] {
+            check_refused(&format!("[server]\npublic_url = \"{address}\""), &none, &["server.public_url", "https://"]);
+        }
         check_refused(
             "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
             &none,
@@ -311,11 +386,39 @@ mod tests {
     #[test]
     fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
         let text = "[battle]\nmax_turns = \"many\"";
-        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().in_one_line();
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
         assert!(line.contains("max_turns") && line.contains("line 2") && !line.contains('\n'), "{line}");
         let text = "[storage]\ndatabase = postgres://u:hunter2@h/d";
-        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().in_one_line();
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
         assert!(line.contains("database") && !line.contains("hunter2"), "{line}");
+        let text = "[server]\ntrusted_proxies = [\n\"postgres://u:hunter2@h/d?sslmode=require\"]";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+        assert!(line.contains("line 2") && !line.contains("hunter2"), "{line}");
+    }
+
+    #[test]
+    fn a_key_where_its_variable_should_be_is_not_repeated() {
+        for key in ["sk-canary-1", "1canary", "canary key"] {
+            let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"{key}\"");
+            let error = Settings::parse(&text, "langya.toml", &Environment::default()).unwrap_err();
+            let told = format!("{error} {error:?}");
+            assert!(
+                told.contains("models.api_key_env") && told.contains("\"m\"") && !told.contains("canary"),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [folder.path(), pipe.as_path(), Path::new("/dev/zero")] {
+            let refused = Settings::load(Some(path), &Environment::default()).unwrap_err().to_string();
+            assert!(refused.contains("not a regular file") && !refused.contains('\n'), "{refused}");
+        }
     }
 
     #[test]
@@ -324,5 +427,21 @@ mod tests {
         let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
         assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
         assert_eq!(settings.server.listen, "127.0.0.1:1");
+    }
+
+    #[test]
+    fn the_environment_may_set_lists_and_texts_that_look_like_something_else() {
+        let env = Environment::of([
+            ("LANGYA__SERVER__TRUSTED_PROXIES", r#"["10.0.0.0/8", "::1/128"]"#),
+            ("LANGYA__SERVER__METRICS_ALLOW", "[]"),
+            ("LANGYA__REDIS__PREFIX", "123"),
+            ("LANGYA__STORAGE__DATA_DIR", "true"),
+            ("LANGYA__PAIRING__ELO_WIDTH", "80"),
+        ]);
+        let settings = Settings::parse("", "langya.toml", &env).unwrap();
+        assert_eq!(settings.server.trusted_proxies.len(), 2);
+        assert_eq!(settings.server.metrics_allow, []);
+        assert_eq!((settings.redis.prefix.as_str(), settings.storage.data_dir.to_str()), ("123", Some("true")));
+        assert_eq!(settings.pairing.elo_width, 80.0);
     }
 }

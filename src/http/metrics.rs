@@ -15,8 +15,10 @@ use crate::app::AppState;
 use crate::events::BusState;
 use crate::metrics;
 
-/// What a request carries that came through a proxy.
-const PROXIED: [&str; 4] = ["x-forwarded-for", "x-real-ip", "forwarded", "via"];
+/// What a request carries that came through a proxy: headers of these names, or of names that begin so.
+const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];
+const PROXIED_BEGIN: [&str; 9] =
+    ["x-forwarded", "x-real-", "x-client-", "x-envoy-", "x-original-", "cf-", "cdn-", "fastly-", "fly-"];
 
 /// `GET /metrics`; for everybody else there is no such page.
 pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
@@ -30,7 +32,14 @@ pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> H
 
 fn is_allowed(headers: &HeaderMap, peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
     let Some(peer) = peer.map(|peer| peer.to_canonical()) else { return false };
-    networks.iter().any(|network| network.contains(&peer)) && !PROXIED.iter().any(|name| headers.contains_key(*name))
+    networks.iter().any(|network| network.contains(&peer)) && !is_proxied(headers)
+}
+
+fn is_proxied(headers: &HeaderMap) -> bool {
+    // Names are in lower case here, however they were sent.
+    let written_by_proxies =
+        |name: &str| PROXIED.contains(&name) || PROXIED_BEGIN.iter().any(|begin| name.starts_with(begin));
+    headers.keys().any(|name| written_by_proxies(name.as_str()))
 }
 
 /// Takes in what is looked up rather than counted.
@@ -61,7 +70,7 @@ mod tests {
         let networks = ["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
         let mut headers = HeaderMap::new();
         if let Some(name) = header {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static("127.0.0.1"));
+            headers.insert(name.parse::<HeaderName>().unwrap(), HeaderValue::from_static("127.0.0.1"));
         }
         assert_eq!(is_allowed(&headers, Some(peer.parse().unwrap()), &networks), allowed, "{peer} {header:?}");
     }
@@ -73,7 +82,21 @@ mod tests {
         check("::ffff:127.0.0.1", None, true);
         check("192.0.2.1", None, false);
         check("::ffff:192.0.2.1", None, false);
-        for name in ["x-forwarded-for", "forwarded", "x-real-ip", "via"] {
+        for name in [
+            "x-forwarded-for",
+            "X-Forwarded-Host",
+            "forwarded",
+            "x-real-ip",
+            "via",
+            "true-client-ip",
+            "x-client-ip",
+            "x-envoy-external-address",
+            "x-original-uri",
+            "cf-ray",
+            "cdn-loop",
+            "fastly-client-ip",
+            "fly-region",
+        ] {
             check("127.0.0.1", Some(name), false);
         }
         check("127.0.0.1", Some("accept"), true);

@@ -13,7 +13,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::discovery::with_found_models;
 use crate::app::AppState;
-use crate::config::{ConfigError, Environment, Settings};
+use crate::config::{ConfigError, Environment, Settings, read_file};
 use crate::llm::roster::Roster;
 use crate::storage::StoreError;
 
@@ -35,7 +35,7 @@ pub struct Source {
 /// Why settings were not taken up.
 #[derive(Debug, thiserror::Error)]
 enum NotTakenUp {
-    #[error("{}", .0.in_one_line())]
+    #[error("{0}")]
     Settings(#[from] ConfigError),
     #[error("the models could not be registered: {0}")]
     Store(#[from] StoreError),
@@ -67,7 +67,7 @@ async fn watch(app: &AppState, source: &mut Source) {
             _ = ticker.tick() => false,
             Some(()) = source.hangup.recv() => true,
         };
-        let now = Some(tokio::fs::read(&source.file).await.ok());
+        let now = Some(read(source.file.clone()).await);
         let settled = now == before && now != taken;
         before.clone_from(&now);
         if !asked && !settled {
@@ -82,6 +82,10 @@ async fn watch(app: &AppState, source: &mut Source) {
             reload(app, source).await;
         }
     }
+}
+
+async fn read(file: PathBuf) -> Option<Vec<u8>> {
+    tokio::task::spawn_blocking(move || read_file(&file).ok()).await.ok().flatten()
 }
 
 async fn reload(app: &AppState, source: &Source) {

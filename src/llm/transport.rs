@@ -52,6 +52,9 @@ impl Endpoint {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(invalid("write an address that starts with http:// or https://"));
         }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(invalid("write the address without what follows a ? or #"));
+        }
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         if host.parse::<IpAddr>().is_ok_and(is_forbidden) {
             return Err(invalid("link-local and metadata addresses are out of reach for models"));
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_addresses_and_strange_schemes_are_refused() {
+    fn metadata_addresses_strange_schemes_and_queries_are_refused() {
         for base in [
             "http://169.254.169.254/v1",
             "http://[fe80::1]/v1",
@@ -259,6 +262,9 @@ mod tests {
             "http://0xA9FEA9FE/",
             "file:///etc/passwd",
             "127.0.0.1:8000",
+            "http://127.0.0.1:8000/v1?key=x",
+            "http://127.0.0.1:8000/v1?",
+            "http://127.0.0.1:8000/v1#part",
         ] {
             assert!(endpoint(base).is_err(), "{base}");
         }

@@ -156,6 +156,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn battle(&self, id: &str) -> Result<Option<BattleRow>, StoreError> {
+        if !may_be_id(id) {
+            return Ok(None);
+        }
         let _time = store_time("battle");
         let row: Option<RawBattle> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_BATTLE).bind(id).fetch_optional(pool).await)?;
@@ -412,6 +415,11 @@ impl RawReply {
     }
 }
 
+/// Whether a text may be a battle's id. A client may send anything, also what PostgreSQL refuses as a text.
+fn may_be_id(text: &str) -> bool {
+    text.len() <= 64 && !text.contains(char::is_control)
+}
+
 fn turn_number(value: i64, table: &'static str, row: &str) -> Result<u32, StoreError> {
     u32::try_from(value).map_err(|_| StoreError::Inconsistent {
         table,
@@ -419,4 +427,19 @@ fn turn_number(value: i64, table: &'static str, row: &str) -> Result<u32, StoreE
         row: row.to_owned(),
         value: value.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_an_id_is_told_without_the_database() {
+        for id in ["01985e5f-0c3b-7e6a-9c55-2f3b1a4d6e7f", "no-such", "", "编号"] {
+            assert!(may_be_id(id), "{id}");
+        }
+        for text in ["a\0b", "a\nb", "\u{9f}", &"x".repeat(65)] {
+            assert!(!may_be_id(text), "{text:?}");
+        }
+    }
 }

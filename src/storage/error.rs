@@ -1,12 +1,16 @@
 //! Why storage failed.
 
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use sqlx::migrate::MigrateError;
 
 use super::trouble::Trouble;
 
 /// Storage did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum StoreError {
     /// The data folder or its database cannot be written.
     #[error("cannot use the data folder {}: {reason}; make it writable, or choose another with --data-dir", .path.display())]
@@ -109,9 +113,12 @@ pub enum StoreError {
         /// What stands there.
         value: String,
     },
-    /// A migration failed.
-    #[error("the database could not be migrated")]
-    Migrate(#[source] sqlx::migrate::MigrateError),
+    /// A migration cannot be applied, or is not the one that was.
+    #[error(
+        "the tables of the database are not as a langya of this version makes them: name an empty database of its own \
+         (storage.database or --data-dir), restore a backup, or run the version that made them"
+    )]
+    Migrate(#[source] MigrateError),
     /// It is known to be in trouble, so it was not asked.
     #[error("the database fails: {0}")]
     Outage(Trouble),
@@ -134,6 +141,16 @@ impl StoreError {
         self.trouble().is_some_and(Trouble::stops_writes_only)
     }
 
+    /// Whether the same call may succeed later although nobody changes it: a server starts, or has connections again.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Busy | Self::ReadOnly(_) => true,
+            Self::Group(error) => error.may_pass(),
+            _ => self.trouble().is_some_and(|trouble| trouble != Trouble::Denied),
+        }
+    }
+
     fn trouble(&self) -> Option<Trouble> {
         match self {
             Self::Group(error) => error.trouble(),
@@ -141,6 +158,128 @@ impl StoreError {
             Self::Outage(trouble) => Some(*trouble),
             Self::Unreachable { .. } => Some(Trouble::Unreachable),
             _ => None,
+        }
+    }
+}
+
+/// What the errors say, each once, and the code of the server. The details of a server's error hold the values of the row
+/// that it refused, which are visitors' texts, so they are in no log.
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            if !said.contains(&text) {
+                said = format!("{said}: {text}");
+            }
+            cause = error.source();
+        }
+        f.write_str(&said)?;
+        self.code().map_or(Ok(()), |code| write!(f, " (code {code})"))
+    }
+}
+
+impl StoreError {
+    /// SQLSTATE of PostgreSQL, or SQLite's own number.
+    fn code(&self) -> Option<String> {
+        let error = match self {
+            Self::Group(error) => return error.code(),
+            Self::Database(error)
+            | Self::Migrate(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => error,
+            _ => return None,
+        };
+        Some(error.as_database_error()?.code()?.into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use sqlx::error::{DatabaseError, ErrorKind};
+
+    use super::*;
+
+    /// As PostgreSQL's, whose derived `Debug` has the row in its detail.
+    #[derive(Debug)]
+    struct Refusal {
+        #[expect(dead_code, reason = "only its derived Debug shows it")]
+        detail: &'static str,
+    }
+
+    impl fmt::Display for Refusal {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a constraint is violated")
+        }
+    }
+
+    impl Error for Refusal {}
+
+    impl DatabaseError for Refusal {
+        fn message(&self) -> &'static str {
+            "a constraint is violated"
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some("23514".into())
+        }
+
+        fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::CheckViolation
+        }
+    }
+
+    fn refused() -> sqlx::Error {
+        sqlx::Error::Database(Box::new(Refusal { detail: "Failing row contains (a visitor's question)." }))
+    }
+
+    #[test]
+    fn the_debug_text_has_the_code_and_no_value_of_a_row() {
+        let plain = StoreError::from(refused());
+        let migrated = StoreError::Migrate(MigrateError::ExecuteMigration(refused(), 7));
+        for error in [plain, migrated, StoreError::Group(Arc::new(refused().into()))] {
+            let told = format!("{error:?} {error:#?}");
+            assert!(told.contains("23514") && told.contains("a constraint is violated"), "{told}");
+            assert!(!told.contains("question"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_passes_is_told_from_what_another_call_mends() {
+        let address = || "postgres://db/arena".to_owned();
+        let unreachable = || StoreError::Unreachable { address: address(), reason: "refused".into() };
+        for passing in [
+            unreachable(),
+            StoreError::Group(Arc::new(unreachable())),
+            StoreError::Outage(Trouble::NoConnection),
+            StoreError::ReadOnly(address()),
+            StoreError::from(sqlx::Error::PoolTimedOut),
+            StoreError::Busy,
+        ] {
+            assert!(passing.may_pass(), "{passing}");
+        }
+        for lasting in [
+            StoreError::Denied(address()),
+            StoreError::Outage(Trouble::Denied),
+            StoreError::NoDatabase(address()),
+            StoreError::Newer(1),
+            StoreError::Migrate(MigrateError::VersionMismatch(1)),
+            StoreError::from(refused()),
+        ] {
+            assert!(!lasting.may_pass(), "{lasting}");
         }
     }
 }

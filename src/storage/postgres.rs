@@ -174,6 +174,7 @@ impl Server {
             {
                 StoreError::NoPrivilege(self.address.to_string())
             }
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if passes(&error) => error.into(),
             other => StoreError::Migrate(other),
         })
     }

@@ -9,6 +9,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 
 use super::retry::Outage;
+use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -48,6 +49,11 @@ impl SqlitePools {
             IfMissing::Create => MIGRATIONS.run(&writer).await.map_err(|error| match error {
                 MigrateError::VersionMissing(version) => StoreError::Newer(version),
                 MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
+                    if passes(&error) || Trouble::of(&error).is_some() =>
+                {
+                    error.into()
+                }
                 other => StoreError::Migrate(other),
             })?,
             IfMissing::Fail => check_version(&writer).await?,

@@ -33,6 +33,8 @@ async fn unusable_messages_get_a_code_and_a_way_out_and_the_battle_lives_on() {
         (r#"{"type":"vote","outcome":"a","satisfaction":9}"#, "invalid_message", "1 to 5"),
         (r#"{"type":"vote","outcome":"a","satisfaction":-1}"#, "invalid_message", "1 to 5"),
         (r#"{"type":"vote","battle":"no-such","outcome":"a"}"#, "unknown_battle", "start a new battle"),
+        (r#"{"type":"vote","battle":"a\u0000b","outcome":"a"}"#, "unknown_battle", "start a new battle"),
+        (r#"{"type":"resume","battle":"a\u0000b","after":0}"#, "unknown_battle", "start a new battle"),
         (r#"{"type":"stop"}"#, "not_ready", "nothing"),
     ];
     for (text, code, way_out) in cases {
