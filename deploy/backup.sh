@@ -13,8 +13,8 @@ here=$(dirname "$0")
 . "$here/database.sh"
 
 [ $# = 2 ] || fail 'give a database and a file: backup.sh DATABASE FILE'
-database=$1
-file=$2
+database=$(as_path "$1")
+file=$(as_path "$2")
 [ ! -e "$file" ] || fail "$file exists already: choose another name"
 partial=$file.partial
 [ ! -e "$partial" ] || fail "$partial is left from a backup that did not end: remove it"

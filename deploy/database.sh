@@ -38,3 +38,11 @@ check_sqlite() {
     [ -z "$(sqlite "$1" 'PRAGMA foreign_key_check')" ] || fail "$1 is damaged: rows refer to others that are missing"
     sqlite "$1" 'SELECT COUNT(*) FROM votes' >/dev/null || fail "$1 holds no arena"
 }
+
+# A name that begins with - is a file too, and no tool takes it for an option.
+as_path() {
+    case $1 in
+        -*) echo "./$1" ;;
+        *) echo "$1" ;;
+    esac
+}

@@ -10,8 +10,8 @@ here=$(dirname "$0")
 . "$here/database.sh"
 
 [ $# = 2 ] || fail 'give a file and a database: restore.sh FILE DATABASE'
-file=$1
-database=$2
+file=$(as_path "$1")
+database=$(as_path "$2")
 [ -f "$file" ] || fail "there is no file $file"
 case $(head --bytes=5 -- "$file") in
     PGDMP) kind=postgres ;;

@@ -393,7 +393,7 @@ mod tests {
         assert!(line.contains("database") && !line.contains("hunter2"), "{line}");
         let text = "[server]\ntrusted_proxies = [\n\"postgres://u:hunter2@h/d?sslmode=require\"]";
         let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
-        assert!(line.contains("line 2") && !line.contains("hunter2"), "{line}");
+        assert!(line.contains("line 3") && !line.contains("hunter2"), "{line}");
     }
 
     #[test]

@@ -166,6 +166,9 @@ impl StoreError {
 /// that it refused, which are visitors' texts, so they are in no log.
 impl fmt::Debug for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Group(error) = self {
+            return fmt::Debug::fmt(error, f);
+        }
         let mut said = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {
@@ -184,7 +187,6 @@ impl StoreError {
     /// SQLSTATE of PostgreSQL, or SQLite's own number.
     fn code(&self) -> Option<String> {
         let error = match self {
-            Self::Group(error) => return error.code(),
             Self::Database(error)
             | Self::Migrate(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => error,
             _ => return None,

@@ -8,8 +8,13 @@ use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
 
 fn script(name: &str, arguments: &[&str]) -> Run {
+    script_in(Path::new("."), name, arguments)
+}
+
+fn script_in(folder: &Path, name: &str, arguments: &[&str]) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
-    let output = Command::new("bash").arg(path).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let output =
+        Command::new("bash").arg(path).args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap();
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     Run { code: output.status.code(), stdout, stderr }
 }
@@ -106,6 +111,20 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     refuses("restore.sh", &[&path("text"), &path("new/langya.db")], "is no backup of an arena");
     refuses("backup.sh", &[&path("damaged"), &path("copy")], "cannot be");
     assert!(!Path::new(&path("new/langya.db")).exists() && !Path::new(&path("copy")).exists());
+}
+
+#[test]
+fn a_name_that_begins_with_a_dash_is_a_file() {
+    if !has("sqlite3", "sqlite3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    Server::start(folder.path(), &[]).terminate();
+    for (name, from, to) in [("backup.sh", "data/langya.db", "-copy"), ("restore.sh", "-copy", "-restored")] {
+        let run = script_in(folder.path(), name, &[from, to]);
+        assert_eq!(run.code, Some(0), "{name}: {run:?}");
+        assert!(folder.path().join(to).is_file(), "{name}");
+    }
 }
 
 /// A database of its own on the test server; it is dropped with the value.
