@@ -36,4 +36,5 @@ mod storage;
 mod support;
 mod tidy;
 mod upstream_faults;
+mod vote_files;
 mod voting;
