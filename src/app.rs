@@ -14,11 +14,13 @@ use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::fleet::Fleet;
-use crate::services::leaderboard::{Refitter, Standings, VoteTally, leaderboard_options};
+use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
 use crate::services::relay;
+use crate::services::studies::Studies;
 use crate::services::tasks::Tasks;
+use crate::services::vote_tally::VoteTally;
 use crate::services::voting::Voting;
 use crate::shared::{Link, SharedRests};
 use crate::storage::{Store, StoreError};
@@ -33,6 +35,8 @@ pub struct AppState {
     pub models: Arc<Models>,
     /// The latest leaderboard.
     pub standings: Arc<Standings>,
+    /// Leaderboards of a part of the votes.
+    pub studies: Arc<Studies>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -122,12 +126,14 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
+        let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
             store,
             models,
             standings,
+            studies,
             matchmaker,
             fleet,
             battles,

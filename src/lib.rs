@@ -3,7 +3,7 @@
 //! Modules in reading order; each may use those above it and none below
 //! (`tests/it/tidy.rs` holds that line):
 //!
-//! - pure rules: [`battle`], [`rating`], [`markup`]
+//! - pure rules: [`battle`], [`rating`], [`markup`], [`chart`]
 //! - settings, time, randomness, what is seen from outside: [`config`], [`clock`], [`chance`], [`telemetry`], [`metrics`]
 //! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
 //!   [`limits`]
@@ -12,6 +12,7 @@
 //! - [`app`] wires them together.
 
 pub mod battle;
+pub mod chart;
 pub mod markup;
 pub mod rating;
 

@@ -8,22 +8,25 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use console::Term;
 
-use super::Location;
+use super::charts::{self, ChartsError};
 use super::vote_files::ReadFlags;
+use super::{Location, progress};
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{
-    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank_log,
+    Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
 };
 use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::rating::vote_log::Wanted;
+use crate::rating::vote_log::{VoteLog, Wanted};
 use crate::services::export::defused;
 use crate::services::vote_file::{self, VoteFileError};
-use crate::services::vote_log::read_log;
-use crate::storage::{IfMissing, Store};
+use crate::services::vote_log::{Reading, read_log};
+use crate::services::vote_tally::VoteTally;
+use crate::storage::{IfMissing, Store, VoteRange};
 
 /// Arguments of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -41,12 +44,17 @@ pub struct FitCommand {
 #[expect(clippy::print_stdout, reason = "the leaderboard is the command's result")]
 pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitCode> {
     let options = &command.options;
+    if let Some(folder) = &options.charts {
+        charts::prepare(folder).map_err(FitCommandError::from)?;
+    }
     let board = if options.votes.is_empty() {
         leaderboard_of_database(options, &command.location.settings(env)?.storage).await?
     } else {
         leaderboard_of_files(options)?
     };
-    print!("{}", print(&board, options));
+    let screen = Term::stdout();
+    let columns = screen.is_term().then(|| usize::from(screen.size().1));
+    print!("{}", print_within(&board, options, columns));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -54,7 +62,19 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    Ok(rank_log(&read_log(&store).await?, &leaderboard_options)?)
+    // The kept counts are enough for what the server publishes, and most of what can be asked.
+    if leaderboard_options.scoring == Scoring::default() && options.charts.is_none() {
+        let mut tally = VoteTally::default();
+        tally.catch_up(&store, |_, _, _| {}).await?;
+        let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
+        board.votes.exclude(&tally.excluded);
+        return Ok(board);
+    }
+    let reading = Reading { wanted: options.wanted(), range: VoteRange::ALL, at_once: 2 };
+    let bar = progress::bar("reading votes");
+    let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
+    bar.finish_and_clear();
+    Ok(rank_and_draw(&log, &leaderboard_options, options)?)
 }
 
 /// What `langya fit` can be asked.
@@ -87,6 +107,9 @@ pub struct FitOptions {
     /// Models with fewer votes are marked as provisional
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub min_votes: u64,
+    /// Also draw charts, as SVG files in this folder
+    #[arg(long, value_name = "DIR")]
+    pub charts: Option<PathBuf>,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub format: OutputFormat,
@@ -112,12 +135,20 @@ pub enum FitCommandError {
     /// The votes cannot be fitted as asked.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// The charts cannot be written.
+    #[error(transparent)]
+    Charts(#[from] ChartsError),
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),
 }
 
 impl FitOptions {
+    /// What has to be read of the votes. Charts show a history, which needs times.
+    fn wanted(&self) -> Wanted {
+        Wanted { seconds: self.charts.is_some(), ..Wanted::default() }
+    }
+
     /// The options as the leaderboard takes them.
     ///
     /// # Errors
@@ -141,15 +172,32 @@ impl FitOptions {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    let log = vote_file::read_log(&options.votes, Wanted::default(), &options.reading.options())?;
-    Ok(rank_log(&log, &leaderboard_options)?)
+    let log = vote_file::read_log(&options.votes, options.wanted(), &options.reading.options())?;
+    rank_and_draw(&log, &leaderboard_options, options)
+}
+
+fn rank_and_draw(
+    log: &VoteLog,
+    leaderboard_options: &LeaderboardOptions,
+    options: &FitOptions,
+) -> Result<Leaderboard, FitCommandError> {
+    let board = rank_log(log, leaderboard_options)?;
+    if let Some(folder) = &options.charts {
+        charts::write(folder, &board, log, leaderboard_options)?;
+    }
+    Ok(board)
 }
 
 /// The leaderboard as text in the format that the options name.
 #[must_use]
 pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
+    print_within(board, options, None)
+}
+
+/// The same; a table is no wider than the screen, where there is one.
+fn print_within(board: &Leaderboard, options: &FitOptions, screen: Option<usize>) -> String {
     match options.format {
-        OutputFormat::Table => table(board),
+        OutputFormat::Table => table(board, screen),
         OutputFormat::Json => json(board),
         OutputFormat::Csv => lines(board),
     }
@@ -204,16 +252,25 @@ const HEADINGS: [&str; 11] =
 /// Position of the model's name, the only column aligned to the left besides the marks at the end.
 const NAME: usize = 1;
 
-fn table(board: &Leaderboard) -> String {
+/// Columns that can be done without on a narrow screen, the first of them first.
+const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
+/// What is left of a name on the narrowest screen.
+const SHORTEST_NAME: usize = 12;
+
+fn table(board: &Leaderboard, screen: Option<usize>) -> String {
     let mut text = summary(board);
-    let rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
+    let mut rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
     if !rows.is_empty() {
         let headings = HEADINGS.map(str::to_owned);
-        let widths: Vec<usize> = (0..HEADINGS.len())
-            .map(|column| rows.iter().chain([&headings]).map(|row| width(&row[column])).max().unwrap_or(0))
-            .collect();
+        let mut widths: [usize; 11] = std::array::from_fn(|column| {
+            rows.iter().chain([&headings]).map(|row| width(&row[column])).max().unwrap_or(0)
+        });
+        let shown = fit_screen(&mut widths, screen.unwrap_or(usize::MAX));
+        for row in &mut rows {
+            row[NAME] = console::truncate_str(&row[NAME], widths[NAME], "…").into_owned();
+        }
         for row in [&headings].into_iter().chain(&rows) {
-            text.push_str(aligned(row, &widths).trim_end());
+            text.push_str(aligned(row, &widths, &shown).trim_end());
             text.push('\n');
         }
     }
@@ -221,6 +278,22 @@ fn table(board: &Leaderboard) -> String {
         writeln!(text, "note: {}", printable(note)).expect("a String takes what is written");
     }
     text
+}
+
+/// The columns that fit on the screen; where even the fewest do not, names are made shorter.
+fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..widths.len()).collect();
+    let total = |shown: &[usize], widths: &[usize; 11]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
+    // A name may lose its end before the counts go.
+    let spare = widths[NAME].saturating_sub(2 * SHORTEST_NAME);
+    let mut dispensable = DISPENSABLE.into_iter();
+    while total(&shown, widths) > screen.saturating_add(spare) {
+        let Some(column) = dispensable.next() else { break };
+        shown.retain(|&kept| kept != column);
+    }
+    let over = total(&shown, widths).saturating_sub(screen);
+    widths[NAME] = widths[NAME].saturating_sub(over).max(SHORTEST_NAME.min(widths[NAME]));
+    shown
 }
 
 fn summary(board: &Leaderboard) -> String {
@@ -269,10 +342,11 @@ fn marks(model: &RankedModel, with_component: bool) -> String {
     marks.join(", ")
 }
 
-fn aligned(row: &[String; 11], widths: &[usize]) -> String {
+fn aligned(row: &[String; 11], widths: &[usize; 11], shown: &[usize]) -> String {
     let mut line = String::new();
-    for (column, (cell, &wide)) in row.iter().zip(widths).enumerate() {
-        let padding = " ".repeat(wide - width(cell));
+    for &column in shown {
+        let cell = row[column].as_str();
+        let padding = " ".repeat(widths[column].saturating_sub(width(cell)));
         let left = column == NAME || column == widths.len() - 1;
         let (before, after) = if left { ("", padding.as_str()) } else { (padding.as_str(), "") };
         line.extend([before, cell, after, "  "]);
@@ -282,11 +356,7 @@ fn aligned(row: &[String; 11], widths: &[usize]) -> String {
 
 /// Columns that a text takes on a terminal: two for the wide characters of East Asian scripts and emoji.
 fn width(text: &str) -> usize {
-    let wide = |c: char| {
-        matches!(u32::from(c), 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF
-            | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD)
-    };
-    text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
+    console::measure_text_width(text)
 }
 
 /// Control characters of a name could steer the terminal.
@@ -328,6 +398,48 @@ mod tests {
            2  b, 7B      936.4      –      –   996.2        5     1       3    40.0%  provisional
            2  c�[2J      936.4      –      –  1000.0        1     0       0   100.0%  provisional
         ");
+    }
+
+    #[test]
+    fn a_narrow_screen_has_fewer_columns_and_shorter_names() {
+        let votes = VOTES.replace("通义千问", "通义千问-超长名称-指令微调-量化后-第一百二十次试验");
+        let wide = run(&votes, &[]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("votes.csv");
+        std::fs::write(&path, votes).unwrap();
+        let options = Line::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
+        let board = leaderboard_of_files(&options).unwrap();
+        for screen in [40, 60, 80, 100, 120] {
+            let text = print_within(&board, &options, Some(screen));
+            for line in text.lines().skip(1).take(4) {
+                assert!(width(line) <= screen, "{line:?} is wider than {screen}");
+            }
+            assert!(text.contains("rating") && text.contains("通义"), "{text}");
+        }
+        assert_eq!(print_within(&board, &options, Some(300)), wide);
+    }
+
+    #[test]
+    fn charts_are_files_in_a_folder_and_a_file_in_its_place_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let charts = folder.path().join("new").join("charts");
+        let charts = charts.to_str().unwrap();
+        run(
+            &VOTES.replace("model_a,", "tstamp,model_a,").replace("\n通", "\n7,通").replace("\nc", "\n9,c"),
+            &["--charts", charts],
+        )
+        .unwrap();
+        let mut names: Vec<_> =
+            std::fs::read_dir(charts).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["battles.svg", "history.svg", "predicted.svg", "ratings.svg", "wins.svg"]);
+        for name in names {
+            let svg = std::fs::read_to_string(format!("{charts}/{name}")).unwrap();
+            roxmltree::Document::parse(&svg).unwrap();
+            assert!(svg.contains("通义千问"), "{name}");
+        }
+        let refused = run(VOTES, &["--charts", &format!("{charts}/wins.svg")]).unwrap_err().to_string();
+        assert!(refused.contains("wins.svg") && refused.contains("choose another folder"), "{refused}");
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //!
 //! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
 
+pub mod charts;
 pub mod export;
 pub mod fit;
 pub mod import;
 pub mod models;
+mod progress;
 pub mod serve;
 mod signals;
 pub mod vote_files;

@@ -19,7 +19,7 @@ use crate::config::CurrentSettings;
 use crate::events::{BusState, Event};
 use crate::metrics;
 use crate::services::battles::Battles;
-use crate::services::leaderboard::Refitter;
+use crate::services::leaderboard::{RefitError, Refitter};
 use crate::storage::Store;
 
 /// How often votes are looked for even though no event told of any.
@@ -44,7 +44,7 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
         let over = shutdown.is_cancelled();
         // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
         leads = *lead.borrow_and_update() || over && leads;
-        let done = update(&mut refitter, leads).await;
+        let done = update(&mut refitter, leads, over).await;
         if over {
             return;
         }
@@ -72,8 +72,8 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
 }
 
 /// Whether it went well.
-async fn update(refitter: &mut Refitter, leads: bool) -> bool {
-    let done = if leads { refitter.refit().await } else { refitter.follow().await.map(|()| false) };
+async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
+    let done = bring_up_to_date(refitter, leads, over).await;
     match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
         Ok(false) => {}
@@ -86,6 +86,16 @@ async fn update(refitter: &mut Refitter, leads: bool) -> bool {
         }
     }
     true
+}
+
+/// Whether a leaderboard was fitted.
+async fn bring_up_to_date(refitter: &mut Refitter, leads: bool, over: bool) -> Result<bool, RefitError> {
+    if !leads {
+        return refitter.follow().await.map(|()| false);
+    }
+    let fitted = refitter.refit().await?;
+    refitter.keep_counts(over).await?;
+    Ok(fitted)
 }
 
 async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {

@@ -153,6 +153,16 @@ pub struct VoteCounts {
     pub excluded: BTreeMap<String, u64>,
 }
 
+impl VoteCounts {
+    /// Adds votes that were read and are not rated, by the rule that excludes them.
+    pub fn exclude(&mut self, excluded: &BTreeMap<String, u64>) {
+        for (rule, &count) in excluded {
+            *self.excluded.entry(rule.clone()).or_default() += count;
+            self.read += count;
+        }
+    }
+}
+
 /// One line of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankedModel {
@@ -235,10 +245,7 @@ pub fn rank(
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
     let (tally, elo) = rayon::join(|| Tally::of_log(log, options.scoring), || EloTable::of_log(log, options.scoring));
     let mut board = rank_tally(&tally, &elo, options)?;
-    for (rule, &count) in &log.excluded {
-        *board.votes.excluded.entry(rule.clone()).or_default() += count;
-        board.votes.read += count;
-    }
+    board.votes.exclude(&log.excluded);
     Ok(board)
 }
 

@@ -8,9 +8,11 @@
 pub mod bradley_terry;
 pub mod comparison;
 pub mod elo;
+pub mod history;
 pub mod interval;
 pub mod leaderboard;
 pub mod scoring;
+pub mod slice;
 pub mod tally;
 pub mod unbounded;
 pub mod vote_log;

@@ -265,6 +265,32 @@ impl VoteLog {
         self.outcomes.push(outcome);
         Ok(())
     }
+
+    /// Keeps the votes for which `keep`, one a vote, is true.
+    pub fn retain(&mut self, keep: &[bool]) {
+        retain(&mut self.a, keep);
+        retain(&mut self.b, keep);
+        retain(&mut self.outcomes, keep);
+        for labels in [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents] {
+            labels.iter_mut().for_each(|labels| retain(&mut labels.rows, keep));
+        }
+        for numbers in [&mut self.turns, &mut self.prompt_tokens] {
+            numbers.iter_mut().for_each(|numbers| retain(numbers, keep));
+        }
+        for numbers in [&mut self.seconds, &mut self.pair_probabilities] {
+            numbers.iter_mut().for_each(|numbers| retain(numbers, keep));
+        }
+        if let Some(style) = &mut self.style {
+            for counts in [&mut style.tokens, &mut style.headings, &mut style.lists, &mut style.bold] {
+                retain(counts, keep);
+            }
+        }
+    }
+}
+
+fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    column.retain(|_| keep.next().copied().unwrap_or(true));
 }
 
 fn extend<T: Copy>(mine: &mut Option<Vec<T>>, theirs: &Option<Vec<T>>) {

@@ -1,6 +1,6 @@
 //! The leaderboard: fitted from the vote log, stored with its date, read by pages, pairing and the command line alike.
 //!
-//! The votes are read once and then only what is new; the counts kept in memory are what a fresh read would give.
+//! Votes are counted once and then only what is new ([`VoteTally`]); the counts are what a fresh read would give.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,21 +8,20 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use super::vote_log::ReadLogError;
+use super::vote_tally::{Facets, VoteTally};
 use crate::battle::{ModelId, Outcome};
 use crate::clock::{Clock, Timestamp};
 use crate::config::{CurrentSettings, RatingSettings};
 use crate::events::{Event, EventBus};
 use crate::metrics;
 use crate::rating::FitError;
-use crate::rating::comparison::{ComparisonSet, SelfPlay};
+use crate::rating::comparison::ComparisonSet;
 use crate::rating::elo::{self, EloTable};
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank};
-use crate::rating::scoring::Scoring;
 use crate::storage::{Store, StoreError, StoredLeaderboard};
 
-/// Votes read at a time.
-const PAGE: u32 = 20_000;
 /// The Elo rating of a model without a vote.
 const ELO_START: f64 = 1000.0;
 
@@ -50,6 +49,8 @@ pub struct Standings {
     latest: watch::Sender<Arc<Standing>>,
     /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
+    /// What the votes are about.
+    facets: RwLock<Arc<Facets>>,
 }
 
 impl Standings {
@@ -113,13 +114,23 @@ impl Standings {
         pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
     }
 
+    /// What the votes so far are about.
+    #[must_use]
+    pub fn facets(&self) -> Arc<Facets> {
+        Arc::clone(&self.facets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put_facets(&self, facets: &Facets) {
+        *self.facets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(facets.clone());
+    }
+
     fn put(&self, standing: Standing) {
         self.latest.send_replace(Arc::new(standing));
     }
 
-    fn count_pair(&self, one: &str, other: &str) {
+    fn count_pair(&self, one: &str, other: &str, votes: u64) {
         let mut pairs = self.pair_votes.write().unwrap_or_else(PoisonError::into_inner);
-        *pairs.entry(pair_key(one, other)).or_insert(0) += 1;
+        *pairs.entry(pair_key(one, other)).or_insert(0) += votes;
     }
 }
 
@@ -143,12 +154,12 @@ pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptio
 /// Why a refit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RefitError {
-    /// The votes could not be read, or the leaderboard not kept.
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// The leaderboard could not be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A vote of a model against itself, which no battle can bring about.
-    #[error(transparent)]
-    SelfPlay(#[from] SelfPlay),
     /// The fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
@@ -161,43 +172,9 @@ impl RefitError {
     /// Whether the database is in trouble, of which the log has a line already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_outage())
-    }
-}
-
-/// The rated votes in memory, and how far the log was read.
-#[derive(Debug, Clone, Default)]
-pub struct VoteTally {
-    /// The rated votes, counted.
-    pub comparisons: ComparisonSet,
-    /// Elo ratings after them.
-    pub elo: EloTable,
-    /// Votes read, rated or not.
-    pub read: u64,
-    last_seq: i64,
-}
-
-impl VoteTally {
-    /// Reads what is new in the log and returns how many votes that is. `counted` hears of every rated one.
-    ///
-    /// # Errors
-    /// [`RefitError`]; what was read so far stays read.
-    pub async fn catch_up(&mut self, store: &Store, mut counted: impl FnMut(&str, &str)) -> Result<u64, RefitError> {
-        let before = self.read;
-        loop {
-            let page = store.comparisons_after(self.last_seq, PAGE).await?;
-            for row in &page {
-                self.last_seq = row.seq;
-                self.read += 1;
-                if row.rated {
-                    let vote = self.comparisons.record(&row.models[0], &row.models[1], row.outcome)?;
-                    self.elo.record(vote, Scoring::default());
-                    counted(&row.models[0], &row.models[1]);
-                }
-            }
-            if page.len() < PAGE as usize {
-                return Ok(self.read - before);
-            }
+        match self {
+            Self::Store(error) | Self::Votes(ReadLogError::Store(error)) => error.is_outage(),
+            _ => false,
         }
     }
 }
@@ -250,34 +227,41 @@ impl Refitter {
         let ranked_by = self.ranked_by.replace(options.clone());
         let same_rules = ranked_by.is_none_or(|former| former == options);
         let latest = self.standings.latest();
-        if latest.last_vote_seq >= self.tally.last_seq && same_rules && latest.fitted_at.is_some() {
+        if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
         let oldest = self.oldest_unranked().await?;
-        let tally = std::mem::take(&mut self.tally);
-        let (tally, board) = tokio::task::spawn_blocking(move || {
-            let board = rank(&tally.comparisons, &tally.elo, &options);
-            (tally, board)
-        })
-        .await?;
-        self.tally = tally;
-        self.publish(board?).await?;
+        // A few hundred kilobytes, whatever the number of votes.
+        let (comparisons, elo) = (self.tally.comparisons.clone(), self.tally.elo.clone());
+        let board = tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??;
+        self.publish(board).await?;
         let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
         metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
     }
 
+    /// Keeps the counts of the votes for whoever starts next: always at the end, otherwise where there are many new ones.
+    ///
+    /// # Errors
+    /// [`RefitError`]; they can be counted again.
+    pub async fn keep_counts(&mut self, last: bool) -> Result<(), RefitError> {
+        Ok(self.tally.keep(&self.store, last).await?)
+    }
+
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
         let standings = Arc::clone(&self.standings);
-        self.tally.catch_up(&self.store, |one, other| standings.count_pair(one, other)).await?;
+        let new = self.tally.catch_up(&self.store, |one, other, votes| standings.count_pair(one, other, votes)).await?;
+        if new > 0 || self.standings.facets().languages.is_empty() {
+            self.standings.put_facets(&self.tally.facets);
+        }
         Ok(())
     }
 
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
-        board.votes.read = self.tally.read;
+        board.votes.exclude(&self.tally.excluded);
         let fitted_at = self.clock.now();
         let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
-        let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq, body };
+        let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq(), body };
         self.store.put_leaderboard(&stored).await?;
         self.standings.put(Standing { fitted_at: Some(fitted_at), last_vote_seq: stored.last_vote_seq, board });
         self.events.publish(Event::LeaderboardPublished);

@@ -1,39 +1,156 @@
 //! The votes of the database as columns, for fits that look at more than the published leaderboard does.
 
-use crate::rating::vote_log::VoteLog;
-use crate::storage::{ComparisonRow, Store};
+use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::leaderboard::RefitError;
+use crate::battle::text_counts::TextCounts;
+use crate::rating::comparison::SelfPlay;
+use crate::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use crate::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 
-/// Votes read at a time.
-const PAGE: u32 = 20_000;
+/// Numbers of the log that are asked for at a time.
+const PAGE: u32 = 10_000;
 /// How votes are counted that no rule is named for.
 const UNNAMED_RULE: &str = "not_rated";
 
-/// Reads the whole log of votes. Votes that are not rated are counted and left out.
+/// Why the log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadLogError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A vote of a model against itself, which no battle can bring about.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlay),
+}
+
+/// How the log is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The columns.
+    pub wanted: Wanted,
+    /// The votes.
+    pub range: VoteRange,
+    /// Pages asked for at the same moment: one where visitors need the connections too.
+    pub at_once: usize,
+}
+
+/// Reads votes of the log. Those that are not rated are counted and left out. `progress` hears of the numbers that were
+/// read and of the last one.
 ///
 /// # Errors
-/// [`RefitError`].
-pub async fn read_log(store: &Store) -> Result<VoteLog, RefitError> {
-    let mut log = VoteLog::default();
-    let mut last = 0;
-    loop {
-        let page = store.comparisons_after(last, PAGE).await?;
-        for row in &page {
-            add(&mut log, row)?;
-            last = row.seq;
-        }
-        if page.len() < PAGE as usize {
-            return Ok(log);
-        }
+/// [`ReadLogError`].
+pub async fn read_log(store: &Store, reading: Reading, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
+    let (columns, range) = (columns(reading.wanted), reading.range);
+    let last = store.last_vote_seq().await?.min(range.upto);
+    let starts = (range.after..last).step_by(PAGE as usize);
+    let pages = stream::iter(starts).map(|after| {
+        let upto = after.saturating_add(i64::from(PAGE)).min(last);
+        store.vote_page(VoteRange { after, upto, ..range }, &columns, PAGE)
+    });
+    let mut pages = pages.buffered(reading.at_once.max(1));
+    let mut log = empty(reading.wanted);
+    while let Some(page) = pages.try_next().await? {
+        add(&mut log, &page, &columns)?;
+        progress(page.last_seq, last);
+    }
+    Ok(log)
+}
+
+/// How votes are counted that this rule excludes.
+pub(super) fn rule_name(rule: &str) -> String {
+    if rule.is_empty() { UNNAMED_RULE.to_owned() } else { rule.to_owned() }
+}
+
+fn columns(wanted: Wanted) -> Vec<VoteColumn> {
+    let all = [
+        (wanted.voters, VoteColumn::Voter),
+        (wanted.languages, VoteColumn::Language),
+        (wanted.categories, VoteColumn::Category),
+        (wanted.intents, VoteColumn::Intent),
+        (wanted.turns, VoteColumn::Turn),
+        (wanted.seconds, VoteColumn::CreatedAt),
+        (wanted.pair_probabilities, VoteColumn::PairProbability),
+        (wanted.style, VoteColumn::TextCounts),
+        (wanted.prompt_tokens, VoteColumn::Prompts),
+    ];
+    all.into_iter().filter_map(|(wanted, column)| wanted.then_some(column)).collect()
+}
+
+/// A log with the columns that are wanted and no votes.
+fn empty(wanted: Wanted) -> VoteLog {
+    VoteLog {
+        voters: wanted.voters.then(Labels::default),
+        languages: wanted.languages.then(Labels::default),
+        categories: wanted.categories.then(Labels::default),
+        intents: wanted.intents.then(Labels::default),
+        turns: wanted.turns.then(Vec::new),
+        prompt_tokens: wanted.prompt_tokens.then(Vec::new),
+        seconds: wanted.seconds.then(Vec::new),
+        style: wanted.style.then(StyleColumns::default),
+        pair_probabilities: wanted.pair_probabilities.then(Vec::new),
+        ..VoteLog::default()
     }
 }
 
-fn add(log: &mut VoteLog, row: &ComparisonRow) -> Result<(), RefitError> {
-    if row.rated {
-        log.push(&row.models[0], &row.models[1], row.outcome)?;
-    } else {
-        *log.excluded.entry(UNNAMED_RULE.into()).or_default() += 1;
+fn add(log: &mut VoteLog, page: &VotePage, columns: &[VoteColumn]) -> Result<(), ReadLogError> {
+    for row in page.rows() {
+        let PackedVote { models, outcome, columns: values } = row?;
+        match outcome {
+            Ok(outcome) => {
+                log.push(models[0], models[1], outcome)?;
+                for (&column, value) in columns.iter().zip(values) {
+                    add_value(log, column, value).ok_or_else(|| inconsistent(column, value, page))?;
+                }
+            }
+            Err(rule) => *log.excluded.entry(rule_name(rule)).or_default() += 1,
+        }
     }
     Ok(())
+}
+
+/// Adds a value to its column; `None` where it is not what the column holds.
+fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
+    match column {
+        VoteColumn::Voter => add_label(log.voters.as_mut()?, value),
+        VoteColumn::Language => add_label(log.languages.as_mut()?, value),
+        VoteColumn::Category => add_label(log.categories.as_mut()?, value),
+        VoteColumn::Intent => add_label(log.intents.as_mut()?, value),
+        VoteColumn::Turn => log.turns.as_mut()?.push(value.parse().ok()?),
+        VoteColumn::CreatedAt => log.seconds.as_mut()?.push(seconds(value.parse().ok()?)),
+        VoteColumn::PairProbability => log.pair_probabilities.as_mut()?.push(value.parse().ok()?),
+        VoteColumn::TextCounts => add_style(log.style.as_mut()?, &serde_json::from_str(value).ok()?),
+        VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::of(value).tokens)),
+    }
+    Some(())
+}
+
+fn add_label(labels: &mut Labels, value: &str) {
+    let row = if value.is_empty() { Labels::NONE } else { labels.names.position(value) };
+    labels.rows.push(row);
+}
+
+fn add_style(style: &mut StyleColumns, counts: &[TextCounts; 2]) {
+    let both = |count: fn(&TextCounts) -> u64| counts.each_ref().map(|side| narrow(count(side)));
+    style.tokens.push(both(|side| side.tokens));
+    style.headings.push(both(|side| side.headings.iter().sum()));
+    style.lists.push(both(|side| side.ordered + side.unordered));
+    style.bold.push(both(|side| side.bold_stars + side.bold_underscores));
+}
+
+fn narrow(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds stays below 2^53 for 285,000 years")]
+fn seconds(milliseconds: i64) -> f64 {
+    milliseconds as f64 / 1e3
+}
+
+fn inconsistent(column: VoteColumn, value: &str, page: &VotePage) -> ReadLogError {
+    ReadLogError::Store(StoreError::Inconsistent {
+        table: "votes",
+        column: column.name(),
+        row: format!("one of the {} before seq {}", page.votes, page.last_seq),
+        value: value.chars().take(80).collect(),
+    })
 }

@@ -2,7 +2,8 @@
 
 use sqlx::FromRow;
 
-use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
+use super::round_trips::KeepsTurns;
+use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::clock::Timestamp;
@@ -11,12 +12,7 @@ use crate::metrics::store_time;
 // A statement may be sent again when nobody knows whether its commit came through. Ids of runs are never used twice, so
 // `answered_by` tells a row that this very call wrote before from another's.
 
-const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
-     policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \
-     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
-     ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
-     WHERE battles.answered_by = excluded.answered_by";
-const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
+pub(super) const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (battle_id, turn) DO NOTHING";
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
@@ -36,14 +32,6 @@ const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' E
 const INSERT_FAILURE: &str = "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, \
      answered_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
      ON CONFLICT (battle_id, answered_by, turn, side, model) DO NOTHING";
-const UPSERT_REPLY: &str = "INSERT INTO replies (battle_id, turn, side, model, text, reasoning, ending, \
-     first_token_ms, duration_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-     ON CONFLICT (battle_id, turn, side) DO UPDATE SET model = excluded.model, text = excluded.text, \
-     reasoning = excluded.reasoning, ending = excluded.ending, first_token_ms = excluded.first_token_ms, \
-     duration_ms = excluded.duration_ms";
-/// Finds the battle also where it is what it shall be: the run that answered it had voided it, or asks once more.
-const FINISH_TURN: &str = "UPDATE battles SET stage = $4, updated_at = $5 \
-     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', $4)";
 const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
      WHERE stage IN ('answering', 'ready') AND updated_at < $1";
 
@@ -224,29 +212,7 @@ impl Store {
     /// [`StoreError::IdInUse`] where another battle has its id, [`StoreError::Database`].
     pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("insert_battle");
-        let inserted = on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
-            let inserted = sqlx::query(INSERT_BATTLE)
-                .bind(&battle.id)
-                .bind(&battle.visitor)
-                .bind(battle.models[0].as_str())
-                .bind(battle.models[1].as_str())
-                .bind(&battle.pairing_policy)
-                .bind(i64::from(battle.policy_version))
-                .bind(battle.pair_probability)
-                .bind(&battle.language)
-                .bind(&battle.category)
-                .bind(&battle.intent)
-                .bind(&battle.answered_by)
-                .bind(now.0)
-                .execute(&mut *tx)
-                .await?;
-            if inserted.rows_affected() == 0 {
-                return Ok(false);
-            }
-            sqlx::query(INSERT_TURN).bind(&battle.id).bind(1_i64).bind(prompt).bind(now.0).execute(&mut *tx).await?;
-            tx.commit().await.map(|()| true)
-        })?;
+        let inserted = on_writer!(self, |pool| pool.begin_battle(battle, prompt, now).await)?;
         if inserted { Ok(()) } else { Err(StoreError::IdInUse(battle.id.clone())) }
     }
 
@@ -429,35 +395,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("finish_turn");
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
-            let finished = sqlx::query(FINISH_TURN)
-                .bind(battle)
-                .bind(run)
-                .bind(i64::from(progress.turn))
-                .bind(progress.stage.as_str())
-                .bind(now.0)
-                .execute(&mut *tx)
-                .await?;
-            if finished.rows_affected() == 0 {
-                return Ok(false);
-            }
-            for reply in replies {
-                sqlx::query(UPSERT_REPLY)
-                    .bind(battle)
-                    .bind(i64::from(progress.turn))
-                    .bind(reply.side.as_str())
-                    .bind(reply.model.as_str())
-                    .bind(&reply.text)
-                    .bind(&reply.reasoning)
-                    .bind(reply.ending.as_str())
-                    .bind(reply.first_token_ms.map(signed))
-                    .bind(signed(reply.duration_ms))
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            tx.commit().await.map(|()| true)
-        })
+        on_writer!(self, |pool| pool.finish_turn(battle, run, progress, replies, now).await)
     }
 
     /// Marks every battle without a vote that was last touched before `before` as abandoned; returns how many.

@@ -14,9 +14,12 @@ mod locks;
 mod models;
 mod postgres;
 mod retry;
+mod round_trips;
 mod sqlite;
 mod transfer;
 mod trouble;
+mod vote_counts;
+mod vote_pages;
 mod vote_queue;
 mod votes;
 
@@ -35,7 +38,9 @@ pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use trouble::Trouble;
-pub use votes::{ComparisonRow, NewVoteRow, VoteInsert, VoteRow};
+pub use vote_counts::StoredCounts;
+pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange};
+pub use votes::{NewVoteRow, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
 use postgres::PostgresPool;

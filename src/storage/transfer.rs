@@ -34,7 +34,7 @@ struct Table {
     columns: &'static [(&'static str, Kind)],
 }
 
-/// In the order in which rows refer to each other. Leaderboards are derived, and instances are gone.
+/// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
 const TABLES: [Table; 7] = [
     Table {
         name: "models",
@@ -190,6 +190,7 @@ pub async fn transfer(
         return Err(TransferError::NotEmpty(battles));
     }
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &TABLES {

@@ -16,8 +16,6 @@ const SELECT_PAGE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b,
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes \
      WHERE seq > $1 AND created_at >= $2 AND created_at < $3 ORDER BY seq LIMIT $4";
-const SELECT_COMPARISONS: &str = "SELECT seq, model_a, model_b, outcome, rated FROM votes WHERE seq > $1 \
-     ORDER BY seq LIMIT $2";
 
 /// A vote to be kept.
 #[derive(Debug, Clone)]
@@ -102,19 +100,6 @@ pub enum VoteInsert {
     BattleMoved,
 }
 
-/// What a fit needs of a vote.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ComparisonRow {
-    /// Position in the log.
-    pub seq: i64,
-    /// The models on sides A and B.
-    pub models: [String; 2],
-    /// What the person said.
-    pub outcome: Outcome,
-    /// Whether it counts.
-    pub rated: bool,
-}
-
 impl Store {
     /// Keeps a vote, which ends its battle by a trigger, in one commit with others that come at the same moment. A battle
     /// that has a vote keeps the first.
@@ -167,22 +152,6 @@ impl Store {
                 .await
         })?;
         rows.into_iter().map(VoteRow::try_from).collect()
-    }
-
-    /// What a fit needs of the votes after `seq`, in log order, at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn comparisons_after(&self, seq: i64, limit: u32) -> Result<Vec<ComparisonRow>, StoreError> {
-        let _time = store_time("comparisons_after");
-        let rows: Vec<(i64, String, String, String, bool)> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_COMPARISONS).bind(seq).bind(i64::from(limit)).fetch_all(pool).await
-        })?;
-        rows.into_iter()
-            .map(|(seq, a, b, outcome, rated)| {
-                Ok(ComparisonRow { seq, models: [a, b], outcome: parse_outcome(&outcome, seq)?, rated })
-            })
-            .collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::storage::{IfMissing, Store};
+use langya::storage::{IfMissing, Store, VoteRange};
 use serde_json::Value;
 
 use crate::support::arena::TestArena;
@@ -53,7 +53,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert_eq!(again.code, Some(2));
     assert!(again.stderr.contains("5 battles"), "{}", again.stderr);
     let store = Store::open(&database.settings(), IfMissing::Fail).await.unwrap();
-    assert_eq!(store.comparisons_after(0, 10).await.unwrap().len(), 4);
+    assert_eq!(store.vote_page(VoteRange::ALL, &[], 10).await.unwrap().votes, 4);
     store.close().await;
     database.drop().await;
 }

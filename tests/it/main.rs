@@ -15,6 +15,7 @@ mod bounds;
 mod command_line;
 mod crash;
 mod deploy;
+mod derived;
 mod faults;
 mod fleet;
 mod graceful;

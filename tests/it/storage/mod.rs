@@ -1,6 +1,7 @@
 //! What every database backend promises: the contract as functions over [`Store`], run on SQLite and on PostgreSQL. What is
 //! one backend's own stands in its file.
 
+mod fits;
 mod migrations;
 mod outages;
 mod postgres;
@@ -15,6 +16,11 @@ use langya::llm::ModelCard;
 use langya::storage::{
     BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
     StoredLeaderboard, VoteInsert,
+};
+
+use fits::{
+    counts_of_more_votes_stay, counts_that_were_kept_are_what_a_fresh_count_gives,
+    the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
 use crate::support::arena::card;
@@ -290,9 +296,6 @@ async fn votes_are_paged_in_log_order(store: &Store) {
     assert_eq!(rest.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["y", "z"]);
     let between = store.votes_after(0, Timestamp(10), Timestamp(30), 9).await.unwrap();
     assert_eq!(between.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["w", "x"]);
-    let comparisons = store.comparisons_after(page[1].seq, 2).await.unwrap();
-    assert_eq!(comparisons.iter().map(|row| row.rated).collect::<Vec<_>>(), [false, true]);
-    assert_eq!((&comparisons[0].models, comparisons[0].outcome), (&["one".into(), "two".into()], Outcome::BWins));
 }
 
 async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
@@ -382,6 +385,9 @@ on_both! {
     the_last_board_of_a_minute_stays
     a_board_with_fewer_votes_hides_no_later_one
     instances_know_of_each_other
+    counts_that_were_kept_are_what_a_fresh_count_gives
+    counts_of_more_votes_stay
+    the_log_is_read_in_pages_with_the_columns_that_are_wanted
 }
 
 /// What nobody may do, whoever asks.

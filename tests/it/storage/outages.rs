@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use langya::storage::{Store, VoteInsert};
+use langya::storage::{Store, VoteInsert, VoteRange};
 use tokio::time::timeout;
 
 use super::{ready, vote};
@@ -69,10 +69,9 @@ async fn a_reader_that_pages_through_the_log_misses_no_vote_of_any_instance() {
     let reading = async {
         let (mut last, mut read) = (0, 0);
         while read < ids.len() {
-            let page = stores[0].comparisons_after(last, 7).await.unwrap();
-            assert!(page.is_sorted_by(|one, next| one.seq < next.seq));
-            last = page.last().map_or(last, |row| row.seq);
-            read += page.len();
+            let page = stores[0].vote_page(VoteRange { after: last, ..VoteRange::ALL }, &[], 7).await.unwrap();
+            last = page.last_seq;
+            read += page.rows().count();
         }
     };
     let casting = async {

@@ -1,0 +1,72 @@
+//! Axes: from values to pixels, and the values that are written beside them.
+
+/// A stretch of values on a stretch of pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    start: f64,
+    end: f64,
+}
+
+impl Axis {
+    /// From `start` to `end` in pixels, wide enough for all of the values and for `beside` around them.
+    pub(super) fn over(values: impl Iterator<Item = f64>, beside: f64, start: f64, end: f64) -> Self {
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
+        let room = (0.04 * (high - low)).max(beside);
+        Self { low: low - room, high: high + room, start, end }
+    }
+
+    pub(super) fn place(&self, value: f64) -> f64 {
+        self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+    }
+
+    /// Round values inside the axis, about `count` of them.
+    pub(super) fn ticks(&self, count: f64) -> Vec<f64> {
+        self.multiples(round_step((self.high - self.low) / count))
+    }
+
+    /// All multiples of `step` inside the axis.
+    pub(super) fn multiples(&self, step: f64) -> Vec<f64> {
+        let mut ticks = Vec::new();
+        let mut tick = (self.low / step).ceil();
+        while tick * step <= self.high {
+            ticks.push(tick * step);
+            tick += 1.0;
+        }
+        ticks
+    }
+
+    /// The length in values.
+    pub(super) fn span(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
+/// The next of …, 1, 2, 5, 10, 20, 50, … that is not below `least`.
+fn round_step(least: f64) -> f64 {
+    let decade = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|digit| digit * decade).find(|&step| step >= least).unwrap_or(10.0 * decade)
+}
+
+/// A tick as text, with as many decimals as the step needs.
+pub(super) fn label(value: f64, span: f64) -> String {
+    let decimals = if span < 0.5 {
+        3
+    } else if span < 5.0 {
+        2
+    } else if span < 20.0 {
+        1
+    } else {
+        0
+    };
+    // A zero that rounding left with a sign reads as zero.
+    let value = if value.abs() < span * 1e-9 { 0.0 } else { value };
+    format!("{value:.decimals$}")
+}
+
+/// A number of things as a number to reckon with.
+pub(super) fn real(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::MAX, f64::from)
+}

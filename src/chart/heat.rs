@@ -1,0 +1,230 @@
+//! Heat maps: a figure for each pair of models, as a shade and, where there is room, as a number.
+
+use super::Frame;
+use super::axis::real;
+use super::svg::{At, Canvas, Words};
+use super::text::{shorten, width};
+use super::words::{Said, fill};
+
+/// What a heat map shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Shares of votes won, 0 to 1.
+    Wins,
+    /// Numbers of battles.
+    Counts,
+    /// Shares of votes that the ratings predict, 0 to 1.
+    Predicted,
+}
+
+/// Figures by pair: `figures[row][column]`, `None` where there is none. The diagonal is not looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Grid<'a> {
+    /// The models, in the order in which they are to stand.
+    pub names: &'a [String],
+    /// One row a model, one figure a model in it.
+    pub figures: &'a [Vec<Option<f64>>],
+}
+
+/// Shades, from paper to ink.
+const SHADES: f64 = 9.0;
+/// From this shade on, figures are written in the colour of the paper.
+const DARK: usize = 6;
+const LEFT: f64 = 16.0;
+const HEAD: f64 = 60.0;
+const FOOT: f64 = 48.0;
+/// Longest label, in pixels.
+const LABEL: f64 = 190.0;
+/// Pairs that the description names.
+const TOLD: usize = 3;
+
+/// Draws the grid.
+#[must_use]
+pub fn draw(shown: Shown, grid: Grid<'_>, frame: Frame) -> String {
+    let plan = Plan::of(grid);
+    let most = largest(grid);
+    let (said, count) = (shown.said(frame), real(grid.names.len()));
+    let (title, reading) =
+        (said.title, if grid.names.is_empty() { frame.language.words().no_data } else { said.reading });
+    let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
+    let size =
+        At((plan.origin.0 + count * plan.cell + 24.0).max(needed).max(360.0), plan.origin.1 + count * plan.cell + FOOT);
+    let mut canvas = Canvas::new(size.0, size.1);
+    canvas.text("heading", At(LEFT, 26.0), title);
+    canvas.text("quiet", At(LEFT, 46.0), reading);
+    labels(&mut canvas, grid, &plan);
+    for (row, figures) in grid.figures.iter().enumerate() {
+        for (column, figure) in figures.iter().enumerate() {
+            cell(&mut canvas, &plan, (row, column), shown, *figure, most, &|value| {
+                let values = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", value)];
+                fill(shown.tip(frame), &values)
+            });
+        }
+    }
+    if !grid.names.is_empty() {
+        legend(&mut canvas, shown, most, At(plan.origin.0, size.1 - 30.0));
+    }
+    canvas.finish(&words(shown, grid, frame), frame)
+}
+
+impl Shown {
+    fn said(self, frame: Frame) -> &'static Said {
+        let words = frame.language.words();
+        match self {
+            Self::Wins => &words.wins,
+            Self::Counts => &words.counts,
+            Self::Predicted => &words.predicted,
+        }
+    }
+
+    fn tip(self, frame: Frame) -> &'static str {
+        let words = frame.language.words();
+        match self {
+            Self::Wins => words.win_tip,
+            Self::Counts => words.count_tip,
+            Self::Predicted => words.predicted_tip,
+        }
+    }
+
+    /// The shade of a figure, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root.
+    fn shade(self, figure: f64, most: f64) -> usize {
+        let share = if self == Self::Counts { (figure / most.max(1.0)).sqrt() } else { figure };
+        let steps = (share * SHADES).floor().clamp(0.0, SHADES - 1.0);
+        (0..9).rev().find(|&step| real(step) <= steps).unwrap_or(0)
+    }
+
+    fn written(self, figure: f64) -> String {
+        match self {
+            Self::Counts if figure >= 9_999.5 => format!("{:.0}k", figure / 1_000.0),
+            Self::Counts if figure >= 999.5 => format!("{:.1}k", figure / 1_000.0),
+            Self::Counts => format!("{figure:.0}"),
+            Self::Wins | Self::Predicted => format!("{:.0}", 100.0 * figure),
+        }
+    }
+
+    fn in_full(self, figure: f64) -> String {
+        if self == Self::Counts { format!("{figure:.0}") } else { format!("{:.1}", 100.0 * figure) }
+    }
+}
+
+/// Where things are.
+struct Plan {
+    cell: f64,
+    /// The corner of the first cell.
+    origin: At,
+    small: bool,
+}
+
+impl Plan {
+    fn of(grid: Grid<'_>) -> Self {
+        let count = grid.names.len();
+        let (cell, small) = match count {
+            0..=24 => (34.0, false),
+            25..=60 => (17.0, false),
+            _ => (11.0, true),
+        };
+        let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
+        let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(LABEL);
+        Self { cell, small, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
+    }
+
+    fn corner(&self, row: usize, column: usize) -> At {
+        At(self.origin.0 + self.cell * real(column), self.origin.1 + self.cell * real(row))
+    }
+}
+
+fn labels(canvas: &mut Canvas, grid: Grid<'_>, plan: &Plan) {
+    let (font, class) = if plan.small { (9.5, " small") } else { (13.0, "") };
+    let room = (plan.origin.0 - LEFT - 8.0) / font;
+    for (at, name) in grid.names.iter().enumerate() {
+        let (text, corner) = (shorten(name, room), plan.corner(at, at));
+        let middle = 0.5 * plan.cell + 0.35 * font;
+        let row = At(plan.origin.0 - 8.0, corner.1 + middle);
+        canvas.tipped(name, |canvas| canvas.text(&format!("end{class}"), row, &text));
+        let column = At(corner.0 + middle, plan.origin.1 - 8.0);
+        canvas.tipped(name, |canvas| canvas.upright(class.trim_start(), column, &text));
+    }
+}
+
+fn cell(
+    canvas: &mut Canvas,
+    plan: &Plan,
+    (row, column): (usize, usize),
+    shown: Shown,
+    figure: Option<f64>,
+    most: f64,
+    tip: &dyn Fn(&str) -> String,
+) {
+    let (corner, size) = (plan.corner(row, column), plan.cell);
+    if row == column {
+        return canvas.line(
+            "self",
+            At(corner.0 + 2.0, corner.1 + 2.0),
+            At(corner.0 + size - 2.0, corner.1 + size - 2.0),
+        );
+    }
+    let Some(figure) = figure else { return };
+    let shade = shown.shade(figure, most);
+    let square = |canvas: &mut Canvas| canvas.rect(&format!("cell h{shade}"), corner, size, size);
+    // Thousands of tooltips would make a page slow; where there are so many, cells are too small to be pointed at.
+    if plan.small {
+        return square(canvas);
+    }
+    canvas.tipped(&tip(&shown.in_full(figure)), |canvas| {
+        square(canvas);
+        if size > 30.0 {
+            let class = if shade >= DARK { "figure on-dark" } else { "figure" };
+            canvas.text(class, At(corner.0 + 0.5 * size, corner.1 + 0.5 * size + 4.0), &shown.written(figure));
+        }
+    });
+}
+
+fn legend(canvas: &mut Canvas, shown: Shown, most: f64, at: At) {
+    let start = LEFT.max(at.0 - 60.0) + 60.0;
+    for shade in 0..9_u8 {
+        canvas.rect(&format!("cell h{shade}"), At(start + 18.0 * f64::from(shade), at.1), 18.0, 12.0);
+    }
+    let (low, high) = match shown {
+        Shown::Counts => ("1".to_owned(), shown.in_full(most)),
+        Shown::Wins | Shown::Predicted => ("0 %".to_owned(), "100 %".to_owned()),
+    };
+    canvas.text("quiet end", At(start - 6.0, at.1 + 10.0), &low);
+    canvas.text("quiet", At(start + 18.0 * SHADES + 6.0, at.1 + 10.0), &high);
+}
+
+/// The figures above the diagonal, as (row, column, figure).
+fn pairs(grid: Grid<'_>) -> impl Iterator<Item = (usize, usize, f64)> {
+    let rows = grid.figures.iter().enumerate();
+    let cells = rows.flat_map(|(row, figures)| figures.iter().enumerate().map(move |(column, &f)| (row, column, f)));
+    cells.filter_map(|(row, column, figure)| (column > row).then_some((row, column, figure?)))
+}
+
+fn largest(grid: Grid<'_>) -> f64 {
+    pairs(grid).map(|(_, _, figure)| figure).fold(0.0, f64::max)
+}
+
+fn words(shown: Shown, grid: Grid<'_>, frame: Frame) -> Words {
+    let said = shown.said(frame);
+    let mut pairs: Vec<_> = pairs(grid).collect();
+    let weight = |figure: f64| if shown == Shown::Counts { figure } else { (figure - 0.5).abs() };
+    pairs.sort_by(|x, y| weight(y.2).total_cmp(&weight(x.2)));
+    let tell = |&(row, column, figure): &(usize, usize, f64)| {
+        let value = shown.in_full(figure);
+        fill(shown.tip(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &value)])
+    };
+    let told: Vec<String> = pairs.iter().take(TOLD).map(tell).collect();
+    let (count, cells) = (grid.names.len().to_string(), pairs.len().to_string());
+    let values = [("count", count.as_str()), ("cells", &cells), ("models", &told.join("; "))];
+    Words {
+        key: match shown {
+            Shown::Wins => "wins",
+            Shown::Counts => "counts",
+            Shown::Predicted => "predicted",
+        },
+        title: said.title.to_owned(),
+        description: match grid.names {
+            [] => frame.language.words().no_data.to_owned(),
+            _ => fill(said.description, &values),
+        },
+    }
+}

@@ -1,0 +1,205 @@
+//! Ratings over time: a line a model. The best ones have a name at the end of their line, and colour, dashes and marks
+//! of their own; the others are thin.
+
+use std::collections::HashMap;
+
+use super::axis::{Axis, label};
+use super::svg::{At, Canvas, Words};
+use super::text::shorten;
+use super::words::fill;
+use super::{Frame, words::Words as Said};
+use crate::rating::history::Moment;
+use crate::rating::leaderboard::RankedModel;
+
+/// One model's ratings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The model.
+    pub name: String,
+    /// Times in milliseconds since 1970 and ratings, in the order of the times.
+    pub points: Vec<(i64, f64)>,
+}
+
+const WIDTH: f64 = 860.0;
+const PLOT: f64 = 64.0;
+const PLOT_END: f64 = 640.0;
+const TOP: f64 = 66.0;
+const BOTTOM: f64 = 440.0;
+const HEIGHT: f64 = 480.0;
+/// Models with a name: as many as can be told apart.
+const NAMED: usize = 12;
+/// Room for the name of a line.
+const LABEL: f64 = 15.0;
+/// Models that the description names.
+const TOLD: usize = 5;
+/// Times between ticks, in milliseconds: a second to a year.
+const STEPS: [f64; 16] = [
+    1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9, 2.592e9, 7.776e9,
+    3.1536e10,
+];
+
+/// Draws the traces; the first ones are those that get names, so give the best models first.
+#[must_use]
+pub fn draw(traces: &[Trace], frame: Frame) -> String {
+    let said = frame.language.words();
+    let traces: Vec<&Trace> = traces.iter().filter(|trace| !trace.points.is_empty()).collect();
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let words = words(&traces, said);
+    canvas.text("heading", At(16.0, 26.0), &words.title);
+    let named = traces.len().min(NAMED);
+    let reading = if traces.is_empty() { said.no_data.to_owned() } else { reading(named, said) };
+    canvas.text("quiet", At(16.0, 46.0), &reading);
+    if !traces.is_empty() {
+        let points = || traces.iter().flat_map(|trace| &trace.points);
+        let time = Axis::over(points().map(|point| milliseconds(point.0)), 500.0, PLOT, PLOT_END);
+        let rating = Axis::over(points().map(|point| point.1), 5.0, BOTTOM, TOP);
+        scales(&mut canvas, &time, &rating);
+        let place = |point: &(i64, f64)| At(time.place(milliseconds(point.0)), rating.place(point.1));
+        let lines: Vec<Vec<At>> = traces.iter().map(|trace| trace.points.iter().map(place).collect()).collect();
+        for line in lines.iter().skip(named) {
+            canvas.polyline("trace faint", line);
+        }
+        for (at, line) in lines.iter().take(named).enumerate().rev() {
+            canvas.tipped(&told(traces[at], said), |canvas| Look::of(at).draw(canvas, line));
+        }
+        names(&mut canvas, &traces[..named], &lines);
+    }
+    canvas.finish(&words, frame)
+}
+
+/// What tells a line from the others without its colour.
+struct Look {
+    colour: &'static str,
+    dashes: &'static str,
+    mark: fn(&mut Canvas, &str, At),
+}
+
+impl Look {
+    /// Twelve lines differ in dashes or marks.
+    fn of(at: usize) -> Self {
+        const MARKS: [fn(&mut Canvas, &str, At); 4] = [
+            |canvas, class, at| canvas.circle(class, at, 4.0),
+            |canvas, class, At(x, y)| canvas.rect(class, At(x - 3.5, y - 3.5), 7.0, 7.0),
+            |canvas, class, At(x, y)| {
+                canvas.polygon(class, &[At(x, y - 5.0), At(x + 4.5, y + 3.5), At(x - 4.5, y + 3.5)])
+            },
+            |canvas, class, At(x, y)| {
+                canvas.polygon(class, &[At(x, y - 5.0), At(x + 5.0, y), At(x, y + 5.0), At(x - 5.0, y)]);
+            },
+        ];
+        Self {
+            colour: ["a", "b", "c", "d"][at % 4],
+            dashes: ["solid", "dashed", "dotted"][(at / 4) % 3],
+            mark: MARKS[at % 4],
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas, line: &[At]) {
+        canvas.polyline(&format!("trace {} {}", self.colour, self.dashes), line);
+        // A mark every so often, and at the end.
+        let every = line.len().div_ceil(8).max(1);
+        let marked = line.iter().enumerate().filter(|(at, _)| (line.len() - 1 - at).is_multiple_of(every));
+        for (_, &at) in marked {
+            (self.mark)(canvas, &format!("mark {}", self.colour), at);
+        }
+    }
+}
+
+fn scales(canvas: &mut Canvas, time: &Axis, rating: &Axis) {
+    for tick in rating.ticks(7.0) {
+        let y = rating.place(tick);
+        canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
+        canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, rating.span()));
+    }
+    let step = STEPS.into_iter().find(|step| time.span() / step <= 5.0);
+    let step = step.unwrap_or_else(|| STEPS[15] * (time.span() / STEPS[15] / 5.0).ceil());
+    let format = match step {
+        step if step < 6e4 => "%H:%M:%S",
+        step if step < 8.64e7 => "%m-%d %H:%M",
+        _ => "%Y-%m-%d",
+    };
+    for tick in time.multiples(step) {
+        let x = time.place(tick);
+        canvas.line("grid", At(x, BOTTOM), At(x, BOTTOM + 5.0));
+        canvas.text("quiet middle", At(x, BOTTOM + 20.0), &moment(tick, format));
+    }
+    canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
+}
+
+/// The names beside the ends of their lines, pushed apart where they would overlap.
+fn names(canvas: &mut Canvas, traces: &[&Trace], lines: &[Vec<At>]) {
+    let mut order: Vec<(usize, At)> =
+        lines.iter().take(traces.len()).enumerate().filter_map(|(at, line)| Some((at, *line.last()?))).collect();
+    order.sort_by(|x, y| x.1.1.total_cmp(&y.1.1));
+    let mut heights: Vec<f64> = order.iter().map(|(_, end)| end.1).collect();
+    for at in 1..heights.len() {
+        heights[at] = heights[at].max(heights[at - 1] + LABEL);
+    }
+    let mut lowest = BOTTOM;
+    for height in heights.iter_mut().rev() {
+        *height = height.min(lowest);
+        lowest = *height - LABEL;
+    }
+    for ((at, end), y) in order.into_iter().zip(heights) {
+        let (trace, x) = (traces[at], PLOT_END + 22.0);
+        canvas.line("leader", At(end.0 + 6.0, end.1), At(x - 10.0, y));
+        (Look::of(at).mark)(canvas, &format!("mark {}", Look::of(at).colour), At(x - 5.0, y));
+        let rating = trace.points.last().map_or(0.0, |point| point.1);
+        let text = format!("{rating:.0}  {}", shorten(&trace.name, (WIDTH - x - 56.0) / 13.0));
+        canvas.tipped(&trace.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
+    }
+}
+
+fn reading(named: usize, said: &Said) -> String {
+    fill(said.history.reading, &[("named", &named.to_string())])
+}
+
+fn words(traces: &[&Trace], said: &Said) -> Words {
+    let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
+    let day = |time: f64| moment(time, "%Y-%m-%d %H:%M UTC");
+    let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
+    let values = [
+        ("count", traces.len().to_string()),
+        ("first", day(times().fold(f64::INFINITY, f64::min))),
+        ("last", day(times().fold(f64::NEG_INFINITY, f64::max))),
+        ("models", told.join(" ")),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let description = if traces.is_empty() { said.no_data.to_owned() } else { fill(said.history.description, &values) };
+    Words { key: "history", title: said.history.title.to_owned(), description }
+}
+
+fn told(trace: &Trace, said: &Said) -> String {
+    let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
+    let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
+    fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
+}
+
+/// A time of the axis as text; empty where it is beyond the calendar.
+fn moment(milliseconds: f64, format: &str) -> String {
+    let time =
+        jiff::Timestamp::from_duration(jiff::SignedDuration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default());
+    time.map_or_else(|_| String::new(), |time| time.strftime(format).to_string())
+}
+
+/// A time as a number to reckon with.
+#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds stays below 2^53 for 285,000 years")]
+fn milliseconds(time: i64) -> f64 {
+    time as f64
+}
+
+/// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.
+#[must_use]
+pub fn traces(models: &[RankedModel], moments: &[Moment]) -> Vec<Trace> {
+    let mut points: HashMap<&str, Vec<(i64, f64)>> = HashMap::new();
+    for moment in moments {
+        let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
+        let time = i64::try_from(time).unwrap_or(i64::MAX);
+        for (model, rating) in &moment.ratings {
+            points.entry(model).or_default().push((time, *rating));
+        }
+    }
+    let trace =
+        |model: &RankedModel| Some(Trace { name: model.model.clone(), points: points.remove(model.model.as_str())? });
+    models.iter().filter_map(trace).collect()
+}

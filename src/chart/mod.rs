@@ -1,0 +1,42 @@
+//! Charts: data to SVG that says in words, figures and shapes what it says in colour.
+//!
+//! Pure. Every chart is one `<svg role="img">` with a title and a description, in the words of a [`Language`]. Names
+//! are shown as text whatever they hold, and are shortened where there is no room; the whole name is in a tooltip.
+//! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
+//! it, light and dark. [`forest`] shows ratings with intervals, [`heat`] a figure for each pair of models, [`history`]
+//! ratings over time, [`style`] the effects of style.
+
+pub mod forest;
+pub mod heat;
+pub mod history;
+pub mod pairs;
+pub mod style;
+
+mod axis;
+mod colours;
+mod svg;
+mod text;
+mod words;
+
+pub use words::Language;
+
+/// Where a chart is shown and in what words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// The language of titles, descriptions and labels.
+    pub language: Language,
+    /// What is around the chart.
+    pub setting: Setting,
+}
+
+/// What is around a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// A page that has `static/style.css` and `static/chart.css`.
+    Page,
+    /// Nothing: the SVG is a file of its own.
+    File,
+}
+
+#[cfg(test)]
+mod tests;

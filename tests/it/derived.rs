@@ -1,0 +1,45 @@
+//! What is derived from the votes may be lost: the numbers come back to the last bit.
+
+use serde_json::Value;
+use sqlx::sqlite::SqlitePool;
+
+use crate::support::arena::TestArena;
+use crate::support::program::langya;
+use crate::support::scripted::Scripted;
+
+#[actix_web::test]
+async fn emptying_every_derived_table_changes_no_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let scripted = ["one", "two", "三"].map(|name| (name, Scripted::saying(name)));
+    let models: Vec<(&str, &Scripted)> = scripted.iter().map(|(name, model)| (*name, model)).collect();
+    let start = || TestArena::start_with(&models, |settings| settings.storage.data_dir.clone_from(&data));
+    let arena = start().await;
+    let mut visitor = arena.visitor().await;
+    for outcome in ["a", "b", "tie", "both_bad", "a", "a", "b"] {
+        visitor.ask("Which one?").await;
+        visitor.until_ready().await;
+        assert_eq!(visitor.vote(outcome).await["type"], "revealed");
+    }
+    arena.end().await;
+
+    let address = format!("sqlite:{}", data.join("langya.db").display());
+    let database = SqlitePool::connect(&address).await.unwrap();
+    let kept: i64 = sqlx::query_scalar("SELECT last_vote_seq FROM vote_counts").fetch_one(&database).await.unwrap();
+    assert_eq!(kept, 7, "the counts are kept at the end");
+    let fit = || langya(folder.path(), ["fit", "--data-dir", "data", "--format", "json"]).stdout;
+    let with_counts = fit();
+    assert!(with_counts.contains("\"rated\": 7"), "{with_counts}");
+    for table in ["leaderboards", "vote_counts"] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("DELETE FROM {table}"))).execute(&database).await.unwrap();
+    }
+    assert_eq!(fit(), with_counts);
+
+    let again = start().await;
+    let mut changes = again.app.standings.changes();
+    changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
+    let board = serde_json::to_value(&again.app.standings.latest().board).unwrap();
+    assert_eq!(board, serde_json::from_str::<Value>(&with_counts).unwrap());
+    again.end().await;
+    database.close().await;
+}

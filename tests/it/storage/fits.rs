@@ -1,0 +1,108 @@
+//! What fits read of the votes: pages of many votes, and counts that were kept.
+
+use langya::battle::Outcome;
+use langya::battle::text_counts::TextCounts;
+use langya::clock::Timestamp;
+use langya::rating::comparison::ComparisonSet;
+use langya::rating::elo::EloTable;
+use langya::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::rating::scoring::Scoring;
+use langya::rating::vote_log::{VoteLog, Wanted};
+use langya::services::vote_log::{Reading, read_log};
+use langya::services::vote_tally::VoteTally;
+use langya::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
+
+use super::{ready, vote};
+
+/// Votes of all outcomes; every tenth one is excluded. The clock runs backwards now and then.
+async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
+    for number in numbers {
+        let id = format!("v{number}");
+        ready(store, &id).await;
+        let cast = NewVoteRow {
+            outcome: Outcome::ALL[usize::try_from(number * 7 % 4).unwrap()],
+            exclusion: (number % 10 == 9).then(|| ["admin", ""][usize::from(number == 9)].to_owned()),
+            created_at: Timestamp(1_000 * (number ^ 1)),
+            ..vote(&id, &id, 1)
+        };
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
+    }
+}
+
+async fn whole_log(store: &Store, wanted: Wanted) -> VoteLog {
+    read_log(store, Reading { wanted, range: VoteRange::ALL, at_once: 2 }, |_, _| {}).await.unwrap()
+}
+
+pub(super) async fn counts_that_were_kept_are_what_a_fresh_count_gives(store: &Store) {
+    cast(store, 0..25).await;
+    let mut before = VoteTally::default();
+    assert_eq!(before.catch_up(store, |_, _, _| {}).await.unwrap(), 25);
+    before.keep(store, false).await.unwrap();
+    assert_eq!(store.vote_counts().await.unwrap(), None, "so few are kept at the end only");
+    before.keep(store, true).await.unwrap();
+    assert_eq!(store.vote_counts().await.unwrap().unwrap().last_vote_seq, before.last_seq());
+    cast(store, 25..32).await;
+    let (mut after, mut heard) = (VoteTally::default(), 0);
+    assert_eq!(after.catch_up(store, |_, _, votes| heard += votes).await.unwrap(), 7, "only what is new is read");
+    assert_eq!((after.read, heard), (32, 29), "of every rated vote is heard once");
+    assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
+
+    let log = whole_log(store, Wanted::default()).await;
+    assert_eq!(after.comparisons, ComparisonSet::of_log(&log));
+    assert_eq!(after.elo, EloTable::of_log(&log, Scoring::default()), "to the last bit");
+    assert_eq!(after.excluded, log.excluded);
+    let options = LeaderboardOptions::default();
+    let mut board = rank(&after.comparisons, &after.elo, &options).unwrap();
+    board.votes.exclude(&after.excluded);
+    assert_eq!(board, rank_log(&log, &options).unwrap());
+}
+
+pub(super) async fn counts_of_more_votes_stay(store: &Store) {
+    let counts = |seq, body: &str| StoredCounts { last_vote_seq: seq, body: body.into() };
+    store.put_vote_counts(&counts(7, "seven")).await.unwrap();
+    store.put_vote_counts(&counts(6, "six")).await.unwrap();
+    assert_eq!(store.vote_counts().await.unwrap(), Some(counts(7, "seven")));
+    store.put_vote_counts(&counts(8, "eight")).await.unwrap();
+    assert_eq!(store.vote_counts().await.unwrap(), Some(counts(8, "eight")));
+}
+
+pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(store: &Store) {
+    assert_eq!(store.vote_page(VoteRange::ALL, &[], 3).await.unwrap().rows().count(), 0);
+    cast(store, 0..12).await;
+    let first = store.vote_page(VoteRange::ALL, &[VoteColumn::Turn], 9).await.unwrap();
+    let rest = store.vote_page(VoteRange { after: first.last_seq, ..VoteRange::ALL }, &[], 9).await.unwrap();
+    assert_eq!((first.votes, rest.votes), (9, 3));
+    let rows: Vec<_> = rest.rows().map(Result::unwrap).collect();
+    assert_eq!(rows[0].outcome, Err(""), "the rule of an excluded vote stands in place of its outcome");
+    assert_eq!((rows[1].models, rows[1].outcome), (["one", "two"], Ok(Outcome::ALL[70 % 4])));
+    let until = VoteRange { since: Timestamp(2_000), until: Timestamp(5_000), ..VoteRange::ALL };
+    assert_eq!(store.vote_page(until, &[], 99).await.unwrap().votes, 3, "times 2, 3 and 4");
+
+    let all = Wanted {
+        voters: true,
+        languages: true,
+        categories: true,
+        intents: true,
+        turns: true,
+        prompt_tokens: true,
+        seconds: true,
+        style: true,
+        pair_probabilities: true,
+    };
+    let log = whole_log(store, all).await;
+    assert_eq!((log.len(), log.excluded.clone()), (11, [("not_rated".to_owned(), 1)].into()));
+    assert_eq!(log.seconds.unwrap()[..4], [1.0, 0.0, 3.0, 2.0], "in the order of the log");
+    assert_eq!(log.voters.unwrap().names.as_slice(), ["visitor"]);
+    assert_eq!(log.languages.unwrap().names.as_slice(), ["zh"]);
+    assert_eq!(log.categories.unwrap().names.as_slice(), ["maths"]);
+    assert!(log.intents.unwrap().rows.iter().all(|&row| row == langya::rating::vote_log::Labels::NONE));
+    assert_eq!(log.turns.unwrap(), [1; 11]);
+    assert_eq!(log.prompt_tokens.unwrap(), [3; 11], "three Chinese characters");
+    assert!(log.pair_probabilities.unwrap().iter().all(|&share| share.to_bits() == (0.1_f64 + 0.2).to_bits()));
+    let style = log.style.unwrap();
+    let tokens = u32::try_from(TextCounts::of("# One\n\n- two").tokens).unwrap();
+    assert_eq!(
+        (style.tokens[0], style.headings[0], style.lists[0], style.bold[0]),
+        ([tokens, 0], [1, 0], [1, 0], [0, 0])
+    );
+}
