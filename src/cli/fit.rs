@@ -577,6 +577,19 @@ mod tests {
     }
 
     #[test]
+    fn insight_stands_under_the_table() {
+        let votes = "model_a,model_b,winner\na,b,A\na,b,A\na,b,A\na,b,B\n";
+        let text = run(votes, &["--insight"]).unwrap();
+        let (_, insight) = text.split_once("\n\n").unwrap();
+        insta::assert_snapshot!(insight, @r"
+        how firm the order is, at 0.95 confidence
+        place  possible  without a voter  votes to swap with next  to separate from next  model
+            1       1–2                –                        3                     13  a
+            2       1–2                –                        –                      –  b
+        ");
+    }
+
+    #[test]
     fn no_votes_say_so() {
         let text = run("model_a,model_b,winner\n", &[]).unwrap();
         assert!(text.contains("note: no rated votes yet"), "{text}");
