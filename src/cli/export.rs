@@ -107,7 +107,8 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> BadInput {
     BadInput(format!("cannot write {}: {error}; choose another file with --out", path.display()))
 }
 
-fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
+/// Reads a date, which begins at midnight UTC, or a time.
+pub(super) fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
     let moment = text.parse::<jiff::Timestamp>().or_else(|_| {
         let date: jiff::civil::Date = text.parse()?;
         date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp())

@@ -11,17 +11,21 @@ use clap::{Args, ValueEnum};
 use console::Term;
 
 use super::charts::{self, ChartsError};
+use super::slice_flags::SliceFlags;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
 use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
+use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{
     Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
 };
 use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::rating::slice::SliceError;
 use crate::rating::vote_log::{VoteLog, Wanted};
+use crate::rating::weighting::Reweight;
 use crate::services::vote_file::{self, VoteFileError};
 use crate::services::vote_log::{Reading, read_log};
 use crate::services::vote_tally::VoteTally;
@@ -62,7 +66,7 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
     // The kept counts are enough for what the server publishes, and most of what can be asked.
-    if leaderboard_options.scoring == Scoring::default() && options.charts.is_none() {
+    if leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default() {
         let mut tally = VoteTally::default();
         tally.catch_up(&store, |_, _, _| {}).await?;
         let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
@@ -73,7 +77,7 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
     let bar = progress::bar("reading votes");
     let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
-    Ok(rank_and_draw(&log, &leaderboard_options, options)?)
+    Ok(rank_and_draw(log, &leaderboard_options, options)?)
 }
 
 /// What `langya fit` can be asked.
@@ -88,24 +92,42 @@ pub struct FitOptions {
     /// Rate by Bradley–Terry (bt) or by Elo in log order (elo)
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
-    /// How intervals are found: sandwich or none
-    #[arg(long, value_name = "sandwich|none", default_value = "sandwich")]
+    /// How intervals are found: by the sandwich formula, the same with the votes of one voter taken together (cluster), by
+    /// resampling (bootstrap), or not at all
+    #[arg(long, value_name = "sandwich|cluster|bootstrap|none", default_value = "sandwich")]
     pub interval: IntervalMethod,
+    /// Replicates of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub bootstrap: u32,
+    /// Seed of the bootstrap's random numbers: the same seed gives the same intervals
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
     /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     pub confidence: f64,
-    /// What a tie counts: half a win to each side, or nothing
-    #[arg(long, value_name = "half|drop", default_value = "half")]
+    /// What a tie counts: half a win to each side, nothing, or an outcome of its own whose frequency is fitted (davidson)
+    #[arg(long, value_name = "half|drop|davidson", default_value = "half")]
     pub ties: TieRule,
-    /// What a vote for "both bad" counts: half a win to each side, or nothing
+    /// What a vote for "both bad" counts: the same as a tie that is counted, or nothing
     #[arg(long, value_name = "half|drop", default_value = "half")]
     pub both_bad: BothBadRule,
+    /// Only votes for one side: the same as --ties drop --both-bad drop
+    #[arg(long, conflicts_with_all = ["ties", "both_bad"])]
+    pub without_ties: bool,
+    /// Weigh each vote by 1 / votes of its pair (at least 50), or by 1 / the probability of its pair
+    #[arg(long, value_name = "none|pair-count|pair-probability", default_value = "none")]
+    pub reweight: Reweight,
+    #[command(flatten)]
+    slice: SliceFlags,
     /// Hold one model at a given rating, instead of the mean at 1000
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
     /// Models with fewer votes are marked as provisional
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub min_votes: u64,
+    /// With JSON: also the matrices of wins, votes and predicted wins of every pair
+    #[arg(long)]
+    pub matrices: bool,
     /// Also draw charts, as SVG files in this folder
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -134,6 +156,9 @@ pub enum FitCommandError {
     /// The votes cannot be fitted as asked.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// There is no such part of the votes.
+    #[error(transparent)]
+    Slice(#[from] SliceError),
     /// The charts cannot be written.
     #[error(transparent)]
     Charts(#[from] ChartsError),
@@ -144,10 +169,6 @@ pub enum FitCommandError {
 
 impl FitOptions {
     /// What has to be read of the votes. Charts show a history, which needs times.
-    fn wanted(&self) -> Wanted {
-        Wanted { seconds: self.charts.is_some(), ..Wanted::default() }
-    }
-
     /// The options as the leaderboard takes them.
     ///
     /// # Errors
@@ -157,11 +178,33 @@ impl FitOptions {
             method: self.method,
             interval: self.interval,
             confidence: ConfidenceLevel::new(self.confidence)?,
-            scoring: Scoring { ties: self.ties, both_bad: self.both_bad },
+            bootstrap: BootstrapOptions { replicates: self.bootstrap, seed: self.seed },
+            reweight: self.reweight,
+            scoring: self.scoring(),
             min_votes: self.min_votes,
             anchor: self.anchor.as_deref().map(parse_anchor).transpose()?,
+            matrices: self.matrices,
             ..LeaderboardOptions::default()
         })
+    }
+
+    /// The columns that the fit reads beside models and outcome.
+    fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted {
+            voters: self.interval == IntervalMethod::Cluster,
+            pair_probabilities: self.reweight == Reweight::PairProbability,
+            seconds: self.charts.is_some(),
+            ..Wanted::default()
+        };
+        self.slice.slice().want(&mut wanted);
+        wanted
+    }
+
+    fn scoring(&self) -> Scoring {
+        if self.without_ties {
+            return Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop };
+        }
+        Scoring { ties: self.ties, both_bad: self.both_bad }
     }
 }
 
@@ -172,17 +215,24 @@ impl FitOptions {
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
     let log = vote_file::read_log(&options.votes, options.wanted(), &options.reading.options())?;
-    rank_and_draw(&log, &leaderboard_options, options)
+    rank_and_draw(log, &leaderboard_options, options)
 }
 
+/// Fits the part of the votes that the options name, and draws the charts that they ask for.
 fn rank_and_draw(
-    log: &VoteLog,
+    log: VoteLog,
     leaderboard_options: &LeaderboardOptions,
     options: &FitOptions,
 ) -> Result<Leaderboard, FitCommandError> {
-    let board = rank_log(log, leaderboard_options)?;
+    let slice = options.slice.slice();
+    let log = slice.take(log)?;
+    let mut board = rank_log(&log, leaderboard_options)?;
+    let kept = slice.describe();
+    if !kept.is_empty() {
+        board.notes.insert(0, format!("only votes with {}", kept.join(" and ")));
+    }
     if let Some(folder) = &options.charts {
-        charts::write(folder, &board, log, leaderboard_options)?;
+        charts::write(folder, &board, &log, leaderboard_options)?;
     }
     Ok(board)
 }
@@ -215,7 +265,7 @@ fn json(board: &Leaderboard) -> String {
     text
 }
 
-const CSV_COLUMNS: [&str; 17] = [
+const CSV_COLUMNS: [&str; 18] = [
     "model",
     "rank",
     "rating",
@@ -233,6 +283,7 @@ const CSV_COLUMNS: [&str; 17] = [
     "provisional",
     "unbounded",
     "standard_error",
+    "empirical_win_rate",
 ];
 
 fn lines(board: &Leaderboard) -> String {
@@ -302,9 +353,18 @@ fn summary(board: &Leaderboard) -> String {
     };
     let interval = match board.interval {
         IntervalMethod::Sandwich => format!("sandwich intervals at {} confidence", board.confidence),
+        IntervalMethod::Cluster => format!("sandwich intervals by voter at {} confidence", board.confidence),
+        IntervalMethod::Bootstrap => bootstrap(board),
         IntervalMethod::None => "no intervals".into(),
     };
-    format!("{method}; {interval}; {} of {} votes rated\n", board.votes.rated, board.votes.read)
+    let ties = board.davidson.map_or_else(String::new, |ties| format!("; ties by Davidson, ν = {:.3}", ties.nu));
+    format!("{method}{ties}; {interval}; {} of {} votes rated\n", board.votes.rated, board.votes.read)
+}
+
+fn bootstrap(board: &Leaderboard) -> String {
+    let report = board.bootstrap.unwrap_or_default();
+    let (replicates, seed) = (report.replicates, report.seed);
+    format!("bootstrap intervals at {} confidence from {replicates} replicates of seed {seed}", board.confidence)
 }
 
 fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
@@ -505,7 +565,10 @@ mod tests {
             ("--ties=x", "expected half, drop or davidson"),
             ("--both-bad=x", "expected half or drop"),
             ("--method=mle", "expected bt or elo"),
-            ("--interval=exact", "expected sandwich or none"),
+            ("--interval=exact", "expected sandwich, cluster, bootstrap or none"),
+            ("--reweight=x", "expected none, pair-count or pair-probability"),
+            ("--turns=2", "expected first or multi"),
+            ("--since=soon", "cannot read the time \"soon\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ] {
             let error = Line::try_parse_from(["fit", flag]).err().unwrap().to_string();
             assert!(error.contains(choices), "{error}");

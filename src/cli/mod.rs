@@ -10,6 +10,8 @@ pub mod models;
 mod progress;
 pub mod serve;
 mod signals;
+pub mod simulate;
+mod slice_flags;
 pub mod vote_files;
 
 use std::path::PathBuf;
@@ -40,6 +42,8 @@ enum Command {
     Import(import::ImportOptions),
     /// Write the vote log to a file.
     Export(export::ExportOptions),
+    /// Make votes from known strengths, to see what a number of votes can tell.
+    Simulate(simulate::SimulateOptions),
 }
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -86,6 +90,7 @@ pub fn run() -> ExitCode {
             Command::Fit(command) => fit::run(*command, &env).await,
             Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
+            Command::Simulate(options) => simulate::run(options),
         }
     });
     done.unwrap_or_else(|error| {
@@ -112,6 +117,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             // A transparent error hides its source from the chain, so both are named.
             || cause.is::<fit::FitCommandError>()
             || cause.is::<crate::rating::FitError>()
+            || cause.is::<crate::rating::slice::SliceError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || cause.downcast_ref::<TransferError>().is_some_and(|error| {
                 matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))

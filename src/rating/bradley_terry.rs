@@ -7,9 +7,11 @@
 use nalgebra::DVector;
 
 use super::FitError;
-use super::comparison::{PairTally, Tally};
-use super::graph::{Layout, Place, lay_out};
-use super::newton::{Optimum, PairLoss, minimise};
+use super::block::{Block, blocks};
+use super::graph::{Place, lay_out};
+use super::loss::Likelihood;
+use super::newton::minimise;
+use super::tally::Tally;
 
 /// To which side a strength has no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -86,9 +88,20 @@ pub struct Fit {
     pub iterations: u64,
     /// Log likelihood of the counted votes; its least upper bound where some model is unbounded.
     pub log_likelihood: f64,
+    /// ln ν where ties were fitted as an outcome of their own: see [`super::davidson`].
+    pub log_nu: Option<f64>,
 }
 
 impl Fit {
+    pub(super) fn likelihood(&self) -> Likelihood {
+        if self.log_nu.is_some() { Likelihood::Davidson } else { Likelihood::BradleyTerry }
+    }
+
+    /// What has to be fitted together.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        blocks(self.standings.len(), &self.members(), self.likelihood())
+    }
+
     /// Strengths by model, `None` for the unbounded.
     pub fn strengths(&self) -> impl Iterator<Item = Option<f64>> {
         self.standings.iter().map(|standing| match standing {
@@ -110,57 +123,42 @@ impl Fit {
     }
 }
 
-/// Fits the votes of a tally.
+/// Fits the votes of a tally; each vote for neither side is half a vote for each.
 ///
 /// # Errors
 /// [`FitError::Solver`] where the curvature cannot be inverted, which votes that a person could cast do not bring about.
 pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
+    fit_by(tally, Likelihood::BradleyTerry)
+}
+
+/// Fits the votes of a tally by a likelihood whose maximum must be finite within components.
+pub(super) fn fit_by(tally: &Tally, likelihood: Likelihood) -> Result<Fit, FitError> {
     let layout = lay_out(tally.models.len(), &tally.pairs);
     let mut strengths = vec![0.0; tally.models.len()];
-    let (mut converged, mut iterations, mut loss) = (true, 0, 0.0);
-    for members in layout.components.iter().filter(|members| members.len() > 1) {
-        let optimum = fit_component(&tally.pairs, members)?;
-        for (&model, &strength) in members.iter().zip(optimum.strengths.iter()) {
+    let (mut converged, mut iterations, mut loss, mut log_nu) = (true, 0, 0.0, None);
+    for block in blocks(tally.models.len(), &layout.components, likelihood) {
+        let mut optimum = minimise(block.loss(&tally.pairs), DVector::zeros(block.parameters()))?;
+        block.centre(&mut optimum.point);
+        for (&model, &strength) in block.members.iter().zip(optimum.point.iter()) {
             strengths[model] = strength;
         }
         converged &= optimum.converged;
         iterations = iterations.max(optimum.iterations);
         loss += optimum.loss;
+        log_nu = optimum.point.iter().nth(block.members.len()).copied();
     }
-    Ok(assemble(layout, &strengths, converged, iterations, loss))
-}
-
-/// Fits the models of one strongly connected component; strengths come in the order of `members`.
-fn fit_component(pairs: &[PairTally], members: &[usize]) -> Result<Optimum, FitError> {
-    let loss = PairLoss::new(members.len(), within(pairs, members), vec![(0..members.len()).collect()]);
-    let mut optimum = minimise(loss, DVector::zeros(members.len()))?;
-    // Steps keep the sum only up to rounding.
-    let mean = optimum.strengths.mean();
-    optimum.strengths.add_scalar_mut(-mean);
-    Ok(optimum)
-}
-
-/// The pairs both of whose models are in `members` (ascending), by position in `members`.
-pub(super) fn within(pairs: &[PairTally], members: &[usize]) -> Vec<PairTally> {
-    let place = |model: usize| members.binary_search(&model).ok();
-    pairs
-        .iter()
-        .filter_map(|pair| Some(PairTally { first: place(pair.first)?, second: place(pair.second)?, ..*pair }))
-        .collect()
-}
-
-fn assemble(layout: Layout, strengths: &[f64], converged: bool, iterations: u64, loss: f64) -> Fit {
     let standing = |(place, &strength): (&Place, &f64)| match *place {
         Place::Inside(component) => Standing::Rated { component, strength },
         Place::Beyond(component, direction) => Standing::Unbounded { component, direction },
     };
-    Fit {
-        standings: layout.places.iter().zip(strengths).map(standing).collect(),
+    Ok(Fit {
+        standings: layout.places.iter().zip(&strengths).map(standing).collect(),
         components: layout.components.len(),
         bridges: layout.bridges,
         converged,
         iterations,
         // A loss of zero is a likelihood of one; not −0.
         log_likelihood: 0.0 - loss,
-    }
+        log_nu,
+    })
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::bradley_terry::{Bridge, Direction};
-use super::comparison::PairTally;
+use super::tally::PairTally;
 
 /// The parts of a comparison graph.
 #[derive(Debug)]
@@ -112,6 +112,15 @@ pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> 
     let start = members[0];
     let (ahead, behind) = (graph.reach(start, &graph.beaten), graph.reach(start, &graph.beaten_by));
     ahead.iter().zip(&behind).map(|(&ahead, &behind)| ahead && behind).collect()
+}
+
+/// Whether each of `members` is reached from every other along "won or tied against".
+pub(super) fn connected_both_ways(models: usize, pairs: &[PairTally], members: &[usize]) -> bool {
+    let graph = Graph::new(models, pairs);
+    let all = |seen: &[bool]| members.iter().all(|&model| seen[model]);
+    members
+        .first()
+        .is_none_or(|&start| all(&graph.reach(start, &graph.beaten)) && all(&graph.reach(start, &graph.beaten_by)))
 }
 
 /// Edges from each model to those it won or tied against, and back.

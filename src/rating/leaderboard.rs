@@ -8,16 +8,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::bootstrap::{BootstrapOptions, BootstrapReport, bootstrap as resample};
 use super::bradley_terry::{self, Bridge, Direction, Fit, Standing};
+use super::cluster::cluster;
 use super::comparison::ComparisonSet;
+use super::davidson;
 use super::elo::EloTable;
-use super::interval::{ConfidenceLevel, sandwich};
-use super::newton::logistic;
+use super::interval::{ConfidenceLevel, Ends, Intervals, joint_sandwich};
+use super::matrices::{Matrices, empirical_win_rates};
 use super::notes::notes;
-use super::scoring::Scoring;
+use super::placing::{Placed, move_to_anchor, place};
+use super::scoring::{Scoring, TieRule};
 use super::tally::{TalliedModel, Tally};
-use super::unbounded::limit;
 use super::vote_log::VoteLog;
+use super::weighting::{Reweight, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, real, real_len};
 
 /// How models are rated.
@@ -35,9 +39,13 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalMethod {
-    /// By the sandwich formula.
+    /// By the sandwich formula, every vote standing for itself.
     #[default]
     Sandwich,
+    /// By the sandwich formula, the votes of one voter standing together.
+    Cluster,
+    /// By resampling votes.
+    Bootstrap,
     /// Not at all.
     None,
 }
@@ -65,8 +73,10 @@ impl std::str::FromStr for IntervalMethod {
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
         match text {
             "sandwich" => Ok(Self::Sandwich),
+            "cluster" => Ok(Self::Cluster),
+            "bootstrap" => Ok(Self::Bootstrap),
             "none" => Ok(Self::None),
-            _ => Err(UnknownChoice("sandwich or none")),
+            _ => Err(UnknownChoice("sandwich, cluster, bootstrap or none")),
         }
     }
 }
@@ -89,6 +99,10 @@ pub struct LeaderboardOptions {
     pub interval: IntervalMethod,
     /// The level of the intervals.
     pub confidence: ConfidenceLevel,
+    /// How to resample, where intervals are found so.
+    pub bootstrap: BootstrapOptions,
+    /// What each vote weighs.
+    pub reweight: Reweight,
     /// What ties and both-bad votes count.
     pub scoring: Scoring,
     /// Models with fewer counted votes are provisional.
@@ -97,6 +111,8 @@ pub struct LeaderboardOptions {
     pub anchor: Option<Anchor>,
     /// Votes that were left out before they came here, by rule; they are shown as read and excluded.
     pub excluded: BTreeMap<String, u64>,
+    /// Whether the leaderboard is to hold [`Matrices`].
+    pub matrices: bool,
 }
 
 impl Default for LeaderboardOptions {
@@ -105,10 +121,13 @@ impl Default for LeaderboardOptions {
             method: Method::default(),
             interval: IntervalMethod::default(),
             confidence: ConfidenceLevel::default(),
+            bootstrap: BootstrapOptions::default(),
+            reweight: Reweight::default(),
             scoring: Scoring::default(),
             min_votes: 30,
             anchor: None,
             excluded: BTreeMap::new(),
+            matrices: false,
         }
     }
 }
@@ -140,6 +159,29 @@ pub struct Leaderboard {
     pub bridges: Vec<OneWayBridge>,
     /// What a reader must know, in whole sentences.
     pub notes: Vec<String>,
+    /// What each vote weighed.
+    #[serde(default)]
+    pub reweight: Reweight,
+    /// How often equals tie, where ties were fitted as an outcome of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub davidson: Option<TieEffect>,
+    /// How the resampling went, where intervals were found so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<BootstrapReport>,
+    /// Every pair in numbers, where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrices: Option<Matrices>,
+}
+
+/// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TieEffect {
+    /// Its estimate.
+    pub nu: f64,
+    /// Lower bound; none without intervals.
+    pub lower: Option<f64>,
+    /// Upper bound.
+    pub upper: Option<f64>,
 }
 
 /// How many votes were read, and how many count.
@@ -190,7 +232,7 @@ pub struct RankedModel {
     pub both_bad: u64,
     /// (wins + ties + both bad) / battles, as SuperCLUE has it.
     pub win_tie_rate: f64,
-    /// Mean predicted share of wins against every other model of the component; none where there is no other.
+    /// Mean predicted share of points against every other model of the component; none where there is no other.
     pub average_win_rate: Option<f64>,
     /// Ratings of different components cannot be compared.
     pub component: usize,
@@ -200,6 +242,9 @@ pub struct RankedModel {
     pub unbounded: Option<Direction>,
     /// Standard error of the rating.
     pub standard_error: Option<f64>,
+    /// Mean, over the opponents that it met, of its share of points against each: a half for a vote for neither.
+    #[serde(default)]
+    pub empirical_win_rate: Option<f64>,
 }
 
 /// The effect of one feature of style.
@@ -228,14 +273,17 @@ pub struct OneWayBridge {
 
 /// Fits and ranks votes that were counted as they came. `elo` must have read the same votes with the same scoring.
 ///
+/// Counts alone have no voters, and cannot be reweighted by the probabilities of pairs.
+///
 /// # Errors
-/// [`FitError`] for an anchor that cannot be one. Too few votes are no error: the notes say what is missing.
+/// [`FitError`] for an anchor that cannot be one, or options that need more than counts. Too few votes are no error: the
+/// notes say what is missing.
 pub fn rank(
     comparisons: &ComparisonSet,
     elo: &EloTable,
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
-    rank_tally(&comparisons.tally(options.scoring), elo, options)
+    rank_tally(comparisons.tally(options.scoring), elo, None, options)
 }
 
 /// Fits and ranks the votes of a log.
@@ -244,40 +292,78 @@ pub fn rank(
 /// As [`rank`].
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
     let (tally, elo) = rayon::join(|| Tally::of_log(log, options.scoring), || EloTable::of_log(log, options.scoring));
-    let mut board = rank_tally(&tally, &elo, options)?;
+    let mut board = rank_tally(tally, &elo, Some(log), options)?;
     board.votes.exclude(&log.excluded);
     Ok(board)
 }
 
-fn rank_tally(tally: &Tally, elo: &EloTable, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
+/// Fits and ranks the votes of a tally. `log` holds the same votes, where they are at hand one by one.
+fn rank_tally(
+    mut tally: Tally,
+    elo: &EloTable,
+    log: Option<&VoteLog>,
+    options: &LeaderboardOptions,
+) -> Result<Leaderboard, FitError> {
+    let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
     let (fit, interval) = match options.method {
-        Method::Bt => (bradley_terry::fit(tally)?, options.interval),
-        Method::Elo => (elo_as_fit(tally, elo), IntervalMethod::None),
+        Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval),
+        Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
-    let mut placed = place(tally, &fit, interval, options.confidence)?;
+    let (intervals, bootstrap) = match interval {
+        IntervalMethod::Sandwich => (joint_sandwich(&tally, &fit)?.around(&fit, options.confidence), None),
+        IntervalMethod::Cluster => {
+            let log = log.ok_or(FitError::NoVoters)?;
+            (cluster(log, options.scoring, &weights, &tally, &fit)?.around(&fit, options.confidence), None)
+        }
+        IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => {
+            return Err(FitError::WeightedBootstrap);
+        }
+        IntervalMethod::Bootstrap => {
+            let (intervals, report) = resample(&tally, &fit, options.bootstrap, options.confidence)?;
+            (intervals, Some(report))
+        }
+        IntervalMethod::None => (Intervals::none(tally.models.len()), None),
+    };
+    let mut placed = place(&tally, &fit, &intervals, options.confidence)?;
     if let Some(anchor) = &options.anchor {
-        move_to_anchor(&mut placed, tally, anchor)?;
+        move_to_anchor(&mut placed, &tally, anchor)?;
     }
-    let mut models: Vec<RankedModel> =
-        (0..placed.len()).map(|model| line(model, &placed, &tally.models[model], elo, options.min_votes)).collect();
-    sort(&mut models);
-    let notes = notes(tally, &fit, &models, options);
+    let models = lines(&tally, &fit, &placed, elo, options.min_votes);
+    let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
-    Ok(Leaderboard {
+    let mut board = Leaderboard {
         method: options.method,
         interval,
         confidence: options.confidence.share(),
-        converged: fit.converged,
+        converged: fit.converged && bootstrap.is_none_or(|report| report.converged),
         iterations: fit.iterations,
         log_likelihood: fit.log_likelihood,
-        votes: count_votes(tally, options),
+        votes: count_votes(&tally, options),
         components: fit.components,
         models,
         style: Vec::new(),
         bridges: fit.bridges.iter().map(named).collect(),
-        notes,
-    })
+        notes: Vec::new(),
+        reweight: options.reweight,
+        davidson: tie_effect(&fit, &intervals),
+        bootstrap,
+        matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &placed, &order)),
+    };
+    board.notes = notes(&tally, &board, options);
+    Ok(board)
+}
+
+fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
+    match scoring.ties {
+        TieRule::Davidson => davidson::fit(tally),
+        TieRule::Half | TieRule::Drop => bradley_terry::fit(tally),
+    }
+}
+
+fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
+    let end = |end: fn(&Ends) -> f64| intervals.log_nu.as_ref().map(end).map(f64::exp).filter(|nu| nu.is_finite());
+    Some(TieEffect { nu: fit.log_nu?.exp(), lower: end(|ends| ends.lower), upper: end(|ends| ends.upper) })
 }
 
 /// Elo ratings as strengths: they need no connected graph, so all models are in one component.
@@ -291,118 +377,41 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
         converged: true,
         iterations: 0,
         log_likelihood: elo.log_likelihood(),
+        log_nu: None,
     }
 }
 
-/// Ratings that differ by less, in points, differ only by rounding.
-const ROUNDING: f64 = 1e-9;
-
-/// Where a model stands on the public scale.
-#[derive(Debug, Clone, Copy)]
-struct Placed {
-    rating: f64,
-    /// Half the width of the interval, where there is one.
-    margin: Option<f64>,
-    standard_error: Option<f64>,
-    unbounded: Option<Direction>,
-    component: usize,
-}
-
-impl Placed {
-    fn lower(&self) -> Option<f64> {
-        match self.unbounded {
-            Some(Direction::Above) => Some(self.rating),
-            Some(Direction::Below) => None,
-            None => self.margin.map(|margin| self.rating - margin),
+/// Every model in the order of the leaderboard.
+fn lines(tally: &Tally, fit: &Fit, placed: &[Placed], elo: &EloTable, min_votes: u64) -> Vec<RankedModel> {
+    let empirical = empirical_win_rates(tally);
+    let line = |(model, here): (usize, &Placed)| {
+        let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
+        let peers = || placed.iter().filter(|other| other.component == here.component);
+        let others = placed.iter().enumerate().filter(|&(other, _)| other != model);
+        RankedModel {
+            model: tallied.name.clone(),
+            rank: 1 + peers().map(|other| u64::from(other.surely_above(here))).sum::<u64>(),
+            rating: here.rating,
+            lower: here.lower(),
+            upper: here.upper(),
+            elo: elo.rating(tallied.index),
+            battles: counts.battles(),
+            wins: counts.wins,
+            losses: counts.losses,
+            ties: counts.ties,
+            both_bad: counts.both_bad,
+            win_tie_rate: real(counts.wins + counts.ties + counts.both_bad) / real(counts.battles()),
+            average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other, fit))),
+            component: here.component,
+            provisional: counts.battles() < min_votes,
+            unbounded: here.unbounded,
+            standard_error: here.ends.and_then(|ends| ends.error),
+            empirical_win_rate: Some(empirical[model]),
         }
-    }
-
-    fn upper(&self) -> Option<f64> {
-        match self.unbounded {
-            Some(Direction::Above) => None,
-            Some(Direction::Below) => Some(self.rating),
-            None => self.margin.map(|margin| self.rating + margin),
-        }
-    }
-
-    /// Whether all of this model's interval lies above all of the other's; without intervals, whether its rating does.
-    fn surely_above(&self, other: &Placed) -> bool {
-        self.unbounded != Some(Direction::Below)
-            && other.unbounded != Some(Direction::Above)
-            && self.lower().unwrap_or(self.rating) > other.upper().unwrap_or(other.rating) + ROUNDING
-    }
-
-    /// Predicted share of wins against the other; none between two that are unbounded to the same side.
-    fn win_rate(&self, other: &Placed) -> Option<f64> {
-        let side = |placed: &Placed| placed.unbounded.map_or(0.0, Direction::sign);
-        match (self.unbounded, other.unbounded) {
-            (None, None) => Some(logistic((self.rating - other.rating) / POINTS_PER_STRENGTH)),
-            (one, another) if one == another => None,
-            _ => Some(f64::midpoint(1.0, (side(self) - side(other)).clamp(-1.0, 1.0))),
-        }
-    }
-}
-
-fn place(tally: &Tally, fit: &Fit, interval: IntervalMethod, level: ConfidenceLevel) -> Result<Vec<Placed>, FitError> {
-    let errors = match interval {
-        IntervalMethod::Sandwich => sandwich(tally, fit)?,
-        IntervalMethod::None => vec![None; tally.models.len()],
     };
-    let place = |(model, standing): (usize, &Standing)| {
-        let unbounded = match standing {
-            Standing::Rated { .. } => None,
-            Standing::Unbounded { direction, .. } => Some(*direction),
-        };
-        let standard_error = errors[model].map(|error| error * POINTS_PER_STRENGTH);
-        let rating = CENTRE + POINTS_PER_STRENGTH * limit(tally, fit, model, level)?;
-        let margin = standard_error.map(|error| level.z() * error);
-        Ok(Placed { rating, margin, standard_error, unbounded, component: standing.component() })
-    };
-    fit.standings.iter().enumerate().map(place).collect()
-}
-
-fn move_to_anchor(placed: &mut [Placed], tally: &Tally, anchor: &Anchor) -> Result<(), FitError> {
-    if !anchor.rating.is_finite() {
-        return Err(FitError::AnchorRating(anchor.rating));
-    }
-    if placed.is_empty() {
-        return Ok(());
-    }
-    let position = tally
-        .models
-        .binary_search_by(|model| model.name.as_str().cmp(&anchor.model))
-        .map_err(|_| FitError::UnknownAnchor(anchor.model.clone()))?;
-    if placed[position].unbounded.is_some() {
-        return Err(FitError::UnboundedAnchor(anchor.model.clone()));
-    }
-    let (component, shift) = (placed[position].component, anchor.rating - placed[position].rating);
-    placed.iter_mut().filter(|model| model.component == component).for_each(|model| model.rating += shift);
-    Ok(())
-}
-
-fn line(model: usize, placed: &[Placed], tallied: &TalliedModel, elo: &EloTable, min_votes: u64) -> RankedModel {
-    let (here, counts) = (&placed[model], tallied.counts);
-    let peers = || placed.iter().filter(|other| other.component == here.component);
-    let others = placed.iter().enumerate().filter(|&(other, p)| other != model && p.component == here.component);
-    RankedModel {
-        model: tallied.name.clone(),
-        rank: 1 + peers().map(|other| u64::from(other.surely_above(here))).sum::<u64>(),
-        rating: here.rating,
-        lower: here.lower(),
-        upper: here.upper(),
-        elo: elo.rating(tallied.index),
-        battles: counts.battles(),
-        wins: counts.wins,
-        losses: counts.losses,
-        ties: counts.ties,
-        both_bad: counts.both_bad,
-        win_tie_rate: real(counts.wins + counts.ties + counts.both_bad) / real(counts.battles()),
-        average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other))),
-        component: here.component,
-        provisional: counts.battles() < min_votes,
-        unbounded: here.unbounded,
-        standard_error: here.standard_error,
-    }
+    let mut models: Vec<RankedModel> = placed.iter().enumerate().map(line).collect();
+    sort(&mut models);
+    models
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -1,26 +1,37 @@
 //! Ratings: from comparisons to a ranked leaderboard with honest intervals.
 //!
 //! Pure. [`vote_log`] holds the votes as columns, [`comparison`] counts them by pair, [`tally`] is what fits read,
-//! [`elo`] and [`bradley_terry`] fit, [`interval`] says
-//! how sure the fit is, [`unbounded`] bounds a model that only wins or only loses, [`leaderboard`] ranks.
+//! [`elo`], [`bradley_terry`] and [`davidson`] fit, [`interval`] and [`bootstrap`] say how sure the fit is, [`unbounded`]
+//! bounds a model that only wins or only loses, [`leaderboard`] ranks. [`slice`](mod@slice) picks votes, [`weighting`] weighs them.
 //! A *strength* is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
+pub mod bootstrap;
 pub mod bradley_terry;
 pub mod comparison;
+pub mod davidson;
 pub mod elo;
 pub mod history;
+pub mod insight;
 pub mod interval;
 pub mod leaderboard;
+pub mod matrices;
 pub mod scoring;
+pub mod simulate;
 pub mod slice;
+pub mod style;
 pub mod tally;
 pub mod unbounded;
 pub mod vote_log;
+pub mod weighting;
 
+mod block;
+mod cluster;
 mod counting;
 mod graph;
+mod loss;
 mod newton;
 mod notes;
+mod placing;
 
 /// The mean rating of each component, and every model's first Elo rating.
 pub const CENTRE: f64 = 1000.0;
@@ -43,6 +54,36 @@ pub enum FitError {
     /// The anchor's rating is not a number.
     #[error("the anchor's rating is {0}: give a finite number, for example 1000")]
     AnchorRating(f64),
+    /// Style control of votes without counts of style.
+    #[error("the votes have no counts of style: give tokens, headings, lists and bold of both sides")]
+    NoStyle,
+    /// Clusters of voters without voters.
+    #[error("the votes name no voters: give a column of voters or use sandwich intervals")]
+    NoVoters,
+    /// Weights by the probability of pairs without these.
+    #[error(
+        "the votes do not say how likely their pairs were: give a column pair_probability or reweight by pair-count"
+    )]
+    NoPairProbabilities,
+    /// A probability that cannot be one.
+    #[error("the pair of rated vote {vote} has probability {probability}: give a number above 0 and at most 1")]
+    PairProbability {
+        /// Its number among the rated votes, from 1.
+        vote: usize,
+        /// What stands there.
+        probability: f64,
+    },
+    /// A bootstrap without replicates.
+    #[error("a bootstrap of 0 replicates tells nothing: give at least 1, for example 100")]
+    NoReplicates,
+    /// A bootstrap of votes that weigh differently within a pair.
+    #[error("bootstrap intervals cannot allow for weights by pair probability: use sandwich or cluster intervals")]
+    WeightedBootstrap,
+    /// Insight into a fit that it does not know.
+    #[error(
+        "insight is of plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
+    )]
+    PlainInsight,
     /// The optimiser could not go on.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),

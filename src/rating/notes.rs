@@ -1,30 +1,70 @@
 //! What a reader of a leaderboard must know, in whole sentences.
 
-use super::bradley_terry::{Direction, Fit};
-use super::comparison::Tally;
-use super::leaderboard::{LeaderboardOptions, RankedModel};
+use super::bootstrap::BootstrapReport;
+use super::bradley_terry::Direction;
+use super::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel};
+use super::scoring::TieRule;
+use super::tally::Tally;
 
 /// Bridges named in the text; all of them are in the data.
 const BRIDGES_NAMED: usize = 5;
 
-/// Notes on the ranked models of a fit.
-pub(super) fn notes(tally: &Tally, fit: &Fit, models: &[RankedModel], options: &LeaderboardOptions) -> Vec<String> {
-    if models.is_empty() {
+/// Notes on a leaderboard.
+pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Vec<String> {
+    if board.models.is_empty() {
         return vec!["no rated votes yet: the leaderboard fills with the first vote between two models".into()];
     }
     let mut notes = Vec::new();
-    if !fit.converged {
+    if !board.converged {
         notes.push("the fit did not converge: treat these ratings as approximate".into());
     }
-    notes.extend(models.iter().filter_map(|model| unbounded(model, options.confidence.share())));
-    if fit.components > 1 {
+    notes.extend(ties(tally, board, options));
+    notes.extend(board.models.iter().filter_map(|model| unbounded(model, options.confidence.share())));
+    if board.components > 1 {
         notes.push(format!(
             "the votes leave {} groups of models that cannot be compared: each is rated apart with mean 1000",
-            fit.components
+            board.components
         ));
-        notes.extend(bridges(tally, fit));
+        notes.extend(bridges(board));
     }
+    notes.extend(board.bootstrap.and_then(not_finite));
+    notes.extend(one_voter(board));
     notes
+}
+
+/// Why there is no ν though it was asked for.
+fn ties(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Option<String> {
+    let missing = options.method == Method::Bt && options.scoring.ties == TieRule::Davidson && board.davidson.is_none();
+    let none = tally.models.iter().all(|model| model.counts.ties + model.counts.both_bad == 0);
+    missing.then(|| {
+        if none {
+            "there is no tie, so Davidson's model is that of Bradley and Terry".into()
+        } else {
+            "these votes give Davidson's tie parameter no finite value, so a tie counts half a win to each side".into()
+        }
+    })
+}
+
+/// Why there are no intervals by voter.
+fn one_voter(board: &Leaderboard) -> Option<String> {
+    let rated = |model: &&RankedModel| model.unbounded.is_none();
+    let compared = |model: &RankedModel| {
+        board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
+    };
+    let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
+    (board.interval == IntervalMethod::Cluster && board.models.iter().filter(rated).any(missing)).then(|| {
+        "all votes of a group of models are one voter's, so nothing says how much voters differ: they have no intervals".into()
+    })
+}
+
+fn not_finite(report: BootstrapReport) -> Option<String> {
+    (report.not_finite > 0).then(|| {
+        format!(
+            "in {} of {} bootstrap replicates some model had no finite rating, having lost all its wins or all its losses: \
+             an interval that this reaches has an open end",
+            report.not_finite, report.replicates
+        )
+    })
 }
 
 fn unbounded(model: &RankedModel, confidence: f64) -> Option<String> {
@@ -39,15 +79,14 @@ fn unbounded(model: &RankedModel, confidence: f64) -> Option<String> {
     ))
 }
 
-fn bridges(tally: &Tally, fit: &Fit) -> Option<String> {
-    let name = |model: usize| &tally.models[model].name;
-    let named: Vec<String> = fit
+fn bridges(board: &Leaderboard) -> Option<String> {
+    let named: Vec<String> = board
         .bridges
         .iter()
         .take(BRIDGES_NAMED)
-        .map(|bridge| format!("{:?} over {:?} ({})", name(bridge.winner), name(bridge.loser), bridge.votes))
+        .map(|bridge| format!("{:?} over {:?} ({})", bridge.winner, bridge.loser, bridge.votes))
         .collect();
-    let more = fit.bridges.len().saturating_sub(BRIDGES_NAMED);
+    let more = board.bridges.len().saturating_sub(BRIDGES_NAMED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!named.is_empty()).then(|| {
         format!("only one-way votes join these groups: {}{rest}; a vote the other way would", named.join(", "))

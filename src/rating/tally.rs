@@ -15,6 +15,8 @@ pub struct Tally {
     pub models: Vec<TalliedModel>,
     /// The pairs that met, ordered by their models; `first < second`.
     pub pairs: Vec<PairTally>,
+    /// Where votes have weights, which `pairs` then adds up: the sums of their squares.
+    pub squares: Option<Vec<PairTally>>,
     /// The counted votes of each of `pairs` by outcome, without any weight.
     pub counts: Vec<PairCounts>,
     /// Number of counted votes.
@@ -126,7 +128,7 @@ impl Tally {
         let models = tallied(names, &counts);
         let (pairs, counts) = in_order(&models, names.len(), met);
         let votes = models.iter().map(|model| model.counts.battles()).sum::<u64>() / 2;
-        Self { models, pairs, counts, votes, dropped }
+        Self { models, pairs, squares: None, counts, votes, dropped }
     }
 }
 

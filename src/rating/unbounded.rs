@@ -2,15 +2,16 @@
 //!
 //! Its maximum likelihood strength is infinite, but the votes still speak against small ones. The bound is the
 //! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood (all other strengths
-//! fitted anew) reaches the chi-square quantile of the confidence level. Components keep their mean at 0 meanwhile.
+//! and ν where it is a parameter fitted anew) reaches the chi-square quantile of the confidence level. Components keep their mean at 0 meanwhile.
 
 use nalgebra::DVector;
 
 use super::bradley_terry::{Direction, Fit, Standing};
-use super::comparison::{PairTally, Tally};
 use super::graph::tied_to;
 use super::interval::ConfidenceLevel;
-use super::newton::{Optimum, PairLoss, minimise, softplus};
+use super::loss::PairLoss;
+use super::newton::{Optimum, minimise};
+use super::tally::{PairTally, Tally};
 use super::{FitError, real};
 
 const PRECISION: f64 = 1e-12;
@@ -32,21 +33,26 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
     let sign = direction.sign();
     // A lone pair has no rated model to measure against: the two share the limit of their difference.
     if fit.members()[component].is_empty() {
-        return Ok(sign * 0.5 * pair_limit(real(tally.models[model].counts.battles()), allowed));
+        let wins = real(tally.models[model].counts.battles());
+        return Ok(sign * 0.5 * pair_limit(wins, fit.log_nu.map_or(0.0, f64::exp), allowed));
     }
     let profile = Profile::new(tally, fit, model, direction);
     Ok(sign * profile.limit(allowed)?)
 }
 
-/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·softplus(−d).
-fn pair_limit(wins: f64, allowed: f64) -> f64 {
-    -(allowed / (2.0 * wins)).exp_m1().ln()
+/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·ln(1 + x² + νx) with
+/// x = e^(−d/2). No tie of these two tells of ν, which is that of the fit.
+fn pair_limit(wins: f64, nu: f64, allowed: f64) -> f64 {
+    let excess = (allowed / (2.0 * wins)).exp_m1();
+    let x = 2.0 * excess / (nu + (nu * nu + 4.0 * excess).sqrt());
+    -2.0 * x.ln()
 }
 
 /// The likelihood with one model's strength held, turned so that this model is one that only won.
 struct Profile {
     loss: PairLoss,
     start: DVector<f64>,
+    least_strength: f64,
     held: usize,
     /// The least loss without holding the model: that of the components alone.
     least: f64,
@@ -67,8 +73,11 @@ impl Profile {
         let mut gauges: Vec<Vec<usize>> = fit.members().into_iter().filter(|members| !members.is_empty()).collect();
         gauges.push(vec![held]);
         gauges.extend((0..kept.len()).filter(|&model| !kept[model]).map(|model| vec![model]));
-        let start = DVector::from_iterator(strengths.len(), strengths.iter().map(|s| s.unwrap_or(0.0)));
-        Self { loss: PairLoss::new(strengths.len(), pairs, gauges), start, held, least }
+        let least_strength = strengths.iter().flatten().copied().fold(0.0, f64::min);
+        let (models, likelihood) = (strengths.len(), fit.likelihood());
+        let start = strengths.into_iter().map(|s| s.unwrap_or(0.0)).chain(fit.log_nu);
+        let start = DVector::from_iterator(models + likelihood.extra(), start);
+        Self { loss: PairLoss::new(likelihood, models, pairs, gauges), start, least_strength, held, least }
     }
 
     /// Newton's method on the excess, which falls and is convex in the held strength: from a point left of the root it
@@ -76,19 +85,19 @@ impl Profile {
     fn limit(&self, allowed: f64) -> Result<f64, FitError> {
         let (mut at, mut optimum) = self.left_of_limit(allowed)?;
         for _ in 0..MAX_STEPS {
-            let slope = 2.0 * self.loss.slopes(&optimum.strengths)[self.held];
+            let slope = 2.0 * self.loss.slopes(&optimum.point)[self.held];
             let step = self.excess(&optimum, allowed) / slope;
             at -= step;
             if step.abs() <= PRECISION * (1.0 + at.abs()) {
                 break;
             }
-            optimum = self.hold(at, &optimum.strengths)?;
+            optimum = self.hold(at, &optimum.point)?;
         }
         Ok(at)
     }
 
     fn left_of_limit(&self, allowed: f64) -> Result<(f64, Optimum), FitError> {
-        let mut at = self.start.min();
+        let mut at = self.least_strength;
         let mut optimum = self.hold(at, &self.start)?;
         let mut width = 1.0;
         for _ in 0..MAX_WIDENINGS {
@@ -97,7 +106,7 @@ impl Profile {
             }
             at -= width;
             width *= 2.0;
-            optimum = self.hold(at, &optimum.strengths)?;
+            optimum = self.hold(at, &optimum.point)?;
         }
         Ok((at, optimum))
     }
@@ -134,8 +143,7 @@ fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
 fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
     match (fit.standings[pair.first], fit.standings[pair.second]) {
         (Standing::Rated { strength: first, .. }, Standing::Rated { strength: second, .. }) => {
-            let d = sign * (first - second);
-            pair.points_first() * softplus(-d) + pair.points_second() * softplus(d)
+            fit.likelihood().loss(pair, sign * (first - second), fit.log_nu.unwrap_or(0.0))
         }
         _ => 0.0,
     }

@@ -271,20 +271,14 @@ impl VoteLog {
         retain(&mut self.a, keep);
         retain(&mut self.b, keep);
         retain(&mut self.outcomes, keep);
-        for labels in [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents] {
-            labels.iter_mut().for_each(|labels| retain(&mut labels.rows, keep));
-        }
-        for numbers in [&mut self.turns, &mut self.prompt_tokens] {
-            numbers.iter_mut().for_each(|numbers| retain(numbers, keep));
-        }
-        for numbers in [&mut self.seconds, &mut self.pair_probabilities] {
-            numbers.iter_mut().for_each(|numbers| retain(numbers, keep));
-        }
-        if let Some(style) = &mut self.style {
-            for counts in [&mut style.tokens, &mut style.headings, &mut style.lists, &mut style.bold] {
-                retain(counts, keep);
-            }
-        }
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        labels.into_iter().flatten().for_each(|labels| retain(&mut labels.rows, keep));
+        let counts = [&mut self.turns, &mut self.prompt_tokens];
+        counts.into_iter().flatten().for_each(|counts| retain(counts, keep));
+        let numbers = [&mut self.seconds, &mut self.pair_probabilities];
+        numbers.into_iter().flatten().for_each(|numbers| retain(numbers, keep));
+        let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
+        style.for_each(|counts| retain(counts, keep));
     }
 }
 

@@ -10,6 +10,7 @@ mod live_battles;
 pub mod matchmaking;
 pub mod models;
 pub mod relay;
+pub mod simulation;
 pub mod studies;
 pub mod tasks;
 mod turn;

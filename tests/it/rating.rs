@@ -13,14 +13,14 @@ use langya::rating::leaderboard::{
 };
 use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Names, VoteLog, Wanted};
+use langya::rating::vote_log::{Labels, Names, VoteLog, Wanted};
 use langya::services::vote_file::{ReadOptions, read_log};
 use proptest::prelude::*;
 
 // ---------------------------------------------------------------------------------------------------- goldens
 
 /// Reference votes and results that are too large to keep here: beside the checkout, or where `LANGYA_SHARED` says.
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
     if folder.join("golden").is_dir() {
@@ -30,12 +30,12 @@ fn shared() -> Option<PathBuf> {
     None
 }
 
-fn read_votes(path: &Path) -> VoteLog {
+pub(crate) fn read_votes(path: &Path) -> VoteLog {
     read_log(&[path], Wanted::default(), &ReadOptions::default()).unwrap()
 }
 
 /// A column of a golden file by model.
-fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
+pub(crate) fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
     let mut reader = csv::Reader::from_path(file).unwrap();
     let header = reader.headers().unwrap().clone();
     let place = header.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column} in {file:?}"));
@@ -49,7 +49,13 @@ fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
 }
 
 #[track_caller]
-fn agree(board: &Leaderboard, file: &Path, column: &str, tolerance: f64, value: impl Fn(&RankedModel) -> f64) {
+pub(crate) fn agree(
+    board: &Leaderboard,
+    file: &Path,
+    column: &str,
+    tolerance: f64,
+    value: impl Fn(&RankedModel) -> f64,
+) {
     let expected = golden(file, column);
     assert_eq!(board.models.len(), expected.len());
     for model in &board.models {
@@ -68,7 +74,9 @@ fn agree_with_goldens(votes: &Path, golden: &Path) {
     agree(&board, &sandwich, "exact_lower", 1e-6, |model| model.lower.unwrap());
     agree(&board, &sandwich, "exact_upper", 1e-6, |model| model.upper.unwrap());
     agree(&board, &sandwich, "exact_rank_ub", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
-    agree(&board, &golden.join("avg_win_rate.csv"), "exact_predicted", 1e-9, |model| model.average_win_rate.unwrap());
+    let rates = golden.join("avg_win_rate.csv");
+    agree(&board, &rates, "exact_predicted", 1e-9, |model| model.average_win_rate.unwrap());
+    agree(&board, &rates, "exact_empirical_half_ties", 1e-9, |model| model.empirical_win_rate.unwrap());
     let models = golden.join("models.csv");
     for (column, count) in [
         ("battles", (|model| model.battles) as fn(&RankedModel) -> u64),
@@ -111,9 +119,9 @@ fn the_small_fixture_agrees_with_results_in_fifty_digits() {
 // ------------------------------------------------------------------------------------------------- hard cases
 
 /// So many votes of one kind: A, B, the outcome, how often.
-type Votes = [(&'static str, &'static str, Outcome, u32)];
+pub(crate) type Votes = [(&'static str, &'static str, Outcome, u32)];
 
-fn log_of(votes: &Votes) -> VoteLog {
+pub(crate) fn log_of(votes: &Votes) -> VoteLog {
     let mut log = VoteLog::default();
     for &(a, b, outcome, count) in votes {
         for _ in 0..count {
@@ -123,7 +131,7 @@ fn log_of(votes: &Votes) -> VoteLog {
     log
 }
 
-fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
+pub(crate) fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
     let board = rank_log(log, options).unwrap();
     let json = serde_json::to_value(&board).unwrap();
     for model in json["models"].as_array().unwrap() {
@@ -139,14 +147,37 @@ fn board(votes: &Votes) -> Leaderboard {
 }
 
 #[track_caller]
-fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board RankedModel {
+pub(crate) fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board RankedModel {
     board.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
 }
 
-/// The ratings, in the order of the leaderboard.
+/// Every way to fit and to find intervals by Bradley–Terry. Each of the votes has a voter of its own.
+fn every_method() -> [LeaderboardOptions; 5] {
+    let by = |interval| LeaderboardOptions { interval, ..LeaderboardOptions::default() };
+    let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
+    [
+        by(IntervalMethod::Sandwich),
+        by(IntervalMethod::Cluster),
+        by(IntervalMethod::Bootstrap),
+        LeaderboardOptions { scoring, ..by(IntervalMethod::Sandwich) },
+        LeaderboardOptions { scoring, ..by(IntervalMethod::Bootstrap) },
+    ]
+}
+
+/// The ratings, in the order of the leaderboard, by every method.
 #[track_caller]
 fn check(votes: &Votes, expected: &[(&str, f64)]) {
-    let board = board(votes);
+    let mut log = log_of(votes);
+    log.voters = Some(Labels::default());
+    let voters = log.voters.as_mut().unwrap();
+    voters.rows = (0..log.outcomes.len()).map(|row| voters.names.position(&row.to_string())).collect();
+    for options in every_method() {
+        check_board(&board_of(&log, &options), expected);
+    }
+}
+
+#[track_caller]
+fn check_board(board: &Leaderboard, expected: &[(&str, f64)]) {
     let names: Vec<&str> = board.models.iter().map(|line| line.model.as_str()).collect();
     assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     for (line, (name, rating)) in board.models.iter().zip(expected) {
@@ -156,7 +187,7 @@ fn check(votes: &Votes, expected: &[(&str, f64)]) {
 }
 
 /// Rating points of odds.
-fn points(odds: f64) -> f64 {
+pub(crate) fn points(odds: f64) -> f64 {
     400.0 * odds.log10()
 }
 
@@ -199,10 +230,13 @@ fn odd_names_are_unchanged() {
 
 #[test]
 fn no_votes_give_an_empty_leaderboard_and_say_so() {
-    let board = board(&[]);
-    assert!(board.models.is_empty() && board.converged);
-    assert_eq!((board.votes.read, board.components), (0, 0));
-    assert!(board.notes[0].contains("no rated votes"), "{:?}", board.notes);
+    let log = VoteLog { voters: Some(Labels::default()), ..VoteLog::default() };
+    for options in every_method() {
+        let board = board_of(&log, &options);
+        assert!(board.models.is_empty() && board.converged);
+        assert_eq!((board.votes.read, board.components), (0, 0));
+        assert!(board.notes[0].contains("no rated votes"), "{:?}", board.notes);
+    }
 }
 
 #[test]
@@ -439,7 +473,7 @@ fn a_leaderboard_has_the_fields_of_the_contract_in_its_order() {
 // ------------------------------------------------------------------------------------------------- properties
 
 /// Votes among up to eight models; every model ties with the next, so that the graph is connected both ways.
-fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
+pub(crate) fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
     let vote = (0..8_u8, 1..8_u8, prop::sample::select(Outcome::ALL.to_vec()));
     prop::collection::vec(vote, 0..120).prop_map(|mut votes| {
         votes.iter_mut().for_each(|vote| vote.1 = (vote.0 + vote.1) % 8);
@@ -448,7 +482,7 @@ fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
     })
 }
 
-fn recorded(votes: &[(u8, u8, Outcome)]) -> VoteLog {
+pub(crate) fn recorded(votes: &[(u8, u8, Outcome)]) -> VoteLog {
     let mut log = VoteLog::default();
     for &(a, b, outcome) in votes {
         log.push(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();

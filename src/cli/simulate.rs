@@ -1,0 +1,121 @@
+//! `langya simulate`: votes from known strengths, to test power and coverage.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::BadInput;
+use crate::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
+use crate::services::simulation::{SimulationFormat, write_truth, write_votes};
+
+/// Flags of `langya simulate`.
+#[derive(Debug, Clone, Args)]
+pub struct SimulateOptions {
+    /// How many models
+    #[arg(long, value_name = "N")]
+    models: u32,
+    /// How many votes
+    #[arg(long, value_name = "N")]
+    votes: u64,
+    /// The same seed gives the same file, byte for byte
+    #[arg(long, value_name = "S")]
+    seed: u64,
+    /// File to write: .csv or .jsonl
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Where the true strengths are written; beside the votes, ending in .truth.csv
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// Standard deviation of the strengths, in log odds
+    #[arg(long, value_name = "D", default_value_t = 1.0)]
+    spread: f64,
+    /// Share of the votes that are ties
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    ties: f64,
+    /// Share of the votes that say both are bad
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    both_bad: f64,
+    /// How many voters
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    voters: u32,
+    /// Share of each vote's luck that is its voter's lasting taste: 0 for independent votes, below 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    voter_spread: f64,
+    /// Effects of length, headings, lists and bold: log odds of one standard deviation more
+    #[arg(long, value_name = "L,H,L,B", num_args = 4, value_delimiter = ',', allow_negative_numbers = true)]
+    style: Option<Vec<f64>>,
+    /// Who meets whom
+    #[arg(long, value_name = "uniform|zipf|close", default_value = "uniform")]
+    pairing: PairingPolicy,
+}
+
+/// Writes the votes and, beside them, the truth. A file appears under its name only when it is whole.
+///
+/// # Errors
+/// Options that cannot be, or a file that cannot be written.
+pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
+    let format = format_of(&options.out)?;
+    let truth = options.truth.clone().unwrap_or_else(|| options.out.with_extension("truth.csv"));
+    let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
+    let policy = options.pairing.as_str();
+    let bar = progress_bar(options.votes);
+    write_whole(&options.out, |out| {
+        write_votes(&mut simulation, options.votes, policy, format, out, |done| bar.set_position(done))
+    })?;
+    bar.finish_and_clear();
+    write_whole(&truth, |out| write_truth(simulation.models(), out))?;
+    eprintln!("{} votes written; true strengths in {}", options.votes, truth.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+impl SimulateOptions {
+    fn simulation(&self) -> SimulationOptions {
+        let style = self.style.as_deref().and_then(|effects| effects.try_into().ok()).unwrap_or_default();
+        SimulationOptions {
+            models: self.models,
+            seed: self.seed,
+            spread: self.spread,
+            ties: self.ties,
+            both_bad: self.both_bad,
+            voters: self.voters,
+            voter_spread: self.voter_spread,
+            style,
+            pairing: self.pairing,
+        }
+    }
+}
+
+fn format_of(path: &Path) -> Result<SimulationFormat, BadInput> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => Ok(SimulationFormat::Csv),
+        Some("jsonl") => Ok(SimulationFormat::Jsonl),
+        _ => Err(BadInput(format!("cannot tell the format of {}: end its name in .csv or .jsonl", path.display()))),
+    }
+}
+
+/// Drawn on a terminal only.
+fn progress_bar(votes: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} votes, {eta} left");
+    ProgressBar::new(votes).with_style(style.expect("the template is well formed"))
+}
+
+fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), BadInput> {
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let written = File::create(&partial).and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        write(&mut out)?;
+        out.flush()?;
+        std::fs::rename(&partial, path)
+    });
+    written.map_err(|error| {
+        // What is reported is the first failure; a partial file that cannot be removed either adds nothing to it.
+        let _ = std::fs::remove_file(&partial);
+        BadInput(format!("cannot write {}: {error}; choose another file", path.display()))
+    })
+}

@@ -1,0 +1,59 @@
+//! Flags that pick a part of the votes.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::BadInput;
+use super::export::parse_time;
+use crate::clock::Timestamp;
+use crate::rating::slice::{Slice, Turns};
+
+/// Which votes to fit; all without any.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct SliceFlags {
+    /// Only votes of this language, as the votes spell it
+    #[arg(long, value_name = "L")]
+    language: Option<String>,
+    /// Only votes of this category
+    #[arg(long, value_name = "C")]
+    category: Option<String>,
+    /// Only votes of this intent
+    #[arg(long, value_name = "I")]
+    intent: Option<String>,
+    /// Only battles of one turn (first) or of more (multi)
+    #[arg(long, value_name = "first|multi")]
+    turns: Option<Turns>,
+    /// Only battles whose prompt has 500 tokens or more
+    #[arg(long)]
+    long_prompts: bool,
+    /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    since: Option<f64>,
+    /// Only votes before this time
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    until: Option<f64>,
+}
+
+impl SliceFlags {
+    /// The slice that they name.
+    #[must_use]
+    pub(super) fn slice(&self) -> Slice {
+        Slice {
+            language: self.language.clone(),
+            category: self.category.clone(),
+            intent: self.intent.clone(),
+            turns: self.turns,
+            long_prompts: self.long_prompts,
+            since: self.since,
+            until: self.until,
+        }
+    }
+}
+
+/// A time of the command line, in seconds since 1970.
+fn seconds(text: &str) -> Result<f64, BadInput> {
+    let Timestamp(milliseconds) = parse_time(text).map_err(|error| BadInput(error.root_cause().to_string()))?;
+    let seconds = Duration::from_millis(milliseconds.unsigned_abs()).as_secs_f64();
+    Ok(if milliseconds < 0 { -seconds } else { seconds })
+}

@@ -1,0 +1,270 @@
+//! Intervals by resampling votes: each replicate draws as many votes anew as there are and fits them.
+//!
+//! The votes of a replicate are Multinomial(n, c/n) over pairs and outcomes. The interval ends at the percentiles of the
+//! replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). In a replicate a model can
+//! lose all its wins; its strength is then infinite, and counts as such: where a percentile falls on one, that end of
+//! the interval is open. A replicate draws from a stream of its own, so that threads change nothing.
+
+use nalgebra::DVector;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::Binomial;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::block::Block;
+use super::bradley_terry::{Direction, Fit};
+use super::comparison::PairCounts;
+use super::davidson;
+use super::graph::{Place, connected_both_ways, lay_out};
+use super::interval::{ConfidenceLevel, Ends, Intervals};
+use super::loss::Likelihood;
+use super::newton::{Nearby, minimise};
+use super::tally::{PairTally, Tally};
+use super::{FitError, real, real_len};
+
+/// How to resample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BootstrapOptions {
+    /// How often.
+    pub replicates: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for BootstrapOptions {
+    fn default() -> Self {
+        Self { replicates: 100, seed: 0 }
+    }
+}
+
+/// How the resampling went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootstrapReport {
+    /// Number of replicates.
+    pub replicates: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Replicates in which some rated model had no finite rating.
+    pub not_finite: u32,
+    /// Whether the fits of all replicates reached their optimum.
+    pub converged: bool,
+}
+
+/// Resamples the votes of a tally around their fit.
+///
+/// # Errors
+/// [`FitError::NoReplicates`] for none, [`FitError::Solver`] as for the fit itself.
+pub(super) fn bootstrap(
+    tally: &Tally,
+    fit: &Fit,
+    options: BootstrapOptions,
+    level: ConfidenceLevel,
+) -> Result<(Intervals, BootstrapReport), FitError> {
+    if options.replicates == 0 {
+        return Err(FitError::NoReplicates);
+    }
+    let mut report =
+        BootstrapReport { replicates: options.replicates, seed: options.seed, not_finite: 0, converged: true };
+    let centre = |block| Centre::new(block, tally, fit);
+    let blocks: Vec<Centre> = fit.blocks().into_iter().map(centre).collect::<Result<_, _>>()?;
+    let replicates: Vec<Vec<Replicate>> = (0..options.replicates)
+        .into_par_iter()
+        .map(|replicate| {
+            let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+            rng.set_stream(u64::from(replicate));
+            let pairs = resample(tally, &mut rng);
+            blocks.iter().map(|block| block.fit(&pairs)).collect()
+        })
+        .collect::<Result<_, _>>()?;
+    report.not_finite = count(&replicates, |replicate| replicate.values.iter().any(|value| !value.is_finite()));
+    report.converged = count(&replicates, |replicate| !replicate.converged) == 0;
+    let mut found = Intervals::none(tally.models.len());
+    for (number, centre) in blocks.iter().enumerate() {
+        let ends = |parameter: usize| {
+            let values: Vec<f64> = replicates.iter().map(|blocks| blocks[number].values[parameter]).collect();
+            Some(ends_of(&values, level))
+        };
+        let models = &centre.block.members;
+        models.iter().enumerate().for_each(|(position, &model)| found.strengths[model] = ends(position));
+        if centre.block.parameters() > models.len() {
+            found.log_nu = ends(models.len());
+        }
+    }
+    Ok((found, report))
+}
+
+fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u32 {
+    let found = replicates.iter().filter(|blocks| blocks.iter().any(&holds)).count();
+    u32::try_from(found).expect("the number of replicates is 32 bits wide")
+}
+
+/// As many votes as the tally has, drawn anew; each weighs what those of its kind do on average.
+fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
+    let (mut votes, mut left) = (tally.votes, tally.votes);
+    let mut draw = |kind: u64| {
+        let drawn = binomial(votes, kind, left, rng);
+        left -= kind;
+        votes -= drawn;
+        drawn
+    };
+    let mut pairs = Vec::with_capacity(tally.pairs.len());
+    for (pair, counts) in tally.pairs.iter().zip(&tally.counts) {
+        let halves = counts.ties + counts.both_bad;
+        let drawn = PairCounts {
+            first_wins: draw(counts.first_wins),
+            second_wins: draw(counts.second_wins),
+            ties: draw(halves),
+            both_bad: 0,
+        };
+        if drawn.total() > 0 {
+            pairs.push(PairTally {
+                first_wins: weighted(drawn.first_wins, counts.first_wins, pair.first_wins),
+                second_wins: weighted(drawn.second_wins, counts.second_wins, pair.second_wins),
+                halves: weighted(drawn.ties, halves, pair.halves),
+                ..*pair
+            });
+        }
+    }
+    pairs
+}
+
+/// How many of `votes` votes fall on a kind that `kind` of `left` are of.
+fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
+    if kind == 0 || votes == 0 {
+        return 0;
+    }
+    if kind == left {
+        return votes;
+    }
+    let share = real(kind) / real(left);
+    rng.sample(Binomial::new(votes, share).expect("a share of what is left lies between 0 and 1"))
+}
+
+fn weighted(drawn: u64, of: u64, weight: f64) -> f64 {
+    if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) }
+}
+
+/// A block with its fit, around which those of the replicates lie.
+struct Centre {
+    block: Block,
+    point: DVector<f64>,
+    nearby: Nearby,
+}
+
+/// The parameters of a block in one replicate: ±∞ for a model that only won or only lost, not a number for one that the
+/// replicate cannot compare with the rest.
+struct Replicate {
+    values: Vec<f64>,
+    converged: bool,
+}
+
+impl Centre {
+    fn new(block: Block, tally: &Tally, fit: &Fit) -> Result<Self, FitError> {
+        let point = block.point(fit);
+        let nearby = Nearby::new(&block.loss(&tally.pairs), &point)?;
+        Ok(Self { block, point, nearby })
+    }
+
+    fn fit(&self, pairs: &[PairTally]) -> Result<Replicate, FitError> {
+        let inside = self.block.pairs(pairs);
+        let connected = |gauge: &Vec<usize>| connected_both_ways(self.block.members.len(), &inside, gauge);
+        if self.block.gauges().iter().all(connected) && self.is_finite(&inside) {
+            self.fit_all(pairs)
+        } else {
+            self.fit_rest(&inside)
+        }
+    }
+
+    /// Whether ν, where there is one, has a finite estimate from votes within components.
+    fn is_finite(&self, pairs: &[PairTally]) -> bool {
+        self.block.likelihood == Likelihood::BradleyTerry || davidson::is_finite(self.block.members.len(), pairs)
+    }
+
+    fn fit_all(&self, pairs: &[PairTally]) -> Result<Replicate, FitError> {
+        let loss = self.block.loss(pairs);
+        let (mut point, converged) = match self.nearby.minimise(&loss, &self.point) {
+            Some(point) => (point, true),
+            None => {
+                let optimum = minimise(loss, self.point.clone())?;
+                (optimum.point, optimum.converged)
+            }
+        };
+        self.block.centre(&mut point);
+        Ok(Replicate { values: point.iter().copied().collect(), converged })
+    }
+
+    /// Fits the largest part of each component that still has finite strengths, and puts it where the mean of its models
+    /// is that of the fit to all votes.
+    fn fit_rest(&self, inside: &[PairTally]) -> Result<Replicate, FitError> {
+        let models = self.block.members.len();
+        let layout = lay_out(models, inside);
+        let mut values = vec![f64::NAN; self.point.len()];
+        let mut parts = Vec::new();
+        for gauge in self.block.gauges() {
+            let of_gauge = |members: &Vec<usize>| members.len() > 1 && gauge.contains(&members[0]);
+            let Some(part) = layout.components.iter().position(of_gauge) else { continue };
+            for &model in gauge {
+                match layout.places[model] {
+                    Place::Beyond(component, direction) if component == part => values[model] = infinite(direction),
+                    _ => {}
+                }
+            }
+            parts.push(layout.components[part].clone());
+        }
+        let rest = Block::new(models, &parts, self.block.likelihood);
+        if parts.is_empty() || !self.is_finite(&rest.pairs(inside)) {
+            return Ok(Replicate { values: vec![f64::NAN; self.point.len()], converged: true });
+        }
+        let optimum = minimise(rest.loss(inside), DVector::zeros(rest.parameters()))?;
+        let mut point = optimum.point;
+        rest.centre(&mut point);
+        for gauge in rest.gauges() {
+            let mean = gauge.iter().map(|&i| self.point[rest.members[i]]).sum::<f64>() / real_len(gauge.len());
+            gauge.iter().for_each(|&i| values[rest.members[i]] = point[i] + mean);
+        }
+        if let (Some(log_nu), Some(value)) = (point.iter().nth(rest.members.len()), values.get_mut(models)) {
+            *value = *log_nu;
+        }
+        Ok(Replicate { values, converged: optimum.converged })
+    }
+}
+
+fn infinite(direction: Direction) -> f64 {
+    match direction {
+        Direction::Above => f64::INFINITY,
+        Direction::Below => f64::NEG_INFINITY,
+    }
+}
+
+/// Percentiles of values. One that is not a number could be any, so it is the least for the lower end and the greatest
+/// for the upper one.
+fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
+    let tail = 0.5 * (1.0 - level.share());
+    let with_any_at = |any: f64| {
+        let mut sorted: Vec<f64> = values.iter().map(|&value| if value.is_nan() { any } else { value }).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    };
+    Ends {
+        lower: quantile(&with_any_at(f64::NEG_INFINITY), tail),
+        upper: quantile(&with_any_at(f64::INFINITY), 1.0 - tail),
+        error: deviation(values).filter(|deviation| deviation.is_finite()),
+    }
+}
+
+/// The quantile of sorted values at a share, linearly interpolated between the two nearest.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * real_len(sorted.len() - 1);
+    let below = place.floor();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a position")]
+    let (one, other) = (sorted[below as usize], sorted[place.ceil() as usize]);
+    // Between equal infinities there is nothing to interpolate.
+    if one.total_cmp(&other).is_eq() { one } else { one + (place - below) * (other - one) }
+}
+
+fn deviation(values: &[f64]) -> Option<f64> {
+    let (count, mean) = (real_len(values.len()), values.iter().sum::<f64>() / real_len(values.len()));
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
+}

@@ -1,0 +1,224 @@
+//! The negative log likelihood of votes, its slopes and its curvature.
+//!
+//! Both models of a vote are one: with d = θ_first − θ_second,
+//!
+//! - *Bradley–Terry*: P(first) = σ(d), P(second) = σ(−d); a vote for neither is half a vote for each.
+//! - *Davidson* (1970): P(first) ∝ e^(d/2), P(second) ∝ e^(−d/2), P(neither) ∝ ν. With π = e^θ that is
+//!   π_a / (π_a + π_b + ν√(π_a π_b)) and so on. ln ν is a parameter like any strength; it comes last.
+//!
+//! With p, q, t the chances of first, second and neither (t = 0 under Bradley–Terry), −ln P has the derivatives by d and
+//! ln ν: first −(q + t/2), t; second p + t/2, t; neither (p − q)/2, t − 1. The second derivatives are, for every
+//! outcome, pq + t(p + q)/4 by d twice, −t(p − q)/2 by both, t(p + q) by ln ν twice. Both losses are convex.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::tally::PairTally;
+
+/// What a vote for neither side is to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likelihood {
+    BradleyTerry,
+    Davidson,
+}
+
+/// The chances of the outcomes of one pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chances {
+    first: f64,
+    second: f64,
+    neither: f64,
+}
+
+/// How −ln P of one vote changes with d and with ln ν.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Score {
+    pub(super) difference: f64,
+    pub(super) log_nu: f64,
+}
+
+impl Likelihood {
+    /// The parameter beside the strengths, if there is one.
+    pub(super) fn extra(self) -> usize {
+        match self {
+            Self::BradleyTerry => 0,
+            Self::Davidson => 1,
+        }
+    }
+
+    pub(super) fn chances(self, d: f64, log_nu: f64) -> Chances {
+        match self {
+            Self::BradleyTerry => {
+                // logistic(d) and logistic(−d) at the price of one.
+                let odds = (-d.abs()).exp();
+                let likelier = 1.0 / (1.0 + odds);
+                let (first, second) = if d >= 0.0 { (likelier, odds * likelier) } else { (odds * likelier, likelier) };
+                Chances { first, second, neither: 0.0 }
+            }
+            Self::Davidson => {
+                let most = (0.5 * d.abs()).max(log_nu);
+                let [first, second, neither] = [0.5 * d, -0.5 * d, log_nu].map(|weight| (weight - most).exp());
+                let sum = first + second + neither;
+                Chances { first: first / sum, second: second / sum, neither: neither / sum }
+            }
+        }
+    }
+
+    /// The loss of the votes of a pair.
+    pub(super) fn loss(self, pair: &PairTally, d: f64, log_nu: f64) -> f64 {
+        match self {
+            Self::BradleyTerry => pair.points_first() * softplus(-d) + pair.points_second() * softplus(d),
+            Self::Davidson => {
+                pair.first_wins * softplus_of_two(-d, log_nu - 0.5 * d)
+                    + pair.second_wins * softplus_of_two(d, log_nu + 0.5 * d)
+                    + pair.halves * softplus_of_two(0.5 * d - log_nu, -0.5 * d - log_nu)
+            }
+        }
+    }
+}
+
+impl Chances {
+    /// Small terms, not differences of numbers near one: exact for 9,999 to 1 as well.
+    pub(super) fn of_first(self) -> Score {
+        Score { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
+    }
+
+    pub(super) fn of_second(self) -> Score {
+        Score { difference: self.first + 0.5 * self.neither, log_nu: self.neither }
+    }
+
+    pub(super) fn of_neither(self) -> Score {
+        Score { difference: 0.5 * (self.first - self.second), log_nu: -(self.first + self.second) }
+    }
+
+    /// Expected points of the first, half a point for neither.
+    pub(super) fn points_first(self) -> f64 {
+        self.first + 0.5 * self.neither
+    }
+
+    fn by_difference_twice(self) -> f64 {
+        self.first * self.second + 0.25 * self.neither * (self.first + self.second)
+    }
+
+    fn by_both(self) -> f64 {
+        -0.5 * self.neither * (self.first - self.second)
+    }
+
+    fn by_log_nu_twice(self) -> f64 {
+        self.neither * (self.first + self.second)
+    }
+}
+
+/// The loss over pairs. A point holds the strengths, then ln ν where the likelihood has it.
+#[derive(Debug, Clone)]
+pub(super) struct PairLoss {
+    likelihood: Likelihood,
+    models: usize,
+    pairs: Vec<PairTally>,
+    gauges: Vec<Vec<usize>>,
+    votes: f64,
+}
+
+impl PairLoss {
+    pub(super) fn new(likelihood: Likelihood, models: usize, pairs: Vec<PairTally>, gauges: Vec<Vec<usize>>) -> Self {
+        let votes = pairs.iter().map(|pair| pair.points_first() + pair.points_second()).sum::<f64>().max(1.0);
+        Self { likelihood, models, pairs, gauges, votes }
+    }
+
+    /// The weight of all votes, at least one.
+    pub(super) fn votes(&self) -> f64 {
+        self.votes
+    }
+
+    /// Disjoint sets of models whose strengths keep their sum; a set of one keeps its strength.
+    pub(super) fn gauges(&self) -> &[Vec<usize>] {
+        &self.gauges
+    }
+
+    pub(super) fn value(&self, point: &DVector<f64>) -> f64 {
+        let log_nu = self.log_nu(point);
+        self.pairs.iter().map(|pair| self.likelihood.loss(pair, difference(pair, point), log_nu)).sum()
+    }
+
+    /// Derivative of the loss by each parameter.
+    pub(super) fn slopes(&self, point: &DVector<f64>) -> DVector<f64> {
+        let mut slopes = DVector::zeros(point.len());
+        let (log_nu, mut by_log_nu) = (self.log_nu(point), 0.0);
+        for pair in &self.pairs {
+            let chances = self.likelihood.chances(difference(pair, point), log_nu);
+            let (first, second, neither) = (chances.of_first(), chances.of_second(), chances.of_neither());
+            let slope = match self.likelihood {
+                // Half a vote each, put together before they can cancel.
+                Likelihood::BradleyTerry => {
+                    pair.points_first() * first.difference + pair.points_second() * second.difference
+                }
+                Likelihood::Davidson => {
+                    pair.first_wins * first.difference
+                        + pair.second_wins * second.difference
+                        + pair.halves * neither.difference
+                }
+            };
+            slopes[pair.first] += slope;
+            slopes[pair.second] -= slope;
+            by_log_nu += (pair.first_wins + pair.second_wins) * first.log_nu + pair.halves * neither.log_nu;
+        }
+        if self.likelihood == Likelihood::Davidson {
+            slopes[self.models] = by_log_nu;
+        }
+        slopes
+    }
+
+    /// Second derivatives of the loss.
+    pub(super) fn curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
+        let mut curvature = DMatrix::zeros(point.len(), point.len());
+        let log_nu = self.log_nu(point);
+        for pair in &self.pairs {
+            let votes = pair.first_wins + pair.second_wins + pair.halves;
+            let chances = self.likelihood.chances(difference(pair, point), log_nu);
+            let weight = votes * chances.by_difference_twice();
+            curvature[(pair.first, pair.first)] += weight;
+            curvature[(pair.second, pair.second)] += weight;
+            curvature[(pair.first, pair.second)] -= weight;
+            curvature[(pair.second, pair.first)] -= weight;
+            if self.likelihood == Likelihood::Davidson {
+                let (both, nu) = (votes * chances.by_both(), self.models);
+                curvature[(pair.first, nu)] += both;
+                curvature[(nu, pair.first)] += both;
+                curvature[(pair.second, nu)] -= both;
+                curvature[(nu, pair.second)] -= both;
+                curvature[(nu, nu)] += votes * chances.by_log_nu_twice();
+            }
+        }
+        curvature
+    }
+
+    fn log_nu(&self, point: &DVector<f64>) -> f64 {
+        match self.likelihood {
+            Likelihood::BradleyTerry => 0.0,
+            Likelihood::Davidson => point[self.models],
+        }
+    }
+}
+
+fn difference(pair: &PairTally, point: &DVector<f64>) -> f64 {
+    point[pair.first] - point[pair.second]
+}
+
+/// 1 / (1 + e^−x), without overflow and exact in relative terms in both tails.
+pub(super) fn logistic(x: f64) -> f64 {
+    if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
+}
+
+/// ln(1 + e^x), without overflow.
+pub(super) fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// ln(1 + e^x + e^y), without overflow and exact in relative terms where it is small.
+fn softplus_of_two(x: f64, y: f64) -> f64 {
+    let most = x.max(y);
+    if most <= 0.0 {
+        (x.exp() + y.exp()).ln_1p()
+    } else {
+        most + ((-most).exp() + (x - most).exp() + (y - most).exp()).ln()
+    }
+}

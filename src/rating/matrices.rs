@@ -1,0 +1,82 @@
+//! Every pair of models in numbers: votes counted and wins predicted.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::bradley_terry::Fit;
+use super::comparison::PairCounts;
+use super::placing::Placed;
+use super::real;
+use super::tally::{PairTally, Tally};
+
+/// Square matrices over the models, in the order of the leaderboard. Row i, column j is of model i against model j.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrices {
+    /// The models.
+    pub models: Vec<String>,
+    /// Counted votes between the two.
+    pub battles: Vec<Vec<u64>>,
+    /// Votes for model i.
+    pub wins: Vec<Vec<u64>>,
+    /// Ties.
+    pub ties: Vec<Vec<u64>>,
+    /// Votes for "both bad".
+    pub both_bad: Vec<Vec<u64>>,
+    /// Predicted share of points of model i, a tie being half a point; none for a model against itself, between
+    /// components, and between two models that both only won or both only lost.
+    pub predicted: Vec<Vec<Option<f64>>>,
+}
+
+impl Matrices {
+    pub(super) fn new(tally: &Tally, fit: &Fit, placed: &[Placed], order: &[String]) -> Self {
+        let rows: HashMap<&str, usize> = order.iter().enumerate().map(|(row, name)| (name.as_str(), row)).collect();
+        let row_of: Vec<usize> = tally.models.iter().map(|model| rows[model.name.as_str()]).collect();
+        let counts = Counts { tally, row_of: &row_of };
+        let mut predicted = vec![vec![None; order.len()]; order.len()];
+        for (i, one) in placed.iter().enumerate() {
+            for (j, other) in placed.iter().enumerate().filter(|&(j, _)| i != j) {
+                predicted[row_of[i]][row_of[j]] = one.win_rate(other, fit);
+            }
+        }
+        Self {
+            models: order.to_vec(),
+            battles: counts.matrix(PairCounts::total),
+            wins: counts.matrix(|pair| pair.first_wins),
+            ties: counts.matrix(|pair| pair.ties),
+            both_bad: counts.matrix(|pair| pair.both_bad),
+            predicted,
+        }
+    }
+}
+
+struct Counts<'a> {
+    tally: &'a Tally,
+    row_of: &'a [usize],
+}
+
+impl Counts<'_> {
+    /// `count` of every pair, as each of its models sees it.
+    fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u64>> {
+        let mut matrix = vec![vec![0; self.row_of.len()]; self.row_of.len()];
+        for (pair, &counts) in self.tally.pairs.iter().zip(&self.tally.counts) {
+            let (first, second) = (self.row_of[pair.first], self.row_of[pair.second]);
+            matrix[first][second] = count(counts);
+            matrix[second][first] = count(counts.turned());
+        }
+        matrix
+    }
+}
+
+/// For every model the mean, over the opponents that it met, of its share of points against each.
+pub(super) fn empirical_win_rates(tally: &Tally) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0_u64); tally.models.len()];
+    for (PairTally { first, second, .. }, counts) in tally.pairs.iter().zip(&tally.counts) {
+        let halves = real(counts.ties + counts.both_bad);
+        for (model, wins) in [(*first, counts.first_wins), (*second, counts.second_wins)] {
+            sums[model].0 += (real(wins) + 0.5 * halves) / real(counts.total());
+            sums[model].1 += 1;
+        }
+    }
+    sums.into_iter().map(|(sum, opponents)| sum / real(opponents)).collect()
+}

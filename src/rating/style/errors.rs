@@ -1,0 +1,126 @@
+//! The joint sandwich of strengths and effects, for votes or for voters.
+//!
+//! V = H⁺ B H⁺ over (θ, β), H = Σ c·p(1−p)·uuᵀ with u = (e_first − e_second, x). B = Σ c²(p−y)²·uuᵀ where every vote
+//! stands for itself; where the votes of a voter g hang together, B = G/(G−1) · Σ_g s_g·s_gᵀ, s_g = Σ_{v∈g} c(p−y)·u
+//! (Liang and Zeger 1986; Cameron and Miller 2015).
+
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+
+use super::super::vote_log::Labels;
+use super::super::{FitError, real_len};
+use super::loss::{Shares, StyleLoss, squared};
+
+/// Variances of the strengths and effects at the optimum. `None` where all votes are one voter's.
+pub(super) fn variances(
+    loss: &StyleLoss<'_>,
+    point: &DVector<f64>,
+    voters: Option<&Labels>,
+) -> Result<Option<DVector<f64>>, FitError> {
+    let size = point.len();
+    if size == 0 {
+        return Ok(Some(DVector::zeros(0)));
+    }
+    let middle = match voters {
+        None => Some(loss.matrix(&loss.sums(point, squared))),
+        Some(voters) => middle_by_voter(loss, point, voters),
+    };
+    let Some(middle) = middle else { return Ok(None) };
+    let singular = || FitError::Solver("the curvature with style cannot be inverted".into());
+    // The part of the inverse that the held means add meets only zeros in the middle.
+    let inverse = loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse();
+    let half = middle * &inverse;
+    let variance = |i: usize| inverse.column(i).dot(&half.column(i)).max(0.0);
+    Ok(Some(DVector::from_iterator(size, (0..size).map(variance))))
+}
+
+fn middle_by_voter(loss: &StyleLoss<'_>, point: &DVector<f64>, voters: &Labels) -> Option<DMatrix<f64>> {
+    let scores = scores(loss, point);
+    let (order, begins) = by_voter(&loss.votes().rows, voters);
+    let mut middle = DMatrix::zeros(point.len(), point.len());
+    let mut sum = SparseSum::new(point.len());
+    let groups = loss.votes().groups.as_slice();
+    let group_of = |vote: usize| groups.partition_point(|group| group.begin <= vote) - 1;
+    for bounds in begins.windows(2) {
+        for &vote in &order[bounds[0]..bounds[1]] {
+            let (vote, pair) = (vote as usize, groups[group_of(vote as usize)]);
+            sum.add(pair.first, scores[vote]);
+            sum.add(pair.second, -scores[vote]);
+            for (place, &feature) in loss.kept().iter().enumerate() {
+                sum.add(loss.models().len() + place, scores[vote] * loss.votes().votes[vote].x[feature]);
+            }
+        }
+        sum.square_into(&mut middle);
+    }
+    let clusters = begins.len() - 1;
+    (clusters > 1).then(|| middle * (real_len(clusters) / real_len(clusters - 1)))
+}
+
+/// c·(p − y) of every vote.
+fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
+    let votes = loss.votes();
+    let predict = loss.predict(point);
+    let of_group = |(group, pair): (usize, &super::features::Group)| {
+        let difference = point[pair.first] - point[pair.second];
+        votes.votes[pair.begin..votes.end_of(group)]
+            .iter()
+            .map(|vote| vote.weight * Shares::at(predict(difference, vote)).residual(vote.points))
+            .collect::<Vec<f64>>()
+    };
+    votes.groups.par_iter().enumerate().map(|(group, pair)| of_group((group, pair))).flatten_iter().collect()
+}
+
+/// Votes sorted by voter, and where each voter's begin, with one more for the end. A vote without a voter is a voter of
+/// its own.
+fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
+    let named = u32::try_from(voters.names.as_slice().len()).unwrap_or(u32::MAX);
+    let mut next = u64::from(named);
+    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(rows.len());
+    for (vote, &row) in (0_u32..).zip(rows) {
+        let voter = voters.rows[row as usize];
+        let key = if voter == Labels::NONE {
+            next += 1;
+            next
+        } else {
+            u64::from(voter)
+        };
+        keyed.push((key, vote));
+    }
+    keyed.par_sort_unstable();
+    let mut begins: Vec<usize> = (0..keyed.len()).filter(|&at| at == 0 || keyed[at].0 != keyed[at - 1].0).collect();
+    begins.push(keyed.len());
+    (keyed.into_iter().map(|(_, vote)| vote).collect(), begins)
+}
+
+/// A sum of few entries out of many places.
+struct SparseSum {
+    values: Vec<f64>,
+    touched: Vec<usize>,
+    is_touched: Vec<bool>,
+}
+
+impl SparseSum {
+    fn new(size: usize) -> Self {
+        Self { values: vec![0.0; size], touched: Vec::new(), is_touched: vec![false; size] }
+    }
+
+    fn add(&mut self, place: usize, value: f64) {
+        if !std::mem::replace(&mut self.is_touched[place], true) {
+            self.touched.push(place);
+        }
+        self.values[place] += value;
+    }
+
+    /// Adds the outer product with itself to `matrix` and empties the sum.
+    fn square_into(&mut self, matrix: &mut DMatrix<f64>) {
+        for &i in &self.touched {
+            for &j in &self.touched {
+                matrix[(i, j)] += self.values[i] * self.values[j];
+            }
+        }
+        for place in self.touched.drain(..) {
+            self.values[place] = 0.0;
+            self.is_touched[place] = false;
+        }
+    }
+}

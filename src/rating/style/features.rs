@@ -1,0 +1,243 @@
+//! Features of style, z-scored and sorted by pair.
+
+use rayon::prelude::*;
+
+use super::super::bradley_terry::{Fit, Standing};
+use super::super::comparison::{PairTally, Tally};
+use super::super::real_len;
+use super::super::vote_log::{Counts, StyleColumns, VoteLog};
+use super::StyleOptions;
+
+/// The features, in the order in which they are reported.
+pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];
+
+pub(super) const COUNT: usize = FEATURES.len();
+/// One number a feature.
+pub(super) type Row = [f64; COUNT];
+
+/// Sums run over chunks of this many votes and are then added in order, so that no result depends on the number of
+/// threads.
+pub(super) const CHUNK: usize = 1 << 14;
+
+/// A vote as the loss reads it, turned so that the pair's first model stands on side A.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StyledVote {
+    /// z-scored features.
+    pub(super) x: Row,
+    /// Points of the pair's first model.
+    pub(super) points: f64,
+    pub(super) weight: f64,
+}
+
+/// Votes of one pair, which stand together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    /// The first model, by position in [`StyledVotes::models`].
+    pub(super) first: usize,
+    /// The second.
+    pub(super) second: usize,
+    /// Where its votes begin; they end where the next group's begin.
+    pub(super) begin: usize,
+}
+
+/// The votes that tell something of strengths or style, sorted by pair.
+#[derive(Debug)]
+pub(super) struct StyledVotes {
+    pub(super) votes: Vec<StyledVote>,
+    /// The row of the log from which each vote came.
+    pub(super) rows: Vec<u32>,
+    pub(super) groups: Vec<Group>,
+    /// Models rated in components of two and more, by position in [`Tally::models`].
+    pub(super) models: Vec<usize>,
+    /// The models of each such component, by position in `models`.
+    pub(super) components: Vec<Vec<usize>>,
+    varies: [bool; COUNT],
+}
+
+impl StyledVotes {
+    pub(super) fn gather(
+        log: &VoteLog,
+        columns: &StyleColumns,
+        tally: &Tally,
+        plain: &Fit,
+        options: StyleOptions,
+    ) -> Self {
+        let counted: Vec<u32> = (0_u32..)
+            .zip(&log.outcomes)
+            .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
+            .collect();
+        let scales = columns_of(columns).map(|counts| Scale::of(counts, &counted));
+        let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
+        let mut models: Vec<usize> = components.iter().flatten().copied().collect();
+        models.sort_unstable();
+        let place = |model: usize| models.binary_search(&model).ok();
+        let components =
+            components.iter().map(|members| members.iter().filter_map(|&model| place(model)).collect()).collect();
+        let sorting = Sorting::of(log, tally, plain, &counted);
+        let mut votes = vec![StyledVote::default(); sorting.rows.len()];
+        votes.par_iter_mut().zip(&sorting.rows).for_each(|(vote, &row)| {
+            *vote = turned(log, columns, &scales, options, row as usize, sorting.is_turned(log, row as usize));
+        });
+        let group = |(pair, begin): (&PairTally, usize)| {
+            Some(Group { first: place(pair.first)?, second: place(pair.second)?, begin })
+        };
+        let met = |&(_, begin, end): &(&PairTally, usize, usize)| end > begin;
+        let bounds = sorting.begins.windows(2).zip(&tally.pairs).map(|(bounds, pair)| (pair, bounds[0], bounds[1]));
+        let groups = bounds.filter(met).filter_map(|(pair, begin, _)| group((pair, begin))).collect();
+        let varies = scales.map(|scale| scale.deviation > 0.0);
+        Self { votes, rows: sorting.rows, groups, models, components, varies }
+    }
+
+    /// Features that differ between votes.
+    pub(super) fn varying(&self) -> impl Iterator<Item = usize> {
+        (0..COUNT).filter(|&feature| self.varies[feature])
+    }
+
+    /// Names of the others.
+    pub(super) fn constant(&self) -> impl Iterator<Item = &'static str> {
+        (0..COUNT).filter(|&feature| !self.varies[feature]).map(|feature| FEATURES[feature])
+    }
+
+    /// The votes of a group.
+    pub(super) fn end_of(&self, group: usize) -> usize {
+        self.groups.get(group + 1).map_or(self.votes.len(), |next| next.begin)
+    }
+}
+
+fn columns_of(columns: &StyleColumns) -> [&Counts; COUNT] {
+    [&columns.tokens, &columns.headings, &columns.lists, &columns.bold]
+}
+
+/// (a − b)/(a + b), 0 where both are 0.
+fn difference([a, b]: [u32; 2]) -> f64 {
+    let (a, b) = (f64::from(a), f64::from(b));
+    if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }
+}
+
+/// Mean and population standard deviation of a feature; a deviation of 0 where it is constant.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Scale {
+    fn of(counts: &Counts, rows: &[u32]) -> Self {
+        let value = |&row: &u32| difference(counts[row as usize]);
+        let first = rows.first().map_or(0.0, value);
+        // Exactly equal: rounding must not turn a constant into something that varies.
+        if rows.par_iter().all(|row| value(row).to_bits() == first.to_bits()) {
+            return Self { mean: first, deviation: 0.0 };
+        }
+        let number = real_len(rows.len());
+        let mean = summed(rows, value) / number;
+        let variance = summed(rows, |row| (value(row) - mean).powi(2)) / number;
+        Self { mean, deviation: variance.sqrt() }
+    }
+
+    fn score(self, counts: [u32; 2]) -> f64 {
+        if self.deviation > 0.0 { (difference(counts) - self.mean) / self.deviation } else { 0.0 }
+    }
+}
+
+fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
+    let parts: Vec<f64> = rows.par_chunks(CHUNK).map(|chunk| chunk.iter().map(&value).sum()).collect();
+    parts.iter().sum()
+}
+
+fn turned(
+    log: &VoteLog,
+    columns: &StyleColumns,
+    scales: &[Scale; COUNT],
+    options: StyleOptions,
+    row: usize,
+    turn: bool,
+) -> StyledVote {
+    let counts = columns_of(columns);
+    let mut x = [0.0; COUNT];
+    for (x, (counts, scale)) in x.iter_mut().zip(counts.into_iter().zip(scales)) {
+        *x = scale.score(counts[row]);
+    }
+    let points = log.outcomes[row].points_a();
+    let weight = options.weights.map_or(1.0, |weights| weights[row]);
+    if turn { StyledVote { x: x.map(|x| -x), points: 1.0 - points, weight } } else { StyledVote { x, points, weight } }
+}
+
+/// Rows of the log sorted by pair: a counting sort, which keeps the order of the log within a pair.
+struct Sorting {
+    rows: Vec<u32>,
+    /// By position in [`Tally::pairs`], and one more for the end.
+    begins: Vec<usize>,
+    /// Positions in [`Tally::models`] by position in the log's models.
+    places: Vec<u32>,
+}
+
+/// No pair, no model.
+const NONE: u32 = u32::MAX;
+
+impl Sorting {
+    fn of(log: &VoteLog, tally: &Tally, plain: &Fit, counted: &[u32]) -> Self {
+        let mut places = vec![NONE; log.models.as_slice().len()];
+        for (place, model) in (0_u32..).zip(&tally.models) {
+            places[model.index] = place;
+        }
+        let table = PairTable::of(tally, plain);
+        let pair_of =
+            |&row: &u32| table.find(places[log.a[row as usize] as usize], places[log.b[row as usize] as usize]);
+        let pairs: Vec<u32> = counted.par_iter().map(pair_of).collect();
+        let mut begins = vec![0; tally.pairs.len() + 1];
+        for &pair in pairs.iter().filter(|&&pair| pair != NONE) {
+            begins[pair as usize + 1] += 1;
+        }
+        for pair in 0..tally.pairs.len() {
+            begins[pair + 1] += begins[pair];
+        }
+        let mut rows = vec![0; begins[tally.pairs.len()]];
+        let mut next = begins.clone();
+        for (&pair, &row) in pairs.iter().zip(counted).filter(|&(&pair, _)| pair != NONE) {
+            rows[next[pair as usize]] = row;
+            next[pair as usize] += 1;
+        }
+        Self { rows, begins, places }
+    }
+
+    /// Whether the pair's first model stands on side B.
+    fn is_turned(&self, log: &VoteLog, row: usize) -> bool {
+        self.places[log.a[row] as usize] > self.places[log.b[row] as usize]
+    }
+}
+
+/// The pairs whose votes tell something: both models are rated, in one component.
+struct PairTable {
+    /// Where the pairs of each first model begin, and one more for the end.
+    begins: Vec<usize>,
+    /// The second model of each pair and the pair's position, or [`NONE`].
+    seconds: Vec<(u32, u32)>,
+}
+
+impl PairTable {
+    fn of(tally: &Tally, plain: &Fit) -> Self {
+        let component = |model: usize| match plain.standings[model] {
+            Standing::Rated { component, .. } => Some(component),
+            Standing::Unbounded { .. } => None,
+        };
+        let mut begins = vec![0; tally.models.len() + 1];
+        tally.pairs.iter().for_each(|pair| begins[pair.first + 1] += 1);
+        for model in 0..tally.models.len() {
+            begins[model + 1] += begins[model];
+        }
+        let told =
+            |pair: &PairTally| component(pair.first).is_some() && component(pair.first) == component(pair.second);
+        let entry = |(position, pair): (u32, &PairTally)| {
+            let second = u32::try_from(pair.second).expect("models are counted in 32 bits");
+            (second, if told(pair) { position } else { NONE })
+        };
+        Self { begins, seconds: (0_u32..).zip(&tally.pairs).map(entry).collect() }
+    }
+
+    fn find(&self, a: u32, b: u32) -> u32 {
+        let (first, second) = (a.min(b) as usize, a.max(b));
+        let of_first = &self.seconds[self.begins[first]..self.begins[first + 1]];
+        of_first.binary_search_by_key(&second, |&(second, _)| second).map_or(NONE, |at| of_first[at].1)
+    }
+}

@@ -1,0 +1,482 @@
+//! The ways to fit beside the default: Davidson's ties, clustered and resampled intervals, weights, slices, matrices.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
+use langya::rating::FitError;
+use langya::rating::bootstrap::BootstrapOptions;
+use langya::rating::bradley_terry::Direction;
+use langya::rating::comparison::ComparisonSet;
+use langya::rating::elo::EloTable;
+use langya::rating::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOptions, RankedModel, rank, rank_log};
+use langya::rating::matrices::Matrices;
+use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::rating::slice::{Slice, SliceError, Turns};
+use langya::rating::vote_log::{Labels, VoteLog, Wanted};
+use langya::rating::weighting::Reweight;
+use langya::services::vote_file::{ReadOptions, read_log};
+use proptest::prelude::*;
+
+use crate::rating::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};
+
+/// The normal quantile of a 95 % interval.
+const Z: f64 = 1.959_963_984_540_054;
+/// Rating points of one unit of strength.
+const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
+
+fn by(interval: IntervalMethod) -> LeaderboardOptions {
+    LeaderboardOptions { interval, ..LeaderboardOptions::default() }
+}
+
+fn davidson() -> LeaderboardOptions {
+    let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
+    LeaderboardOptions { scoring, ..LeaderboardOptions::default() }
+}
+
+#[track_caller]
+fn near(got: f64, expected: f64) {
+    assert!((got - expected).abs() < 1e-9 * expected.abs().max(1.0), "{got} instead of {expected}");
+}
+
+// ---------------------------------------------------------------------------------------------------- goldens
+
+#[test]
+fn weights_by_pair_count_agree_with_the_exact_results() {
+    let Some(shared) = shared() else { return };
+    let log = read_votes(&shared.join("data/llmfao.csv"));
+    let options = LeaderboardOptions { reweight: Reweight::PairCount, ..LeaderboardOptions::default() };
+    let (board, golden) = (board_of(&log, &options), shared.join("golden/llmfao/bt_reweighted.csv"));
+    agree(&board, &golden, "exact_rating", 1e-6, |model| model.rating);
+    agree(&board, &golden, "exact_lower", 1e-6, |model| model.lower.unwrap());
+    agree(&board, &golden, "exact_upper", 1e-6, |model| model.upper.unwrap());
+}
+
+#[test]
+fn matrices_agree_with_the_exact_results() {
+    let Some(shared) = shared() else { return };
+    let matrices = |name: &str| {
+        let log = read_votes(&shared.join(format!("data/{name}.csv")));
+        board_of(&log, &LeaderboardOptions { matrices: true, ..LeaderboardOptions::default() }).matrices.unwrap()
+    };
+    let (llmfao, synthetic) = (matrices("llmfao"), matrices("synth_5000"));
+    agree_with_win_matrix(&llmfao, &shared.join("golden/llmfao/win_matrix.csv"));
+    agree_with_win_matrix(&synthetic, &shared.join("golden/synth_5000/win_matrix.csv"));
+    agree_with_predictions(&llmfao, &shared.join("golden/llmfao/predicted_win_matrix.csv"));
+}
+
+fn rows_of(matrices: &Matrices) -> BTreeMap<&str, usize> {
+    matrices.models.iter().enumerate().map(|(row, model)| (model.as_str(), row)).collect()
+}
+
+#[track_caller]
+fn agree_with_win_matrix(matrices: &Matrices, golden: &Path) {
+    let (rows, mut votes) = (rows_of(matrices), 0);
+    for record in csv::Reader::from_path(golden).unwrap().deserialize() {
+        let (_, _, one, other, wins, losses, ties, both_bad): (usize, usize, String, String, u64, u64, u64, u64) =
+            record.unwrap();
+        let (i, j) = (rows[one.as_str()], rows[other.as_str()]);
+        assert_eq!([matrices.wins[i][j], matrices.wins[j][i]], [wins, losses], "{one} and {other}");
+        assert_eq!([matrices.ties[i][j], matrices.ties[j][i]], [ties, ties], "{one} and {other}");
+        assert_eq!([matrices.both_bad[i][j], matrices.both_bad[j][i]], [both_bad, both_bad], "{one} and {other}");
+        assert_eq!(matrices.battles[i][j], wins + losses + ties + both_bad);
+        votes += 2 * matrices.battles[i][j];
+    }
+    assert_eq!(matrices.battles.iter().flatten().sum::<u64>(), votes, "no pair beside those of the golden");
+}
+
+#[track_caller]
+fn agree_with_predictions(matrices: &Matrices, golden: &Path) {
+    let rows = rows_of(matrices);
+    let mut reader = csv::Reader::from_path(golden).unwrap();
+    let header = reader.headers().unwrap().clone();
+    for record in reader.records().map(Result::unwrap) {
+        for (name, value) in header.iter().zip(&record).skip(1).filter(|(name, _)| *name != &record[0]) {
+            let predicted = matrices.predicted[rows[&record[0]]][rows[name]].unwrap();
+            assert!((predicted - value.parse::<f64>().unwrap()).abs() < 1e-9, "{} against {name}", &record[0]);
+        }
+    }
+}
+
+/// The widening is that of an independent computation.
+#[test]
+fn voters_of_llmfao_widen_its_intervals() {
+    let Some(shared) = shared() else { return };
+    let file = shared.join("data/llmfao.csv");
+    let wanted = Wanted { voters: true, ..Wanted::default() };
+    let log = read_log(&[file], wanted, &ReadOptions::default()).unwrap();
+    let (plain, clustered) =
+        (board_of(&log, &by(IntervalMethod::Sandwich)), board_of(&log, &by(IntervalMethod::Cluster)));
+    let ratio =
+        |model: &RankedModel| line(&clustered, &model.model).standard_error.unwrap() / model.standard_error.unwrap();
+    let mut ratios: Vec<f64> = plain.models.iter().map(ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    assert!((ratios[29] - 1.12).abs() < 0.01, "the median: {}", ratios[29]);
+    assert!((ratios[58] - 3.9).abs() < 0.1, "the most: {}", ratios[58]);
+}
+
+// --------------------------------------------------------------------------------------------------- Davidson
+
+#[test]
+fn two_models_with_ties_have_the_closed_form_of_davidson() {
+    let (wins, losses, ties) = (6.0, 3.0, 2.0_f64);
+    let board = board_of(&log_of(&[("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2)]), &davidson());
+    let (a, effect) = (line(&board, "a"), board.davidson.unwrap());
+    near(a.rating, 1000.0 + points(wins / losses) / 2.0);
+    near(effect.nu, ties / f64::sqrt(wins * losses));
+    near(a.standard_error.unwrap(), 0.5 * POINTS * f64::sqrt(1.0 / wins + 1.0 / losses));
+    let error = f64::sqrt(1.0 / ties + 0.25 * (1.0 / wins + 1.0 / losses));
+    near(effect.upper.unwrap(), effect.nu * f64::exp(Z * error));
+    near(effect.lower.unwrap(), effect.nu * f64::exp(-Z * error));
+    // Half a tie each: the expected share is the observed one.
+    near(a.average_win_rate.unwrap(), (wins + ties / 2.0) / (wins + losses + ties));
+    near(
+        board.log_likelihood,
+        wins * f64::ln(wins / 11.0) + losses * f64::ln(losses / 11.0) + ties * f64::ln(ties / 11.0),
+    );
+}
+
+#[test]
+fn both_bad_is_a_tie_of_davidson_unless_it_is_dropped() {
+    let votes = [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 1), ("b", "a", BothBad, 1)];
+    let nu = |both_bad| {
+        let options = LeaderboardOptions { scoring: Scoring { ties: TieRule::Davidson, both_bad }, ..davidson() };
+        board_of(&log_of(&votes), &options).davidson.unwrap().nu
+    };
+    near(nu(BothBadRule::Half), 2.0 / 18_f64.sqrt());
+    near(nu(BothBadRule::Drop), 1.0 / 18_f64.sqrt());
+}
+
+#[test]
+fn votes_that_give_ties_no_finite_frequency_say_so() {
+    for (votes, note) in [
+        (&[("a", "b", Tie, 3), ("b", "c", BothBad, 2)][..], "no finite value"),
+        // The more the two are apart, and the likelier a tie, the likelier both votes.
+        (&[("a", "b", AWins, 1), ("a", "b", Tie, 1)], "no finite value"),
+        (&[("a", "b", AWins, 3), ("b", "a", AWins, 1)], "there is no tie"),
+    ] {
+        let (board, half) =
+            (board_of(&log_of(votes), &davidson()), board_of(&log_of(votes), &by(IntervalMethod::Sandwich)));
+        assert_eq!((&board.models, board.davidson), (&half.models, None));
+        assert!(board.notes[0].contains(note), "{:?}", board.notes);
+    }
+}
+
+#[test]
+fn a_circle_of_wins_keeps_ties_finite() {
+    let circle = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2), ("a", "b", Tie, 3)];
+    let board = board_of(&log_of(&circle), &davidson());
+    assert!(board.converged && board.davidson.is_some_and(|effect| effect.nu > 0.1 && effect.nu < 10.0), "{board:?}");
+}
+
+#[test]
+fn components_share_one_frequency_of_ties_and_keep_their_own_means() {
+    let votes =
+        [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2), ("x", "y", AWins, 4), ("y", "x", AWins, 4)];
+    let board = board_of(&log_of(&votes), &davidson());
+    assert_eq!(board.components, 2);
+    near(line(&board, "a").rating + line(&board, "b").rating, 2000.0);
+    near(line(&board, "x").rating, 1000.0);
+    let alone = board_of(&log_of(&votes[..3]), &davidson()).davidson.unwrap().nu;
+    assert!(board.davidson.unwrap().nu < 0.9 * alone, "eight votes without a tie make ties rarer");
+}
+
+#[test]
+fn a_winner_of_every_vote_is_bounded_under_davidson_too() {
+    let rest = [("b", "c", AWins, 6), ("b", "c", BWins, 3), ("c", "b", Tie, 2)];
+    let lone = [("x", "y", AWins, 9)];
+    let without = board_of(&log_of(&rest), &davidson());
+    let board = board_of(&log_of(&[&rest[..], &lone, &[("a", "b", AWins, 5)]].concat()), &davidson());
+    for model in &without.models {
+        near(line(&board, &model.model).rating, model.rating);
+    }
+    let (a, x) = (line(&board, "a"), line(&board, "x"));
+    assert_eq!((a.unbounded, x.unbounded), (Some(Direction::Above), Some(Direction::Above)));
+    assert!(a.rating > 900.0 && a.rating < 1300.0, "{a:?}");
+    // Nine wins at the limit cost half of the chi-square quantile.
+    let d = 2.0 * (x.rating - 1000.0) / POINTS;
+    let loss = 9.0 * ((-d).exp() + board.davidson.unwrap().nu * (-0.5 * d).exp()).ln_1p();
+    near(2.0 * loss, Z * Z);
+}
+
+// --------------------------------------------------------------------------------------------------- clusters
+
+fn with_voters(mut log: VoteLog, voter: impl Fn(usize) -> Option<String>) -> VoteLog {
+    let mut voters = Labels::default();
+    for row in 0..log.len() {
+        let position = voter(row).map_or(Labels::NONE, |name| voters.names.position(&name));
+        voters.rows.push(position);
+    }
+    log.voters = Some(voters);
+    log
+}
+
+#[test]
+fn clusters_need_voters() {
+    let log = log_of(&[("a", "b", Tie, 2)]);
+    assert!(matches!(rank_log(&log, &by(IntervalMethod::Cluster)), Err(FitError::NoVoters)));
+    let counts = ComparisonSet::of_log(&log);
+    let refused = rank(&counts, &EloTable::default(), &by(IntervalMethod::Cluster)).unwrap_err();
+    assert_eq!(refused.to_string(), "the votes name no voters: give a column of voters or use sandwich intervals");
+}
+
+#[test]
+fn one_voter_alone_gives_no_interval() {
+    let log = with_voters(log_of(&[("a", "b", AWins, 2), ("b", "a", AWins, 1)]), |_| Some("only".into()));
+    let board = board_of(&log, &by(IntervalMethod::Cluster));
+    assert!(board.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()), "{board:?}");
+    assert!(board.notes.iter().any(|note| note.contains("voter")), "{:?}", board.notes);
+}
+
+// -------------------------------------------------------------------------------------------------- bootstrap
+
+fn resampled(votes: &VoteLog, replicates: u32, seed: u64) -> Leaderboard {
+    let bootstrap = BootstrapOptions { replicates, seed };
+    board_of(votes, &LeaderboardOptions { bootstrap, ..by(IntervalMethod::Bootstrap) })
+}
+
+#[test]
+fn the_bootstrap_does_not_depend_on_threads_but_on_its_seed() {
+    let log = log_of(&[("a", "b", AWins, 60), ("b", "a", AWins, 30), ("b", "c", Tie, 20), ("a", "c", AWins, 9)]);
+    let on = |threads, seed| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| resampled(&log, 50, seed))
+    };
+    assert_eq!(on(1, 7), on(3, 7));
+    assert_ne!(on(1, 7).models, on(1, 8).models);
+    let report = on(1, 7).bootstrap.unwrap();
+    assert_eq!((report.replicates, report.seed, report.not_finite, report.converged), (50, 7, 0, true));
+}
+
+#[test]
+fn many_votes_give_the_bootstrap_the_width_of_the_sandwich() {
+    let votes = [
+        ("a", "b", AWins, 600),
+        ("b", "a", AWins, 300),
+        ("b", "c", Tie, 400),
+        ("a", "c", AWins, 500),
+        ("c", "a", AWins, 200),
+    ];
+    for options in [by(IntervalMethod::Sandwich), davidson()] {
+        let sandwich = board_of(&log_of(&votes), &options);
+        let bootstrap = BootstrapOptions { replicates: 2000, seed: 1 };
+        let resampled = board_of(
+            &log_of(&votes),
+            &LeaderboardOptions { bootstrap, interval: IntervalMethod::Bootstrap, ..options },
+        );
+        for model in &sandwich.models {
+            let other = line(&resampled, &model.model);
+            let ratio = other.standard_error.unwrap() / model.standard_error.unwrap();
+            assert!((ratio - 1.0).abs() < 0.06, "{}: {ratio}", model.model);
+            for (end, expected) in [(other.lower, model.lower), (other.upper, model.upper)] {
+                let off = (end.unwrap() - expected.unwrap()).abs() / model.standard_error.unwrap();
+                assert!(off < 0.2, "{}: {off} standard errors off", model.model);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_win_that_replicates_can_lose_leaves_the_interval_open_and_is_counted() {
+    let log = log_of(&[("a", "b", AWins, 40), ("b", "a", AWins, 30), ("c", "b", AWins, 1), ("b", "c", AWins, 5)]);
+    let board = resampled(&log, 200, 3);
+    let report = board.bootstrap.unwrap();
+    // The one win of c, or all its losses, are missing in e⁻¹ + e⁻⁵ of the replicates, as nearly as 200 tell.
+    assert!((50..=100).contains(&report.not_finite), "{report:?}");
+    let (a, c) = (line(&board, "a"), line(&board, "c"));
+    assert_eq!((c.lower, c.standard_error), (None, None));
+    assert!(c.upper.is_some() && a.lower.is_some() && a.upper.is_some() && board.converged, "{board:?}");
+    assert!(a.rank == 1 && c.rank == 1, "an interval without a lower end is not surely below another");
+    assert!(
+        board.notes.iter().any(|note| note.contains(&format!("in {} of 200", report.not_finite))),
+        "{:?}",
+        board.notes
+    );
+}
+
+#[test]
+fn a_bootstrap_that_cannot_be_is_refused() {
+    let mut log = log_of(&[("a", "b", Tie, 2)]);
+    let none =
+        LeaderboardOptions { bootstrap: BootstrapOptions { replicates: 0, seed: 0 }, ..by(IntervalMethod::Bootstrap) };
+    assert!(matches!(rank_log(&log, &none), Err(FitError::NoReplicates)));
+    log.pair_probabilities = Some(vec![0.5; 2]);
+    let weighted = LeaderboardOptions { reweight: Reweight::PairProbability, ..by(IntervalMethod::Bootstrap) };
+    assert!(matches!(rank_log(&log, &weighted), Err(FitError::WeightedBootstrap)));
+}
+
+// ---------------------------------------------------------------------------------------------------- weights
+
+#[test]
+fn weights_need_probabilities_that_can_be() {
+    let options = LeaderboardOptions { reweight: Reweight::PairProbability, ..LeaderboardOptions::default() };
+    let mut log = log_of(&[("a", "b", Tie, 2)]);
+    assert!(matches!(rank_log(&log, &options), Err(FitError::NoPairProbabilities)));
+    log.pair_probabilities = Some(vec![0.5, 0.0]);
+    let refused = rank_log(&log, &options).unwrap_err().to_string();
+    assert_eq!(refused, "the pair of rated vote 2 has probability 0: give a number above 0 and at most 1");
+}
+
+// ----------------------------------------------------------------------------------------------------- slices
+
+/// Eight votes; columns tell them apart by the bits of their number.
+fn sliced() -> VoteLog {
+    let mut log = log_of(&[("a", "b", AWins, 4), ("b", "c", Tie, 4)]);
+    let mut languages = Labels::default();
+    for row in 0..8 {
+        languages.rows.push(if row == 7 { Labels::NONE } else { languages.names.position(["en", "zh"][row & 1]) });
+    }
+    log.languages = Some(languages);
+    log.turns = Some((0..8).map(|row| 1 + (row >> 1 & 1)).collect());
+    log.prompt_tokens = Some((0..8).map(|row| 498 + row).collect());
+    log.seconds = Some((0..8).map(f64::from).collect());
+    log
+}
+
+#[track_caller]
+fn check_slice(slice: &Slice, expected: &[f64]) {
+    let taken = slice.take(sliced()).unwrap();
+    assert_eq!(taken.seconds.as_deref().unwrap(), expected);
+    assert_eq!((taken.a.len(), taken.b.len(), taken.outcomes.len()), (expected.len(), expected.len(), expected.len()));
+}
+
+#[test]
+fn a_slice_takes_its_votes_in_their_order() {
+    let all = Slice::default();
+    check_slice(&all, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    check_slice(&Slice { language: Some("zh".into()), ..all.clone() }, &[1.0, 3.0, 5.0]);
+    check_slice(&Slice { turns: Some(Turns::First), ..all.clone() }, &[0.0, 1.0, 4.0, 5.0]);
+    check_slice(&Slice { turns: Some(Turns::Multi), ..all.clone() }, &[2.0, 3.0, 6.0, 7.0]);
+    check_slice(&Slice { long_prompts: true, ..all.clone() }, &[2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    check_slice(&Slice { since: Some(3.0), until: Some(5.0), ..all.clone() }, &[3.0, 4.0]);
+    check_slice(&Slice { language: Some("en".into()), turns: Some(Turns::Multi), ..all }, &[2.0, 6.0]);
+}
+
+#[test]
+fn a_slice_that_the_votes_cannot_tell_is_refused_with_what_there_is() {
+    let of_category = Slice { category: Some("coding".into()), ..Slice::default() };
+    assert_eq!(of_category.take(sliced()).unwrap_err(), SliceError::Missing("category"));
+    let of_language = Slice { language: Some("fr".into()), ..Slice::default() };
+    let refused = of_language.take(sliced()).unwrap_err().to_string();
+    assert_eq!(refused, "no rated vote has the language \"fr\": there is \"en\", \"zh\"");
+}
+
+// ------------------------------------------------------------------------------------------------- properties
+
+/// What a leaderboard says of each model, by name.
+fn numbers(board: &Leaderboard) -> BTreeMap<&str, [f64; 3]> {
+    let of = |model: &RankedModel| [model.rating, model.lower.unwrap(), model.upper.unwrap()];
+    board.models.iter().map(|model| (model.model.as_str(), of(model))).collect()
+}
+
+fn alike(one: &BTreeMap<&str, [f64; 3]>, other: &BTreeMap<&str, [f64; 3]>) -> bool {
+    one.len() == other.len()
+        && one.iter().all(|(model, these)| these.iter().zip(&other[model]).all(|(x, y)| (x - y).abs() < 1e-7))
+}
+
+/// Some way to fit.
+fn methods() -> impl Strategy<Value = LeaderboardOptions> {
+    let scoring = |ties| Scoring { ties, ..Scoring::default() };
+    let of = move |(ties, reweight)| LeaderboardOptions {
+        scoring: scoring(ties),
+        reweight,
+        ..LeaderboardOptions::default()
+    };
+    let ties = prop::sample::select(vec![TieRule::Half, TieRule::Davidson]);
+    (ties, prop::sample::select(vec![Reweight::None, Reweight::PairCount])).prop_map(of)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn clusters_of_one_vote_each_are_the_sandwich(votes in connected_votes(), options in methods()) {
+        let log = with_voters(recorded(&votes), |row| (row % 3 != 0).then(|| row.to_string()));
+        let plain = board_of(&log, &options);
+        let clustered = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Cluster, ..options });
+        let groups = f64::from(u32::try_from(votes.len()).unwrap());
+        for model in &plain.models {
+            let other = line(&clustered, &model.model);
+            let expected = model.standard_error.unwrap() * (groups / (groups - 1.0)).sqrt();
+            prop_assert_eq!(model.rating.to_bits(), other.rating.to_bits());
+            prop_assert!((other.standard_error.unwrap() - expected).abs() < 1e-7 * expected.max(1.0));
+        }
+    }
+
+    #[test]
+    fn a_voter_who_says_everything_twice_makes_nothing_surer(votes in connected_votes(), options in methods()) {
+        let options = LeaderboardOptions { interval: IntervalMethod::Cluster, ..options };
+        // Weights by pair count depend on the count: leave them out.
+        let options = LeaderboardOptions { reweight: Reweight::None, ..options };
+        let voter = |row: usize| Some((row % votes.len() / 3).to_string());
+        let once = board_of(&with_voters(recorded(&votes), voter), &options);
+        let twice = board_of(&with_voters(recorded(&[votes.clone(), votes.clone()].concat()), voter), &options);
+        prop_assert!(alike(&numbers(&once), &numbers(&twice)));
+    }
+
+    #[test]
+    fn names_do_not_matter(votes in connected_votes(), options in methods()) {
+        let board = board_of(&recorded(&votes), &options);
+        let turned: Vec<_> = votes.iter().map(|&(a, b, outcome)| (7 - a, 7 - b, outcome)).collect();
+        let mirror = board_of(&recorded(&turned), &options);
+        let renamed: BTreeMap<String, [f64; 3]> = numbers(&mirror)
+            .into_iter()
+            .map(|(name, numbers)| (format!("model {}", 7 - name[6..].parse::<u8>().unwrap()), numbers))
+            .collect();
+        let renamed: BTreeMap<&str, [f64; 3]> = renamed.iter().map(|(name, numbers)| (name.as_str(), *numbers)).collect();
+        prop_assert!(alike(&numbers(&board), &renamed));
+    }
+
+    #[test]
+    fn a_vote_of_half_the_probability_rates_like_two(votes in connected_votes(), ties in prop::bool::ANY) {
+        let scoring = Scoring { ties: if ties { TieRule::Davidson } else { TieRule::Half }, ..Scoring::default() };
+        let options = LeaderboardOptions { scoring, ..LeaderboardOptions::default() };
+        let mut weighted = recorded(&votes);
+        weighted.pair_probabilities = Some((0..votes.len()).map(|row| if row % 3 == 0 { 0.2 } else { 0.4 }).collect());
+        let again = votes.iter().enumerate().filter(|(row, _)| row % 3 == 0).map(|(_, vote)| *vote);
+        let repeated: Vec<_> = votes.iter().copied().chain(again).collect();
+        let expected = board_of(&recorded(&repeated), &options);
+        let board = board_of(&weighted, &LeaderboardOptions { reweight: Reweight::PairProbability, ..options });
+        for model in &expected.models {
+            prop_assert!((line(&board, &model.model).rating - model.rating).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn the_slopes_of_davidson_vanish_at_its_fit(votes in connected_votes()) {
+        let board = board_of(&recorded(&votes), &davidson());
+        let Some(effect) = board.davidson else { return Ok(()) };
+        let strength = |model: u8| line(&board, &format!("model {model}")).rating / POINTS;
+        let (mut slopes, mut of_ties) = ([0.0; 8], 0.0);
+        for &(a, b, outcome) in &votes {
+            let d = strength(a) - strength(b);
+            let weights = [(0.5 * d).exp(), (-0.5 * d).exp(), effect.nu];
+            let p = weights.map(|weight| weight / weights.iter().sum::<f64>());
+            let observed = match outcome { AWins => [1.0, 0.0, 0.0], BWins => [0.0, 1.0, 0.0], Tie | BothBad => [0.0, 0.0, 1.0] };
+            let slope = 0.5 * ((observed[0] - p[0]) - (observed[1] - p[1]));
+            slopes[usize::from(a)] += slope;
+            slopes[usize::from(b)] -= slope;
+            of_ties += observed[2] - p[2];
+        }
+        prop_assert!(board.converged && of_ties.abs() < 1e-8 && slopes.iter().all(|slope| slope.abs() < 1e-8), "{:?}", slopes);
+    }
+
+    #[test]
+    fn any_votes_at_all_give_every_method_an_answer(votes in prop::collection::vec(
+        (0..9_u8, 1..9_u8, prop::sample::select(vec![AWins, AWins, AWins, BWins, Tie])), 0..25,
+    ), options in methods(), interval in prop::sample::select(vec![
+        IntervalMethod::Sandwich, IntervalMethod::Cluster, IntervalMethod::Bootstrap,
+    ])) {
+        let votes: Vec<(u8, u8, Outcome)> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 9, outcome)).collect();
+        let log = with_voters(recorded(&votes), |row| Some((row / 2).to_string()));
+        let bootstrap = BootstrapOptions { replicates: 10, seed: 0 };
+        let board = board_of(&log, &LeaderboardOptions { interval, bootstrap, matrices: true, ..options });
+        prop_assert!(board.converged, "{:?}", board.notes);
+        prop_assert_eq!(board.models.len(), log.models.as_slice().len());
+        for model in &board.models {
+            prop_assert!(model.lower.is_none_or(|lower| lower <= model.rating + 400.0) && model.rating.abs() < 1e5);
+        }
+        let back: Leaderboard = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
+        prop_assert_eq!(back, board);
+    }
+}
