@@ -2,7 +2,10 @@
 //!
 //! Under common pacing the visible chunks are a function of the two texts alone: a step happens only when every side
 //! that has not ended holds more than one quantum, and it takes exactly one quantum from each. Neither speed nor the
-//! provider's chunk sizes can be read off the wire. Pure: the caller's ticker says when to step.
+//! provider's chunk sizes can be read off the wire. While both sides write, the slower one sets the tempo; [`Tempo`] keeps
+//! it when one has ended. Pure: the caller's ticker says when to step, and time is an argument.
+
+use std::time::Duration;
 
 use super::Side;
 
@@ -165,6 +168,49 @@ impl Lane {
     }
 }
 
+/// When a step may be taken, under common pacing. Once a side has ended, the other goes on at the mean tempo so far at
+/// most: were it faster then, the visitor would know that the side which ended was the slow one.
+#[derive(Debug, Default)]
+pub struct Tempo {
+    first: Option<Duration>,
+    /// Steps after the first one.
+    steps: u32,
+    kept: Option<KeptTempo>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct KeptTempo {
+    interval: Duration,
+    next: Duration,
+}
+
+impl Tempo {
+    /// Whether a step may be taken at `at`, counted from the beginning of the turn.
+    #[must_use]
+    pub fn allows(&self, at: Duration) -> bool {
+        self.kept.is_none_or(|kept| at >= kept.next)
+    }
+
+    /// A step was taken at `at` and showed this.
+    pub fn stepped(&mut self, at: Duration, shown: &[Release]) {
+        if let Some(kept) = &mut self.kept {
+            // A side that was waited for is not hurried afterwards: steps that were missed are not made up for.
+            kept.next = at.max(kept.next + kept.interval);
+            return;
+        }
+        match self.first {
+            None => self.first = Some(at),
+            Some(first) => {
+                self.steps += 1;
+                if shown.iter().any(|release| matches!(release, Release::Done(_))) {
+                    let interval = (at - first) / self.steps;
+                    self.kept = Some(KeptTempo { interval, next: at + interval });
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,6 +325,34 @@ mod tests {
         pacer.push(Side::B, "x");
         assert_eq!(pacer.step(), [Release::Text(Side::B, "x".into())]);
         assert_eq!(pacer.step(), []);
+    }
+
+    #[test]
+    fn a_side_that_is_left_alone_keeps_the_tempo_of_both() {
+        let at = Duration::from_millis;
+        let text = [Release::Text(Side::A, "abc".into()), Release::Text(Side::B, "uvw".into())];
+        let end = [Release::Text(Side::A, "a".into()), Release::Done(Side::A), Release::Text(Side::B, "u".into())];
+        let mut tempo = Tempo::default();
+        for step in [1000, 1100, 1300] {
+            assert!(tempo.allows(at(step)), "nothing but the slower side holds the steps up");
+            tempo.stepped(at(step), &text);
+        }
+        tempo.stepped(at(1600), &end);
+        assert!(!tempo.allows(at(1799)) && tempo.allows(at(1800)), "three steps took 600 ms");
+        tempo.stepped(at(1800), &text[1..]);
+        assert!(!tempo.allows(at(1999)) && tempo.allows(at(2000)));
+        tempo.stepped(at(2030), &text[1..]);
+        assert!(!tempo.allows(at(2199)) && tempo.allows(at(2200)), "a late tick does not slow the side down");
+        tempo.stepped(at(5000), &text[1..]);
+        tempo.stepped(at(5050), &text[1..]);
+        assert!(!tempo.allows(at(5199)) && tempo.allows(at(5200)), "and a long wait is not made up for");
+    }
+
+    #[test]
+    fn a_reply_of_one_step_says_nothing_of_the_tempo() {
+        let mut tempo = Tempo::default();
+        tempo.stepped(Duration::from_secs(9), &[Release::Text(Side::A, "42".into()), Release::Done(Side::A)]);
+        assert!(tempo.allows(Duration::from_secs(9)));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! `langya export votes`: the vote log as JSON lines.
+//! `langya export`: the vote log, the battles or the leaderboard as JSON lines, CSV or Parquet.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::{BadInput, Location};
 use crate::clock::Timestamp;
 use crate::config::Environment;
-use crate::services::export::{self, VoteSelection};
+use crate::services::export::{self, Format, Selection};
 use crate::storage::{IfMissing, Store};
 
 /// Flags of `langya export`.
@@ -24,11 +24,30 @@ pub struct ExportOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum What {
     /// The vote log
-    Votes(VotesOptions),
+    Votes(RowsOptions),
+    /// Every battle, voted on or not
+    Battles(RowsOptions),
+    /// The latest leaderboard
+    Leaderboard(FileOptions),
 }
 
 #[derive(Debug, Clone, Args)]
-struct VotesOptions {
+struct RowsOptions {
+    #[command(flatten)]
+    file: FileOptions,
+    /// Only what is of this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only what is from before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// With the conversations
+    #[arg(long)]
+    text: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+struct FileOptions {
     #[command(flatten)]
     location: Location,
     /// File to write; - for standard output
@@ -37,56 +56,70 @@ struct VotesOptions {
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Only votes before this time
-    #[arg(long, value_name = "TIME")]
-    until: Option<String>,
-    /// With the conversations
-    #[arg(long)]
-    text: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// One JSON object a line
-    Jsonl,
+/// What is to be written.
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    Votes(Selection),
+    Battles(Selection),
+    Leaderboard,
 }
 
-/// Writes the log. A file appears under its name only when it is whole; a pipe or a device is written as it is.
+impl RowsOptions {
+    fn selection(&self) -> anyhow::Result<Selection> {
+        Ok(Selection {
+            since: self.since.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MIN)),
+            until: self.until.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MAX)),
+            with_text: self.text,
+        })
+    }
+}
+
+/// Writes a table. A file appears under its name only when it is whole; a pipe or a device is written as it is.
 ///
 /// # Errors
 /// Bad times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
-    let What::Votes(options) = options.what;
-    let Format::Jsonl = options.format;
-    let selection = VoteSelection {
-        since: options.since.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MIN)),
-        until: options.until.as_deref().map(parse_time).transpose()?.unwrap_or(Timestamp(i64::MAX)),
-        with_text: options.text,
+    let (file, content, what) = match options.what {
+        What::Votes(options) => (options.file.clone(), Content::Votes(options.selection()?), "votes"),
+        What::Battles(options) => (options.file.clone(), Content::Battles(options.selection()?), "battles"),
+        What::Leaderboard(file) => (file, Content::Leaderboard, "models"),
     };
-    let settings = options.location.settings(env)?;
+    let settings = file.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    let written = if options.out.as_os_str() == "-" {
-        export::votes(&store, selection, &mut BufWriter::new(std::io::stdout().lock())).await?
-    } else if is_special(&options.out) {
-        let file =
-            File::options().write(true).open(&options.out).map_err(|error| cannot_write(&options.out, &error))?;
-        export::votes(&store, selection, &mut BufWriter::new(file)).await?
+    let written = if file.out.as_os_str() == "-" {
+        write(&store, content, file.format, std::io::stdout()).await?
+    } else if is_special(&file.out) {
+        let out = File::options().write(true).open(&file.out).map_err(|error| cannot_write(&file.out, &error))?;
+        write(&store, content, file.format, out).await?
     } else {
-        to_file(&store, selection, &options.out).await?
+        to_file(&store, content, &file).await?
     };
-    eprintln!("{written} votes written");
+    eprintln!("{written} {what} written");
     Ok(ExitCode::SUCCESS)
 }
 
-async fn to_file(store: &Store, selection: VoteSelection, path: &Path) -> anyhow::Result<u64> {
+async fn write(
+    store: &Store,
+    content: Content,
+    format: Format,
+    out: impl Write + Send,
+) -> Result<u64, export::ExportError> {
+    match content {
+        Content::Votes(selection) => export::votes(store, selection, format, out).await,
+        Content::Battles(selection) => export::battles(store, selection, format, out).await,
+        Content::Leaderboard => export::leaderboard(store, format, out).await,
+    }
+}
+
+async fn to_file(store: &Store, content: Content, options: &FileOptions) -> anyhow::Result<u64> {
+    let path = &options.out;
     let mut partial = path.to_owned().into_os_string();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     let file = File::create(&partial).map_err(|error| cannot_write(path, &error))?;
-    let written = export::votes(store, selection, &mut BufWriter::new(file)).await;
+    let written = write(store, content, options.format, file).await;
     let moved = written.map_err(anyhow::Error::from).and_then(|written| {
         std::fs::rename(&partial, path).map_err(|error| cannot_write(path, &error))?;
         Ok(written)

@@ -26,6 +26,7 @@ use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::rating::slice::SliceError;
 use crate::rating::vote_log::{VoteLog, Wanted};
 use crate::rating::weighting::Reweight;
+use crate::services::export::defused;
 use crate::services::vote_file::{self, VoteFileError};
 use crate::services::vote_log::{Reading, read_log};
 use crate::services::vote_tally::VoteTally;
@@ -292,6 +293,7 @@ fn lines(board: &Leaderboard) -> String {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(CSV_COLUMNS).expect("memory takes what is written");
     for model in &board.models {
+        let model = RankedModel { model: defused(&model.model).into_owned(), ..model.clone() };
         writer.serialize(model).expect("memory takes what is written, and every field of a model is plain");
     }
     let bytes = writer.into_inner().expect("memory takes what is written");

@@ -7,8 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Location;
+use super::vote_files::ReadFlags;
+use crate::clock::{Clock, SystemClock};
 use crate::config::{Environment, ServiceUrl, StorageSettings};
-use crate::storage::{DataLock, IfMissing, Moved, Store, transfer};
+use crate::services::import::{self, Report};
+use crate::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]
@@ -19,6 +22,8 @@ pub struct ImportOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum What {
+    /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
+    Votes(Box<VotesOptions>),
     /// A whole arena: from its SQLite file into the empty PostgreSQL database that --database names
     Arena(ArenaOptions),
 }
@@ -32,12 +37,61 @@ struct ArenaOptions {
     file: PathBuf,
 }
 
-/// Moves an arena over; all of it or nothing.
+#[derive(Debug, Clone, Args)]
+struct VotesOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadFlags,
+}
+
+/// Brings in what the options name.
 ///
 /// # Errors
-/// A file that is missing, in use or of another version; a database that is not empty or out of reach.
+/// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
 pub async fn run(options: ImportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
-    let What::Arena(options) = options.what;
+    match options.what {
+        What::Votes(options) => votes(*options, env).await,
+        What::Arena(options) => arena(options, env).await,
+    }
+}
+
+/// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.
+#[expect(clippy::print_stdout, reason = "what came over is the command's result")]
+async fn votes(options: VotesOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let _lock = DataLock::take(&settings.storage)?;
+    let store = Store::open(&settings.storage, IfMissing::Create).await?;
+    let on_terminal = std::io::stderr().is_terminal();
+    for file in &options.files {
+        let progress = |votes| {
+            if on_terminal {
+                eprint!("\r{votes:>10} votes");
+            }
+        };
+        let now = SystemClock.now();
+        let Report { imported, excluded } =
+            import::votes(&store, file, &options.reading.options(), now, progress).await?;
+        if on_terminal {
+            eprintln!();
+        }
+        match imported {
+            Imported::All(votes) => println!("{}: {votes} votes imported", file.display()),
+            Imported::Before => println!("{}: imported before, nothing changed", file.display()),
+        }
+        for (reason, votes) in excluded {
+            println!("{}: {votes} left out: {reason}", file.display());
+        }
+    }
+    store.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Moves an arena over; all of it or nothing.
+async fn arena(options: ArenaOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     let settings = options.location.settings(env)?;
     let from = StorageSettings {
         database: ServiceUrl::from(format!("sqlite:{}", options.file.display())),

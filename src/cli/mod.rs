@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ConfigError, Environment, Settings};
+use crate::services::import::ImportError;
 use crate::storage::{StoreError, TransferError};
 use crate::telemetry;
 
@@ -38,9 +39,9 @@ enum Command {
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(Box<fit::FitCommand>),
-    /// Bring in an arena.
+    /// Bring in votes, or a whole arena.
     Import(import::ImportOptions),
-    /// Write the vote log to a file.
+    /// Write votes, battles or the leaderboard to a file.
     Export(export::ExportOptions),
     /// Make votes from known strengths, to see what a number of votes can tell.
     Simulate(simulate::SimulateOptions),
@@ -119,6 +120,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::rating::FitError>()
             || cause.is::<crate::rating::slice::SliceError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
+            || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_)))
             || cause.downcast_ref::<TransferError>().is_some_and(|error| {
                 matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))
             })

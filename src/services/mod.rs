@@ -3,6 +3,7 @@
 pub mod battles;
 pub mod export;
 pub mod fleet;
+pub mod import;
 pub mod language;
 pub mod leaderboard;
 pub mod live;

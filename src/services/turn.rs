@@ -15,7 +15,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use super::battles::BattleParts;
 use super::live::{BattleEvent, LiveBattle};
 use super::voting::chars_per_second;
-use crate::battle::pacing::{Ending, Pacer, Release};
+use crate::battle::pacing::{Ending, Pacer, Release, Tempo};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::config::{BattleSettings, PacingMode};
@@ -64,7 +64,9 @@ struct Turn<'a> {
     run: String,
     number: u32,
     sides: [SideRun; 2],
+    began: Instant,
     pacer: Pacer,
+    tempo: Tempo,
     ticker: Option<Interval>,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
@@ -104,7 +106,9 @@ impl<'a> Turn<'a> {
             run: row.answered_by.unwrap_or_default(),
             number: row.progress.turn,
             sides: row.models.map(SideRun::new),
+            began: Instant::now(),
             pacer,
+            tempo: Tempo::default(),
             ticker,
             failed: Vec::new(),
             voided: false,
@@ -264,7 +268,15 @@ impl<'a> Turn<'a> {
     }
 
     fn show(&mut self) {
+        let at = self.began.elapsed();
+        let paced = self.ticker.is_some();
+        if paced && !self.tempo.allows(at) {
+            return;
+        }
         let released = self.pacer.step();
+        if paced {
+            self.tempo.stepped(at, &released);
+        }
         self.publish(released);
     }
 

@@ -16,6 +16,8 @@ pub(super) const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt
      ON CONFLICT (battle_id, turn) DO NOTHING";
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
+const SELECT_PAGE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
+     category, intent, created_at FROM battles WHERE id > $1 AND created_at >= $2 AND created_at < $3 ORDER BY id LIMIT $4";
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
@@ -58,6 +60,69 @@ pub struct BattleRow {
     pub intent: Option<String>,
     /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
     pub answered_by: Option<String>,
+}
+
+/// A battle as an export has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleLine {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// Its stage.
+    pub stage: String,
+    /// Its turns.
+    pub turn: u64,
+    /// The models on sides A and B.
+    pub models: [String; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+struct RawLine {
+    id: String,
+    visitor: String,
+    stage: String,
+    turn: i64,
+    model_a: String,
+    model_b: String,
+    pairing_policy: String,
+    pair_probability: f64,
+    language: String,
+    category: Option<String>,
+    intent: Option<String>,
+    created_at: i64,
+}
+
+impl TryFrom<RawLine> for BattleLine {
+    type Error = StoreError;
+
+    fn try_from(raw: RawLine) -> Result<Self, StoreError> {
+        Ok(Self {
+            turn: unsigned(raw.turn, "battles", "turn", &raw.id)?,
+            id: raw.id,
+            visitor: raw.visitor,
+            stage: raw.stage,
+            models: [raw.model_a, raw.model_b],
+            pairing_policy: raw.pairing_policy,
+            pair_probability: raw.pair_probability,
+            language: raw.language,
+            category: raw.category,
+            intent: raw.intent,
+            created_at: Timestamp(raw.created_at),
+        })
+    }
 }
 
 /// One question of a battle.
@@ -160,6 +225,30 @@ impl Store {
         let row: Option<RawBattle> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_BATTLE).bind(id).fetch_optional(pool).await)?;
         row.map(BattleRow::try_from).transpose()
+    }
+
+    /// Battles after this id, begun in `[since, until)`, in the order of their ids, at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn battles_after(
+        &self,
+        id: &str,
+        since: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<BattleLine>, StoreError> {
+        let _time = store_time("battles_after");
+        let rows: Vec<RawLine> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_PAGE)
+                .bind(id)
+                .bind(since.0)
+                .bind(until.0)
+                .bind(i64::from(limit))
+                .fetch_all(pool)
+                .await
+        })?;
+        rows.into_iter().map(BattleLine::try_from).collect()
     }
 
     /// A battle's questions in order.

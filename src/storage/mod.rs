@@ -7,6 +7,7 @@
 mod ballots;
 mod battles;
 mod error;
+mod imports;
 mod instances;
 mod leaderboards;
 mod locks;
@@ -28,8 +29,9 @@ use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 
-pub use battles::{BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
+pub use battles::{BattleLine, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use error::StoreError;
+pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};

@@ -35,7 +35,7 @@ struct Table {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     Table {
         name: "models",
         columns: &[
@@ -132,6 +132,7 @@ const TABLES: [Table; 6] = [
             ("created_at", Number),
         ],
     },
+    Table { name: "imports", columns: &[("id", Text), ("source", Text), ("votes", Number), ("imported_at", Number)] },
 ];
 
 /// What has been moved so far.

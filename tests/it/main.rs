@@ -42,4 +42,5 @@ mod style;
 mod support;
 mod tidy;
 mod upstream_faults;
+mod vote_files;
 mod voting;

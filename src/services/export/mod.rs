@@ -1,0 +1,134 @@
+//! The vote log, the battles and the leaderboard for other programs: as JSON lines, CSV or Parquet.
+//!
+//! `rows` says what a row holds, `table` how rows become a file, `parquet` the columns of one. Memory stays flat whatever
+//! the size: rows are read page by page, and Parquet is written in row groups of a bounded size.
+
+mod parquet;
+mod rows;
+mod table;
+
+use std::io::{self, Write};
+
+use crate::battle::Side;
+use crate::clock::Timestamp;
+use crate::rating::leaderboard::Leaderboard;
+use crate::storage::{Store, StoreError};
+use rows::{
+    BATTLE_COLUMNS, BattleRecord, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, LogRow, Utterance, VOTE_COLUMNS,
+};
+use table::Table;
+pub use table::{Format, defused};
+
+/// Rows read at a time, so that memory stays flat.
+const PAGE: u32 = 1_000;
+
+/// What to export.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection {
+    /// What was cast or begun at this time or later.
+    pub since: Timestamp,
+    /// What was cast or begun before this time.
+    pub until: Timestamp,
+    /// With the conversations.
+    pub with_text: bool,
+}
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file could not be written.
+    #[error("the export could not be written: {0}")]
+    Write(#[from] io::Error),
+    /// The stored leaderboard is in another shape.
+    #[error("the stored leaderboard is another version's: the next fit of a running arena replaces it")]
+    Leaderboard(#[from] serde_json::Error),
+}
+
+/// Writes the selected votes and returns how many there were.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn votes(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+) -> Result<u64, ExportError> {
+    let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
+    let mut table = Table::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION], said].concat(), out)?;
+    let mut seq = 0;
+    loop {
+        let page = store.votes_after(seq, selection.since, selection.until, PAGE).await?;
+        for vote in &page {
+            let [a, b] = said_in(store, selection, &vote.battle).await?;
+            table.write(&LogRow::of(vote, a, b))?;
+            seq = vote.seq;
+        }
+        if page.len() < PAGE as usize {
+            return Ok(table.finish()?);
+        }
+    }
+}
+
+/// Writes the selected battles, voted on or not, and returns how many there were.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn battles(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+) -> Result<u64, ExportError> {
+    let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
+    let mut table = Table::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
+    let mut last = String::new();
+    loop {
+        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
+        for battle in &page {
+            table.write(&BattleRecord::of(battle, said_in(store, selection, &battle.id).await?))?;
+        }
+        let full = page.len() == PAGE as usize;
+        match page.pop() {
+            Some(battle) if full => last = battle.id,
+            _ => return Ok(table.finish()?),
+        }
+    }
+}
+
+/// Writes the latest leaderboard and returns how many models are on it.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn leaderboard(store: &Store, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
+    let mut table = Table::begin(format, LEADERBOARD_COLUMNS.to_vec(), out)?;
+    if let Some(stored) = store.latest_leaderboard().await? {
+        let board: Leaderboard = serde_json::from_str(&stored.body)?;
+        for model in &board.models {
+            table.write(model)?;
+        }
+    }
+    Ok(table.finish()?)
+}
+
+async fn said_in(store: &Store, selection: Selection, battle: &str) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+    let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
+    Ok(said.map_or([None, None], |said| said.map(Some)))
+}
+
+async fn conversations(store: &Store, battle: &str) -> Result<[Vec<Utterance>; 2], StoreError> {
+    let turns = store.turns(battle).await?;
+    let replies = store.replies(battle).await?;
+    Ok(Side::BOTH.map(|side| {
+        let mut said = Vec::with_capacity(2 * turns.len());
+        for turn in &turns {
+            said.push(Utterance { role: "user", content: turn.prompt.clone() });
+            let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
+            said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
+        }
+        said
+    }))
+}

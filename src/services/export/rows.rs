@@ -1,0 +1,293 @@
+//! The rows of an export, under LMArena's names where it has them, and their columns.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::table::Column;
+use super::table::Kind::{Flag, Json, Number, Real, Text};
+use crate::battle::Outcome;
+use crate::battle::text_counts::TextCounts;
+use crate::chance::hex;
+use crate::clock::Timestamp;
+use crate::storage::{BattleLine, VoteRow};
+
+/// The columns of the vote log, without the conversations.
+pub(super) const VOTE_COLUMNS: [Column; 42] = [
+    Column::needed("seq", Number),
+    Column::needed("battle_id", Text),
+    Column::needed("model_a", Text),
+    Column::needed("model_b", Text),
+    Column::needed("winner", Text),
+    Column::needed("judge", Text),
+    Column::needed("turn", Number),
+    Column::needed("anony", Flag),
+    Column::needed("language", Text),
+    Column::needed("tstamp", Real),
+    Column::needed("conv_metadata.sum_assistant_a_tokens", Number),
+    Column::needed("conv_metadata.sum_assistant_b_tokens", Number),
+    Column::needed("conv_metadata.header_count_a.h1", Number),
+    Column::needed("conv_metadata.header_count_a.h2", Number),
+    Column::needed("conv_metadata.header_count_a.h3", Number),
+    Column::needed("conv_metadata.header_count_a.h4", Number),
+    Column::needed("conv_metadata.header_count_a.h5", Number),
+    Column::needed("conv_metadata.header_count_a.h6", Number),
+    Column::needed("conv_metadata.header_count_b.h1", Number),
+    Column::needed("conv_metadata.header_count_b.h2", Number),
+    Column::needed("conv_metadata.header_count_b.h3", Number),
+    Column::needed("conv_metadata.header_count_b.h4", Number),
+    Column::needed("conv_metadata.header_count_b.h5", Number),
+    Column::needed("conv_metadata.header_count_b.h6", Number),
+    Column::needed("conv_metadata.list_count_a.ordered", Number),
+    Column::needed("conv_metadata.list_count_a.unordered", Number),
+    Column::needed("conv_metadata.list_count_b.ordered", Number),
+    Column::needed("conv_metadata.list_count_b.unordered", Number),
+    Column::needed("conv_metadata.bold_count_a.**", Number),
+    Column::needed("conv_metadata.bold_count_a.__", Number),
+    Column::needed("conv_metadata.bold_count_b.**", Number),
+    Column::needed("conv_metadata.bold_count_b.__", Number),
+    Column::optional("category", Text),
+    Column::optional("intent", Text),
+    Column::optional("satisfaction", Number),
+    Column::needed("pairing_policy", Text),
+    Column::needed("pair_probability", Real),
+    Column::optional("first_token_ms_a", Number),
+    Column::optional("first_token_ms_b", Number),
+    Column::needed("duration_ms_a", Number),
+    Column::needed("duration_ms_b", Number),
+    Column::needed("rated", Flag),
+];
+/// The last column of the vote log and of a battle: why it is not rated, and what was said.
+pub(super) const EXCLUSION: Column = Column::optional("exclusion", Text);
+pub(super) const CONVERSATIONS: [Column; 2] =
+    [Column::needed("conversation_a", Json), Column::needed("conversation_b", Json)];
+
+/// The columns of a battle.
+pub(super) const BATTLE_COLUMNS: [Column; 12] = [
+    Column::needed("battle_id", Text),
+    Column::needed("judge", Text),
+    Column::needed("stage", Text),
+    Column::needed("model_a", Text),
+    Column::needed("model_b", Text),
+    Column::needed("turn", Number),
+    Column::needed("language", Text),
+    Column::optional("category", Text),
+    Column::optional("intent", Text),
+    Column::needed("pairing_policy", Text),
+    Column::needed("pair_probability", Real),
+    Column::needed("tstamp", Real),
+];
+
+/// The columns of a leaderboard, as `langya fit --format csv` has them.
+pub(super) const LEADERBOARD_COLUMNS: [Column; 17] = [
+    Column::needed("model", Text),
+    Column::needed("rank", Number),
+    Column::needed("rating", Real),
+    Column::optional("lower", Real),
+    Column::optional("upper", Real),
+    Column::needed("elo", Real),
+    Column::needed("battles", Number),
+    Column::needed("wins", Number),
+    Column::needed("losses", Number),
+    Column::needed("ties", Number),
+    Column::needed("both_bad", Number),
+    Column::needed("win_tie_rate", Real),
+    Column::optional("average_win_rate", Real),
+    Column::needed("component", Number),
+    Column::needed("provisional", Flag),
+    Column::optional("unbounded", Text),
+    Column::optional("standard_error", Real),
+];
+
+/// One row of the log.
+#[derive(Serialize)]
+pub(super) struct LogRow<'a> {
+    seq: i64,
+    battle_id: &'a str,
+    model_a: &'a str,
+    model_b: &'a str,
+    winner: &'static str,
+    judge: String,
+    turn: u64,
+    anony: bool,
+    language: &'a str,
+    tstamp: f64,
+    conv_metadata: ConversationMetadata,
+    category: Option<&'a str>,
+    intent: Option<&'a str>,
+    satisfaction: Option<u64>,
+    pairing_policy: &'a str,
+    pair_probability: f64,
+    first_token_ms_a: Option<u64>,
+    first_token_ms_b: Option<u64>,
+    duration_ms_a: u64,
+    duration_ms_b: u64,
+    rated: bool,
+    exclusion: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_a: Option<Vec<Utterance>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_b: Option<Vec<Utterance>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Utterance {
+    pub(super) role: &'static str,
+    pub(super) content: String,
+}
+
+impl<'a> LogRow<'a> {
+    pub(super) fn of(
+        vote: &'a VoteRow,
+        conversation_a: Option<Vec<Utterance>>,
+        conversation_b: Option<Vec<Utterance>>,
+    ) -> Self {
+        Self {
+            seq: vote.seq,
+            battle_id: &vote.battle,
+            model_a: vote.models[0].as_str(),
+            model_b: vote.models[1].as_str(),
+            winner: winner(vote.outcome),
+            judge: pseudonym(&vote.visitor),
+            turn: vote.turn,
+            anony: true,
+            language: &vote.language,
+            tstamp: seconds(vote.created_at),
+            conv_metadata: ConversationMetadata::of(&vote.text_counts),
+            category: vote.category.as_deref(),
+            intent: vote.intent.as_deref(),
+            satisfaction: vote.satisfaction,
+            pairing_policy: &vote.pairing_policy,
+            pair_probability: vote.pair_probability,
+            first_token_ms_a: vote.first_token_ms[0],
+            first_token_ms_b: vote.first_token_ms[1],
+            duration_ms_a: vote.duration_ms[0],
+            duration_ms_b: vote.duration_ms[1],
+            rated: vote.rated,
+            exclusion: vote.exclusion.as_deref(),
+            conversation_a,
+            conversation_b,
+        }
+    }
+}
+
+/// Text counts under LMArena's names.
+#[derive(Serialize)]
+struct ConversationMetadata {
+    sum_assistant_a_tokens: u64,
+    sum_assistant_b_tokens: u64,
+    header_count_a: HeaderCount,
+    header_count_b: HeaderCount,
+    list_count_a: ListCount,
+    list_count_b: ListCount,
+    bold_count_a: BoldCount,
+    bold_count_b: BoldCount,
+}
+
+#[derive(Serialize)]
+struct HeaderCount {
+    h1: u64,
+    h2: u64,
+    h3: u64,
+    h4: u64,
+    h5: u64,
+    h6: u64,
+}
+
+#[derive(Serialize)]
+struct ListCount {
+    ordered: u64,
+    unordered: u64,
+}
+
+#[derive(Serialize)]
+struct BoldCount {
+    #[serde(rename = "**")]
+    stars: u64,
+    #[serde(rename = "__")]
+    underscores: u64,
+}
+
+impl ConversationMetadata {
+    fn of([a, b]: &[TextCounts; 2]) -> Self {
+        Self {
+            sum_assistant_a_tokens: a.tokens,
+            sum_assistant_b_tokens: b.tokens,
+            header_count_a: a.into(),
+            header_count_b: b.into(),
+            list_count_a: ListCount { ordered: a.ordered, unordered: a.unordered },
+            list_count_b: ListCount { ordered: b.ordered, unordered: b.unordered },
+            bold_count_a: BoldCount { stars: a.bold_stars, underscores: a.bold_underscores },
+            bold_count_b: BoldCount { stars: b.bold_stars, underscores: b.bold_underscores },
+        }
+    }
+}
+
+impl From<&TextCounts> for HeaderCount {
+    fn from(counts: &TextCounts) -> Self {
+        let [h1, h2, h3, h4, h5, h6] = counts.headings;
+        Self { h1, h2, h3, h4, h5, h6 }
+    }
+}
+
+/// One battle, voted on or not.
+#[derive(Serialize)]
+pub(super) struct BattleRecord<'a> {
+    battle_id: &'a str,
+    judge: String,
+    stage: &'a str,
+    model_a: &'a str,
+    model_b: &'a str,
+    turn: u64,
+    language: &'a str,
+    category: Option<&'a str>,
+    intent: Option<&'a str>,
+    pairing_policy: &'a str,
+    pair_probability: f64,
+    tstamp: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_a: Option<Vec<Utterance>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_b: Option<Vec<Utterance>>,
+}
+
+impl<'a> BattleRecord<'a> {
+    pub(super) fn of(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
+        let [conversation_a, conversation_b] = said;
+        Self {
+            battle_id: &battle.id,
+            judge: pseudonym(&battle.visitor),
+            stage: &battle.stage,
+            model_a: &battle.models[0],
+            model_b: &battle.models[1],
+            turn: battle.turn,
+            language: &battle.language,
+            category: battle.category.as_deref(),
+            intent: battle.intent.as_deref(),
+            pairing_policy: &battle.pairing_policy,
+            pair_probability: battle.pair_probability,
+            tstamp: seconds(battle.created_at),
+            conversation_a,
+            conversation_b,
+        }
+    }
+}
+
+fn winner(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::AWins => "model_a",
+        Outcome::BWins => "model_b",
+        Outcome::Tie => "tie",
+        Outcome::BothBad => "both_bad",
+    }
+}
+
+/// A voter's name in exports: the same for all votes of one session, and no way back to it.
+fn pseudonym(visitor: &str) -> String {
+    hex(&Sha256::digest(format!("langya judge {visitor}"))[..8])
+}
+
+fn seconds(time: Timestamp) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of a date fit in 53 bits for 285,000 years")]
+    let millis = time.0 as f64;
+    millis / 1000.0
+}

@@ -1,0 +1,113 @@
+//! Votes that come from files and go back into files: the same leaderboard all the way.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::postgres::TestDatabase;
+use crate::support::program::langya;
+
+fn sample(name: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).to_str().unwrap().to_owned()
+}
+
+/// What `langya` prints; it has to go well.
+#[track_caller]
+fn prints(folder: &Path, arguments: &[&str]) -> String {
+    let done = langya(folder, arguments);
+    assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.stderr);
+    done.stdout
+}
+
+/// The rows of a fit, and how many votes it rated.
+#[track_caller]
+fn board(folder: &Path, place: &[&str]) -> (Value, Value) {
+    let arguments = [&["fit", "--format", "json"], place].concat();
+    let board: Value = serde_json::from_str(&prints(folder, &arguments)).unwrap();
+    (board["models"].clone(), board["votes"]["rated"].clone())
+}
+
+/// Imports, fits, exports and fits again, wherever the database is.
+fn there_and_back(folder: &Path, place: [&str; 2]) {
+    let place = &place[..];
+    let files = [sample("small_votes.csv"), sample("votes/langya.jsonl"), sample("votes/lmarena_100k.parquet")];
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let import = [&["import", "votes"], &files[..], place].concat();
+    let told = prints(folder, &import);
+    assert!(told.contains("small_votes.csv: 160 votes imported"), "{told}");
+    assert!(told.contains("langya.jsonl: 1 left out: identity_leak"), "{told}");
+    let first = board(folder, place);
+    assert_eq!(first.1, 160 + 3 + 4);
+    let one_by_one: Vec<_> = files.iter().map(|file| board(folder, &["--votes", file]).1.as_u64().unwrap()).collect();
+    assert_eq!(one_by_one, [160, 3, 4]);
+
+    let told = prints(folder, &import);
+    assert_eq!(told.matches("imported before, nothing changed").count(), 3, "{told}");
+    assert_eq!(board(folder, place), first, "the same files twice are the same votes");
+
+    for format in ["jsonl", "csv", "parquet"] {
+        let out = format!("votes.{format}");
+        let export = ["export", "votes", "--format", format, "--out", &out];
+        prints(folder, &[&export, place].concat());
+        assert_eq!(board(folder, &["--votes", &out]).1, first.1, "{format}");
+        // Elo runs in the order of the times in a file, and in that of the import in the database.
+        let strengths = |board: &Value| -> Vec<_> {
+            let models = board.as_array().unwrap().iter();
+            models
+                .map(|model| {
+                    [&model["model"], &model["rating"], &model["lower"], &model["battles"]].map(Value::to_string)
+                })
+                .collect()
+        };
+        assert_eq!(strengths(&board(folder, &["--votes", &out]).0), strengths(&first.0), "{format}");
+        let battles = format!("battles.{format}");
+        prints(folder, &[&["export", "battles", "--format", format, "--out", &battles], place].concat());
+        prints(folder, &[&["export", "leaderboard", "--format", format, "--out", "board"], place].concat());
+    }
+    let battles = std::fs::read_to_string(folder.join("battles.csv")).unwrap();
+    assert!(battles.starts_with("battle_id,judge,stage,model_a,model_b,turn,"), "{battles}");
+    assert_eq!(battles.lines().count(), 1 + 167);
+    let partial = std::fs::read_dir(folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "partial"));
+    assert_eq!(partial.count(), 0);
+}
+
+#[test]
+fn votes_come_in_and_go_out_without_a_changed_number() {
+    let folder = tempfile::tempdir().unwrap();
+    there_and_back(folder.path(), ["--data-dir", "data"]);
+}
+
+#[actix_web::test]
+async fn votes_come_in_and_go_out_of_postgresql() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    there_and_back(folder.path(), ["--database", &database.url]);
+    database.drop().await;
+}
+
+#[test]
+fn nothing_of_a_file_with_a_bad_row_comes_in_unless_it_is_to_be_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = ["--data-dir", "data"];
+    std::fs::write(folder.path().join("bad.csv"), "model_a,model_b,winner\nx,y,A\nx,y,nobody\nx,y,B\n").unwrap();
+    let refused = langya(folder.path(), ["import", "votes", "bad.csv", "--data-dir", "data"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("bad.csv line 3: unknown winner \"nobody\""), "{}", refused.stderr);
+    assert_eq!(board(folder.path(), &place).1, 0);
+    let told = prints(folder.path(), &[&["import", "votes", "bad.csv", "--skip-bad"], &place[..]].concat());
+    assert_eq!(told, "bad.csv: 2 votes imported\nbad.csv: 1 left out: unknown_winner\n");
+    assert_eq!(board(folder.path(), &place).1, 2);
+}
+
+#[test]
+fn a_spreadsheet_gets_no_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sly.csv"), "model_a,model_b,winner\n=1+1,@sum,A\n=1+1,@sum,B\n").unwrap();
+    prints(folder.path(), &["import", "votes", "sly.csv", "--data-dir", "data"]);
+    let fitted = prints(folder.path(), &["fit", "--votes", "sly.csv", "--format", "csv"]);
+    assert!(fitted.contains("\n'=1+1,") && fitted.contains("\n'@sum,"), "{fitted}");
+    let exported = prints(folder.path(), &["export", "votes", "--format", "csv", "--data-dir", "data", "--out", "-"]);
+    assert_eq!(exported.matches(",'=1+1,'@sum,").count(), 2, "{exported}");
+}
