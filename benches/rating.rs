@@ -4,10 +4,10 @@ use divan::Bencher;
 use langya::battle::Outcome;
 use langya::rating::comparison::ComparisonSet;
 use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{LeaderboardOptions, rank};
-use langya::rating::scoring::Scoring;
+use langya::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::rating::scoring::{Scoring, TieRule};
 use langya::rating::tally::Tally;
-use langya::rating::vote_log::VoteLog;
+use langya::rating::vote_log::{Labels, VoteLog};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -61,4 +61,22 @@ fn count(bencher: Bencher, votes: u32) {
 fn elo(bencher: Bencher, votes: u32) {
     let log = simulated(120, votes);
     bencher.bench(|| EloTable::of_log(&log, Scoring::default()));
+}
+
+/// A million votes of 120 models by 20,000 voters, from columns to ranks, by every kind of interval; the bootstrap has
+/// 100 replicates.
+#[divan::bench(args = ["none", "sandwich", "cluster", "bootstrap", "davidson"], sample_count = 5)]
+fn million(bencher: Bencher, kind: &str) {
+    let mut log = simulated(120, 1_000_000);
+    let mut voters = Labels::default();
+    (0..20_000).for_each(|voter| voters.push(Some(&format!("voter-{voter}"))));
+    voters.rows = (0..log.len()).map(|row| voters.rows[row * 7 % 20_000]).collect();
+    log.voters = Some(voters);
+    let mut options = LeaderboardOptions::default();
+    if kind == "davidson" {
+        options.scoring.ties = TieRule::Davidson;
+    } else {
+        options.interval = kind.parse().expect("a kind of interval");
+    }
+    bencher.bench(|| rank_log(&log, &options).expect("the votes can be fitted"));
 }

@@ -11,8 +11,8 @@ pub enum TieRule {
     Half,
     /// Nothing: the vote is left out of the fit and of every count.
     Drop,
-    /// A third outcome whose frequency is fitted with the strengths (Davidson 1970): see [`super::newton`]. Elo, which
-    /// has no such outcome, counts half a win to each side.
+    /// A third outcome whose frequency is fitted with the strengths (Davidson 1970): see [`super::davidson`]. Elo,
+    /// which has no such outcome, counts half a win to each side.
     Davidson,
 }
 

@@ -140,11 +140,14 @@ fn by_label(
 ) -> Result<(), SliceError> {
     let Some(value) = value else { return Ok(()) };
     let labels = labels.ok_or(SliceError::Missing(column))?;
-    let wanted = labels.names.find(value).ok_or_else(|| {
-        let known = some_of(labels.names.as_slice());
-        SliceError::Unknown { column, value: value.clone(), known }
-    })?;
-    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= row == wanted);
+    let names = labels.names.as_slice();
+    // A vote may have several: LMArena's tags, for example, are joined by commas.
+    let wanted: Vec<bool> =
+        names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
+    if !wanted.contains(&true) {
+        return Err(SliceError::Unknown { column, value: value.clone(), known: some_of(names) });
+    }
+    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= wanted.get(row as usize) == Some(&true));
     Ok(())
 }
 

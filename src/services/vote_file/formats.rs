@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::tests::{EVERYTHING, lines_of};
 use super::*;
+use crate::rating::slice::Slice;
 use crate::rating::vote_log::Labels;
 
 fn sample(name: &str) -> PathBuf {
@@ -85,6 +86,8 @@ fn lmarena_100k_is_read_with_its_counts_and_tags() {
     assert_eq!(log.prompt_tokens.as_deref(), Some(&[0, 200, 100, 300][..]));
     check_style(&log);
     check_details(&log);
+    let math = Slice { category: Some("math".into()), ..Slice::default() }.take(log).unwrap();
+    assert_eq!(lines_of(&math), [IN_ORDER[1], IN_ORDER[3]], "a vote may have several tags");
 }
 
 #[test]
