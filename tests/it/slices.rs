@@ -6,18 +6,18 @@ use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
-/// An arena with three votes in English, the last of them after a second turn, and two in Chinese, all on the board.
+/// An arena with three votes in English and two in Chinese, all on the board.
 async fn arena() -> TestArena {
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let arena = TestArena::start(&models).await;
     let mut visitor = arena.visitor().await;
     for (prompt, outcome) in [
-        ("Which of the two is better?", "a"),
-        ("哪一个回答更好一些？", "tie"),
-        ("And which of these two is better?", "b"),
-        ("这两个回答哪个更好？", "a"),
-        ("Please tell me more about yourself.", "both_bad"),
+        ("Which of these two answers do you think is the better one, and why?", "a"),
+        ("请问这两个回答里面哪一个更好一些，为什么呢？", "tie"),
+        ("Could you please explain to me how the weather is forecast?", "b"),
+        ("请给我的邻居写一封关于花园的短信，谢谢。", "a"),
+        ("Please write a short letter to my neighbour about the garden.", "both_bad"),
     ] {
         visitor.ask(prompt).await;
         visitor.until_ready().await;
@@ -39,9 +39,9 @@ async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
     let arena = arena().await;
     for (query, rated) in [
         ("", 5),
-        ("?language=zh", 2),
-        ("?language=en&turns=first", 3),
-        ("?language=zh&ties=drop", 1),
+        ("?language=Chinese", 2),
+        ("?language=English&turns=first", 3),
+        ("?language=Chinese&ties=drop", 1),
         ("?until=2001-01-01", 0),
         ("?until=2999-01-01T00:00:00Z", 5),
         ("?prompts=long", 0),
@@ -71,16 +71,22 @@ async fn the_page_offers_what_there_is_and_shows_what_was_chosen() {
     let arena = arena().await;
     let page = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();
     let whole = page("/leaderboard").await;
-    assert!(whole.contains("<option value=\"zh\">zh (2)</option>") && whole.contains("en (3)"), "{whole}");
+    assert!(
+        whole.contains("<option value=\"Chinese\">Chinese (2)</option>") && whole.contains("English (3)"),
+        "{whole}"
+    );
     assert!(whole.contains("leaderboard.js") && !whole.contains("name=\"category\""), "{whole}");
-    let part = page("/leaderboard?language=zh&ties=&until=").await;
-    assert!(part.contains("<option value=\"zh\" selected>") && part.contains("<b data-part=\"votes\">2</b>"), "{part}");
+    let part = page("/leaderboard?language=Chinese&ties=&until=").await;
+    assert!(
+        part.contains("<option value=\"Chinese\" selected>") && part.contains("<b data-part=\"votes\">2</b>"),
+        "{part}"
+    );
     assert!(!part.contains("leaderboard.js"), "a part does not move: {part}");
-    let link = "/leaderboard/charts?language=zh";
+    let link = "/leaderboard/charts?language=Chinese";
     assert!(part.contains(link), "{part}");
     let charts = page(&format!("{link}&lang=zh")).await;
     assert_eq!(charts.matches("role=\"img\"").count(), 5, "{charts}");
-    assert!(charts.contains("两两胜率") && charts.contains("href=\"/leaderboard?language=zh\""), "{charts}");
+    assert!(charts.contains("两两胜率") && charts.contains("href=\"/leaderboard?language=Chinese\""), "{charts}");
     assert!(!charts.contains("<style") && !charts.contains("http://") && !charts.contains(" style="), "{charts}");
     arena.end().await;
 }
