@@ -57,16 +57,20 @@ pub(super) struct Uncertainty {
     log_nu: Option<f64>,
 }
 
+/// A standard error of a strength that is nothing but rounding.
+const ROUNDING: f64 = 1e-9;
+
 impl Uncertainty {
     /// Nothing is known.
     pub(super) fn unknown(models: usize) -> Self {
         Self { errors: vec![None; models], log_nu: None }
     }
 
-    /// Puts in the variances of the parameters of a block.
+    /// Puts in the variances of the parameters of a block. A variance of nothing is no knowledge: it comes of votes that all
+    /// turned out as the fit has them, such as a single tie of equals.
     pub(super) fn put(&mut self, block: &Block, variances: &DVector<f64>) {
         for (&model, variance) in block.members.iter().zip(variances) {
-            self.errors[model] = Some(variance.sqrt());
+            self.errors[model] = Some(variance.sqrt()).filter(|error| *error > ROUNDING);
         }
         self.log_nu = variances.iter().nth(block.members.len()).map(|variance| variance.sqrt());
     }

@@ -28,7 +28,7 @@ pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOpt
         notes.extend(bridges(board));
     }
     notes.extend(board.bootstrap.and_then(not_finite));
-    notes.extend(one_voter(board));
+    notes.extend(no_interval(board));
     notes
 }
 
@@ -45,16 +45,29 @@ fn ties(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Opt
     })
 }
 
-/// Why there are no intervals by voter.
-fn one_voter(board: &Leaderboard) -> Option<String> {
+/// Why models that are compared with others have no interval.
+fn no_interval(board: &Leaderboard) -> Option<String> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
         board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
     };
     let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
-    (board.interval == IntervalMethod::Cluster && board.models.iter().filter(rated).any(missing)).then(|| {
-        "all votes of a group of models are one voter's, so nothing says how much voters differ: they have no intervals".into()
-    })
+    if !board.models.iter().filter(rated).any(missing) {
+        return None;
+    }
+    match board.interval {
+        IntervalMethod::Cluster => Some(
+            "all votes of a group of models are one voter's, or turned out as the fit has them, so nothing says how much \
+             voters differ: they have no intervals"
+                .into(),
+        ),
+        IntervalMethod::Sandwich => Some(
+            "all votes of a group of models turned out exactly as the fit has them, such as a single tie, so nothing says \
+             how much of it is luck: they have no intervals"
+                .into(),
+        ),
+        IntervalMethod::Bootstrap | IntervalMethod::None => None,
+    }
 }
 
 fn not_finite(report: BootstrapReport) -> Option<String> {

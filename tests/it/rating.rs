@@ -217,6 +217,13 @@ fn only_ties_leave_all_at_the_mean() {
 }
 
 #[test]
+fn votes_that_turn_out_as_the_fit_has_them_give_no_interval_instead_of_one_without_width() {
+    let board = board_of(&log_of(&[("a", "b", Tie, 1)]), &LeaderboardOptions::default());
+    assert!(board.models.iter().all(|model| (model.lower, model.upper, model.standard_error) == (None, None, None)));
+    assert!(board.notes.iter().any(|note| note.contains("such as a single tie")), "{:?}", board.notes);
+}
+
+#[test]
 fn a_perfect_cycle_leaves_all_at_the_mean() {
     let votes = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2)];
     check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
