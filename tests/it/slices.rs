@@ -13,11 +13,11 @@ async fn arena() -> TestArena {
     let arena = TestArena::start(&models).await;
     let mut visitor = arena.visitor().await;
     for (prompt, outcome) in [
-        ("Which of these two answers do you think is the better one, and why?", "a"),
+        ("Which river is the longest on earth, and how do we measure it?", "a"),
         ("请问这两个回答里面哪一个更好一些，为什么呢？", "tie"),
-        ("Could you please explain to me how the weather is forecast?", "b"),
+        ("Which river is the longest on earth, and how do we measure it?", "b"),
         ("请给我的邻居写一封关于花园的短信，谢谢。", "a"),
-        ("Please write a short letter to my neighbour about the garden.", "both_bad"),
+        ("Which river is the longest on earth, and how do we measure it?", "both_bad"),
     ] {
         visitor.ask(prompt).await;
         visitor.until_ready().await;
