@@ -68,8 +68,10 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    // The kept counts are enough for what the server publishes, and most of what can be asked.
-    if leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default() {
+    // Kept counts are enough for what the server publishes, and most of what can be asked. Where there are none, a log is
+    // read faster than it is counted vote by vote.
+    let counts_are_enough = leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default();
+    if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         tally.catch_up(&store, |_, _, _| {}).await?;
         let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
