@@ -1,7 +1,7 @@
 //! How firm an order is: beyond intervals of single ratings, what votes, voters and more votes could change.
 //!
-//! [`insight`] says of every model which places it may truly have ([`places`]) and which it takes when any one voter is
-//! left out ([`voters`]); and of every two neighbours by rating how few votes hold their order ([`swaps`]) and how many
+//! [`insight`] says of every model which places it may truly have (`places`) and which it takes when any one voter is
+//! left out (`voters`); and of every two neighbours by rating how few votes hold their order (`swaps`) and how many
 //! more between the two would settle it ([`votes_to_separate`]). All of it is of the plain Bradley–Terry fit, each
 //! component by itself. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank*
 //! allows for intervals.
