@@ -442,6 +442,6 @@ mod tests {
         assert_eq!(settings.server.trusted_proxies.len(), 2);
         assert_eq!(settings.server.metrics_allow, []);
         assert_eq!((settings.redis.prefix.as_str(), settings.storage.data_dir.to_str()), ("123", Some("true")));
-        assert_eq!(settings.pairing.elo_width, 80.0);
+        assert_eq!(settings.pairing.elo_width.to_bits(), 80f64.to_bits());
     }
 }
