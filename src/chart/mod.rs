@@ -38,5 +38,12 @@ pub enum Setting {
     File,
 }
 
+/// The title of a chart, as XML text.
+#[must_use]
+pub fn title(svg: &str) -> &str {
+    let title = svg.split_once("-title\">").and_then(|(_, rest)| rest.split_once("</title>"));
+    title.map_or("", |(title, _)| title)
+}
+
 #[cfg(test)]
 mod tests;

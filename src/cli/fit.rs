@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use console::Term;
 
 use super::charts::{self, ChartsError};
+use super::insight_table::insight_table;
 use super::slice_flags::SliceFlags;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
@@ -18,6 +19,7 @@ use crate::config::{Environment, StorageSettings};
 use crate::rating::FitError;
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::bradley_terry::Direction;
+use crate::rating::insight::{Insight, InsightOptions, insight};
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{
     Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
@@ -66,8 +68,10 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    // The kept counts are enough for what the server publishes, and most of what can be asked.
-    if leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default() {
+    // Kept counts are enough for what the server publishes, and most of what can be asked. Where there are none, a log is
+    // read faster than it is counted vote by vote.
+    let counts_are_enough = leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default();
+    if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         tally.catch_up(&store, |_, _, _| {}).await?;
         let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
@@ -129,6 +133,12 @@ pub struct FitOptions {
     /// With JSON: also the matrices of wins, votes and predicted wins of every pair
     #[arg(long)]
     pub matrices: bool,
+    /// Rate with the looks of the replies held equal: length, headings, lists and bold, whose effects are shown
+    #[arg(long)]
+    pub style: bool,
+    /// Also tell how firm the order is: possible places, and which votes, voters or further votes would change it
+    #[arg(long)]
+    pub insight: bool,
     /// Also draw charts, as SVG files in this folder
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -185,6 +195,7 @@ impl FitOptions {
             min_votes: self.min_votes,
             anchor: self.anchor.as_deref().map(parse_anchor).transpose()?,
             matrices: self.matrices,
+            style: self.style,
             ..LeaderboardOptions::default()
         })
     }
@@ -192,7 +203,8 @@ impl FitOptions {
     /// The columns that the fit reads beside models and outcome.
     fn wanted(&self) -> Wanted {
         let mut wanted = Wanted {
-            voters: self.interval == IntervalMethod::Cluster,
+            voters: self.interval == IntervalMethod::Cluster || self.insight,
+            style: self.style,
             pair_probabilities: self.reweight == Reweight::PairProbability,
             seconds: self.charts.is_some(),
             ..Wanted::default()
@@ -232,10 +244,28 @@ fn rank_and_draw(
     if !kept.is_empty() {
         board.notes.insert(0, format!("only votes with {}", kept.join(" and ")));
     }
+    if options.insight {
+        board.insight = Some(look_into(&log, leaderboard_options)?);
+    }
     if let Some(folder) = &options.charts {
         charts::write(folder, &board, &log, leaderboard_options)?;
     }
     Ok(board)
+}
+
+fn look_into(log: &VoteLog, options: &LeaderboardOptions) -> Result<Insight, FitError> {
+    if options.method == Method::Elo || options.style || options.reweight != Reweight::None {
+        return Err(FitError::PlainInsight);
+    }
+    let bar = progress::bar("looking into the order (per mille)");
+    let asked = InsightOptions { scoring: options.scoring, confidence: options.confidence };
+    let found = insight(log, asked, |share| {
+        bar.set_length(1000);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
+        bar.set_position((1000.0 * share) as u64);
+    });
+    bar.finish_and_clear();
+    found
 }
 
 /// The leaderboard as text in the format that the options name.
@@ -325,9 +355,15 @@ fn table(board: &Leaderboard, screen: Option<usize>) -> String {
             text.push('\n');
         }
     }
+    for effect in &board.style {
+        let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
+        writeln!(text, "style: {} {coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds a deviation", effect.feature)
+            .expect("a String takes what is written");
+    }
     for note in &board.notes {
         writeln!(text, "note: {}", printable(note)).expect("a String takes what is written");
     }
+    text.extend(board.insight.as_ref().map(insight_table));
     text
 }
 
@@ -420,7 +456,7 @@ fn width(text: &str) -> usize {
 }
 
 /// Control characters of a name could steer the terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
@@ -540,6 +576,19 @@ mod tests {
         let text = run("model_a,model_b,winner\nx=y,z,tie\n", &["--format=json", "--anchor", "x=y=1500"]).unwrap();
         let board: Leaderboard = serde_json::from_str(&text).unwrap();
         assert!(board.models.iter().all(|model| (model.rating - 1500.0).abs() < 1e-9), "{board:?}");
+    }
+
+    #[test]
+    fn insight_stands_under_the_table() {
+        let votes = "model_a,model_b,winner\na,b,A\na,b,A\na,b,A\na,b,B\n";
+        let text = run(votes, &["--insight"]).unwrap();
+        let (_, insight) = text.split_once("\n\n").unwrap();
+        insta::assert_snapshot!(insight, @r"
+        how firm the order is, at 0.95 confidence
+        place  possible  without a voter  votes to swap with next  to separate from next  model
+            1       1–2                –                        3                     13  a
+            2       1–2                –                        –                      –  b
+        ");
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod charts;
 pub mod export;
 pub mod fit;
 pub mod import;
+mod insight_table;
 pub mod models;
 mod progress;
 pub mod serve;

@@ -46,8 +46,8 @@ pub struct SimulateOptions {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     voter_spread: f64,
     /// Effects of length, headings, lists and bold: log odds of one standard deviation more
-    #[arg(long, value_name = "L,H,L,B", num_args = 4, value_delimiter = ',', allow_negative_numbers = true)]
-    style: Option<Vec<f64>>,
+    #[arg(long, value_name = "L,H,L,B", value_parser = parse_effects, allow_hyphen_values = true)]
+    style: Option<[f64; 4]>,
     /// Who meets whom
     #[arg(long, value_name = "uniform|zipf|close", default_value = "uniform")]
     pairing: PairingPolicy,
@@ -74,7 +74,6 @@ pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
 
 impl SimulateOptions {
     fn simulation(&self) -> SimulationOptions {
-        let style = self.style.as_deref().and_then(|effects| effects.try_into().ok()).unwrap_or_default();
         SimulationOptions {
             models: self.models,
             seed: self.seed,
@@ -83,10 +82,15 @@ impl SimulateOptions {
             both_bad: self.both_bad,
             voters: self.voters,
             voter_spread: self.voter_spread,
-            style,
+            style: self.style.unwrap_or_default(),
             pairing: self.pairing,
         }
     }
+}
+
+fn parse_effects(text: &str) -> Result<[f64; 4], &'static str> {
+    let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<f64>>>();
+    numbers.and_then(|numbers| numbers.try_into().ok()).ok_or("write four numbers, for example 0.3,0,-0.1,0")
 }
 
 fn format_of(path: &Path) -> Result<SimulationFormat, BadInput> {
@@ -118,4 +122,17 @@ fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Resu
         let _ = std::fs::remove_file(&partial);
         BadInput(format!("cannot write {}: {error}; choose another file", path.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_four_numbers() {
+        assert_eq!(parse_effects("0.3, 0,-0.1,0"), Ok([0.3, 0.0, -0.1, 0.0]));
+        for text in ["", "0.3", "1,2,3", "1,2,3,4,5", "a,b,c,d"] {
+            assert_eq!(parse_effects(text), Err("write four numbers, for example 0.3,0,-0.1,0"), "{text:?}");
+        }
+    }
 }

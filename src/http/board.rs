@@ -1,18 +1,77 @@
 //! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
 
+use std::sync::Arc;
+
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
-use super::pages::Language;
+use super::asked::Asked;
+use super::error::PageError;
+use super::pages::charts::{ChartView, ChartsView};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
+use super::pages::{self, Language};
 use crate::app::AppState;
 use crate::battle::ModelId;
-use crate::rating::leaderboard::RankedModel;
+use crate::chart::heat::Shown;
+use crate::chart::{self, Setting};
+use crate::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::services::models::Models;
+use crate::services::studies::{Question, Study};
 
-/// `GET /leaderboard`
-pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    leaderboard::leaderboard(&request, &view(&app))
+/// `GET /leaderboard`: as it is now, or of the votes that the address asks for.
+///
+/// # Errors
+/// [`PageError`] where it asks for what cannot be.
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let asked = Asked::of(request.query_string())?;
+    let question = asked.question()?;
+    let view = if question.is_plain() {
+        view(&app)
+    } else {
+        let study = answer(&app, &question).await?;
+        // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
+        let as_of_ms = question.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
+        LeaderboardView { as_of_ms, asked, ..shown(&app, &study.board) }
+    };
+    Ok(leaderboard::leaderboard(&request, &view))
+}
+
+/// `GET /leaderboard/charts`
+///
+/// # Errors
+/// As [`page`].
+pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let asked = Asked::of(request.query_string())?;
+    let study = answer(&app, &asked.question()?).await?;
+    let language = Language::of(&request);
+    let frame = chart::Frame { language: language.into(), setting: Setting::Page };
+    let named = |model: &RankedModel| {
+        let card = app.models.card(&ModelId::new(&model.model));
+        RankedModel { model: card.name, ..model.clone() }
+    };
+    let models: Vec<RankedModel> = study.board.models.iter().map(named).collect();
+    let names: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
+    let mut traces = chart::history::traces(&study.board.models, &study.history);
+    for trace in &mut traces {
+        trace.name = app.models.card(&ModelId::new(&trace.name)).name;
+    }
+    let mut charts = vec![
+        chart::forest::draw(&models, study.board.confidence, frame),
+        chart::history::draw(&traces, frame),
+        study.pairs.draw(Shown::Wins, &names, frame),
+        study.pairs.draw(Shown::Counts, &names, frame),
+        study.pairs.draw(Shown::Predicted, &names, frame),
+    ];
+    if !study.board.style.is_empty() {
+        charts.push(chart::style::draw(&study.board.style, frame));
+    }
+    let charts = charts.into_iter().map(|svg| ChartView { label: chart::title(&svg).to_owned(), svg }).collect();
+    Ok(pages::charts::charts(&request, &ChartsView { votes: study.board.votes.rated, query: asked.query(), charts }))
+}
+
+/// What came of a question, with the votes of the latest leaderboard or a few less.
+pub(super) async fn answer(app: &AppState, question: &Question) -> Result<Arc<Study>, PageError> {
+    Ok(app.studies.answer(question, app.standings.latest().last_vote_seq).await?)
 }
 
 #[derive(Serialize)]
@@ -34,11 +93,16 @@ pub(super) fn frame(app: &AppState, language: Language) -> String {
 
 fn view(app: &AppState) -> LeaderboardView {
     let standing = app.standings.latest();
+    LeaderboardView { as_of_ms: standing.fitted_at.map(|time| time.0), ..shown(app, &standing.board) }
+}
+
+fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
-        as_of_ms: standing.fitted_at.map(|time| time.0),
-        votes: standing.board.votes.rated,
-        notes: standing.board.notes.clone(),
-        rows: standing.board.models.iter().map(|model| row(model, &app.models)).collect(),
+        votes: board.votes.rated,
+        notes: board.notes.clone(),
+        rows: board.models.iter().map(|model| row(model, &app.models)).collect(),
+        facets: app.standings.facets(),
+        ..LeaderboardView::default()
     }
 }
 

@@ -3,6 +3,8 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::services::studies::StudyError;
+
 /// Why a request gets no page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -18,6 +20,12 @@ pub enum PageError {
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
     Draining,
+    /// Something else is asked than can be.
+    #[error("{0}")]
+    Question(String),
+    /// The leaderboard that was asked for could not be made.
+    #[error("{}", if let StudyError::Busy | StudyError::Slice(_) = .0 { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    Study(#[from] StudyError),
     /// A page could not be written.
     #[error("the page could not be written: try again")]
     Template(#[from] askama::Error),
@@ -27,14 +35,15 @@ impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
-            Self::NotAWebsocket => StatusCode::BAD_REQUEST,
-            Self::Full | Self::Draining => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
+            Self::Study(StudyError::Slice(_)) => StatusCode::NOT_FOUND,
+            Self::Full | Self::Draining | Self::Study(StudyError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Template(_) | Self::Study(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
     fn error_response(&self) -> HttpResponse {
-        if let Self::Template(_) = self {
+        if self.status_code() == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = ?self, "a request failed");
         }
         HttpResponse::build(self.status_code()).content_type("text/plain; charset=utf-8").body(format!("{self}\n"))

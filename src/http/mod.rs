@@ -2,6 +2,7 @@
 
 mod address;
 mod api;
+pub mod asked;
 mod board;
 mod connections;
 mod draining;
@@ -31,6 +32,7 @@ fn routes(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(pages::battle::battle).route(web::head().to(pages::battle::battle)))
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
+        .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))

@@ -14,11 +14,13 @@ use super::cluster::cluster;
 use super::comparison::ComparisonSet;
 use super::davidson;
 use super::elo::EloTable;
+use super::insight::Insight;
 use super::interval::{ConfidenceLevel, Ends, Intervals, joint_sandwich};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::notes::notes;
 use super::placing::{Placed, move_to_anchor, place};
 use super::scoring::{Scoring, TieRule};
+use super::style::hold_equal;
 use super::tally::{TalliedModel, Tally};
 use super::vote_log::VoteLog;
 use super::weighting::{Reweight, weigh};
@@ -113,6 +115,8 @@ pub struct LeaderboardOptions {
     pub excluded: BTreeMap<String, u64>,
     /// Whether the leaderboard is to hold [`Matrices`].
     pub matrices: bool,
+    /// Whether ratings are to be those with the looks of the replies held equal.
+    pub style: bool,
 }
 
 impl Default for LeaderboardOptions {
@@ -128,6 +132,7 @@ impl Default for LeaderboardOptions {
             anchor: None,
             excluded: BTreeMap::new(),
             matrices: false,
+            style: false,
         }
     }
 }
@@ -171,6 +176,9 @@ pub struct Leaderboard {
     /// Every pair in numbers, where asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrices: Option<Matrices>,
+    /// How firm the order is, where asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insight: Option<Insight>,
 }
 
 /// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).
@@ -309,7 +317,12 @@ fn rank_tally(
         Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval),
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
+    let styled = match options.style {
+        true => Some(hold_equal(log, &tally, &fit, &weights, options)?),
+        false => None,
+    };
     let (intervals, bootstrap) = match interval {
+        _ if styled.is_some() => (Intervals::none(0), None),
         IntervalMethod::Sandwich => (joint_sandwich(&tally, &fit)?.around(&fit, options.confidence), None),
         IntervalMethod::Cluster => {
             let log = log.ok_or(FitError::NoVoters)?;
@@ -324,7 +337,16 @@ fn rank_tally(
         }
         IntervalMethod::None => (Intervals::none(tally.models.len()), None),
     };
+    let intervals = styled.as_ref().map_or(intervals, |styled| styled.intervals.clone());
+    // The limit of an unbounded model is that of the fit without style: its votes tell nothing of style.
     let mut placed = place(&tally, &fit, &intervals, options.confidence)?;
+    let (fit, effects, style_notes) = match styled {
+        Some(styled) => (styled.fit, styled.effects, styled.notes),
+        None => (fit, Vec::new(), Vec::new()),
+    };
+    for (placed, strength) in placed.iter_mut().zip(fit.strengths()) {
+        placed.rating = strength.map_or(placed.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
+    }
     if let Some(anchor) = &options.anchor {
         move_to_anchor(&mut placed, &tally, anchor)?;
     }
@@ -342,15 +364,17 @@ fn rank_tally(
         votes: count_votes(&tally, options),
         components: fit.components,
         models,
-        style: Vec::new(),
+        style: effects,
         bridges: fit.bridges.iter().map(named).collect(),
         notes: Vec::new(),
         reweight: options.reweight,
         davidson: tie_effect(&fit, &intervals),
         bootstrap,
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &placed, &order)),
+        insight: None,
     };
     board.notes = notes(&tally, &board, options);
+    board.notes.extend(style_notes);
     Ok(board)
 }
 

@@ -79,6 +79,11 @@ pub enum FitError {
     /// A bootstrap of votes that weigh differently within a pair.
     #[error("bootstrap intervals cannot allow for weights by pair probability: use sandwich or cluster intervals")]
     WeightedBootstrap,
+    /// Style control beside options that it does not go with.
+    #[error(
+        "style control is of Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval bootstrap"
+    )]
+    StyleOptions,
     /// Insight into a fit that it does not know.
     #[error(
         "insight is of plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"

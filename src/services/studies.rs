@@ -4,10 +4,10 @@
 //! that visitors cannot make the arena fit all day: the cost is bounded however many ask, and whatever for.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::leaderboard::leaderboard_options;
@@ -28,8 +28,10 @@ use crate::storage::{Store, VoteRange};
 const KEPT: usize = 48;
 /// How long one is shown although there are newer votes, at least.
 const FRESH: Duration = Duration::from_secs(60);
-/// How many times longer than its fit took one is shown at least, so that fits never take more than a tenth of a core.
+/// How many times longer than its fit took one is shown at least.
 const FRESH_TIMES: u32 = 10;
+/// How many times longer than a fit took no other one is begun, so that all of them take a fifth of a core at the most.
+const REST_TIMES: u32 = 4;
 /// Longest wait for the fits of others.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Moments of the history.
@@ -91,8 +93,17 @@ pub enum StudyError {
 pub struct Studies {
     store: Store,
     settings: CurrentSettings,
-    kept: Mutex<VecDeque<Kept>>,
-    gate: Semaphore,
+    kept: std::sync::Mutex<VecDeque<Kept>>,
+    gate: Mutex<Gate>,
+}
+
+/// One fit at a time.
+#[derive(Debug)]
+struct Gate {
+    /// When the next may begin.
+    opens: Instant,
+    /// How long the latest took.
+    cost: Duration,
 }
 
 #[derive(Debug)]
@@ -107,7 +118,12 @@ impl Studies {
     /// Nothing has been asked yet.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings) -> Self {
-        Self { store, settings, kept: Mutex::default(), gate: Semaphore::new(1) }
+        Self {
+            store,
+            settings,
+            kept: std::sync::Mutex::default(),
+            gate: Mutex::new(Gate { opens: Instant::now(), cost: Duration::ZERO }),
+        }
     }
 
     /// The leaderboard of a question: as it is with the vote `last_seq`, or a little older.
@@ -119,15 +135,18 @@ impl Studies {
         if let Some(study) = self.find(question, &options, last_seq) {
             return Ok(study);
         }
-        let permit = tokio::time::timeout(PATIENCE, self.gate.acquire()).await;
-        let _one_at_a_time = permit.ok().and_then(Result::ok).ok_or(StudyError::Busy)?;
+        let mut gate = tokio::time::timeout(PATIENCE, self.pass()).await.map_err(|_| StudyError::Busy)?;
         // Somebody may have asked the same meanwhile.
         if let Some(study) = self.find(question, &options, last_seq) {
             return Ok(study);
         }
         let started = Instant::now();
+        // Whoever asked may be gone before the end; then this is how long the others wait.
+        gate.opens = started + gate.cost * (1 + REST_TIMES);
         let study = Arc::new(self.fit(question, options.clone()).await?);
-        let fresh = FRESH.max(started.elapsed() * FRESH_TIMES);
+        gate.cost = started.elapsed();
+        gate.opens = Instant::now() + gate.cost * REST_TIMES;
+        let fresh = FRESH.max(gate.cost * FRESH_TIMES);
         self.keep(Kept {
             question: question.clone(),
             options,
@@ -135,6 +154,12 @@ impl Studies {
             fresh_until: Instant::now() + fresh,
         });
         Ok(study)
+    }
+
+    async fn pass(&self) -> tokio::sync::MutexGuard<'_, Gate> {
+        let gate = self.gate.lock().await;
+        tokio::time::sleep_until(gate.opens).await;
+        gate
     }
 
     fn options(&self, question: &Question) -> Result<LeaderboardOptions, FitError> {

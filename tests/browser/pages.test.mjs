@@ -61,7 +61,16 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [1440, 390]) {
       const options = { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" };
-      for (const path of ["/leaderboard", "/about", "/nothing-here", "/", "/?lang=zh"]) {
+      for (const path of [
+        "/leaderboard",
+        "/leaderboard?turns=first&ties=drop",
+        "/leaderboard/charts",
+        "/leaderboard/charts?lang=zh",
+        "/about",
+        "/nothing-here",
+        "/",
+        "/?lang=zh",
+      ]) {
         const page = await arrive(path, options);
         await assertAccessible(page, `${path} ${colorScheme} ${width}`);
         await page.context().close();
@@ -84,7 +93,7 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
 
 test("targets are at least 44 pixels and nothing scrolls sideways on a phone", async () => {
   await playBattle(await arrive("/"));
-  for (const path of ["/", "/leaderboard", "/about"]) {
+  for (const path of ["/", "/leaderboard", "/leaderboard/charts", "/about"]) {
     const page = await arrive(path, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     if (path === "/leaderboard") await page.locator("tbody tr").first().waitFor();
     const small = await page.locator("button:visible, nav a:visible, .tools a:visible, .button:visible").evaluateAll((all) =>
@@ -94,6 +103,20 @@ test("targets are at least 44 pixels and nothing scrolls sideways on a phone", a
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
     page.assertQuiet();
   }
+});
+
+test("a part of the votes is chosen by keyboard and leads to its charts", async () => {
+  await playBattle(await arrive("/"));
+  const page = await arrive("/leaderboard");
+  await page.getByLabel("Turns").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("button", { name: "Show" }).press("Enter");
+  await page.waitForURL(/turns=first/);
+  assert.equal(await page.getByLabel("Turns").inputValue(), "first");
+  await page.getByRole("link", { name: "Charts" }).click();
+  assert.equal(await page.getByRole("img").count(), 5);
+  assert.match(await page.getByRole("img").first().getAttribute("aria-labelledby"), /forest-title/);
+  page.assertQuiet();
 });
 
 test("the browser's language is taken, and another one can be chosen and stays", async () => {

@@ -36,6 +36,7 @@ mod redis_bus;
 mod reload;
 mod shared_limits;
 mod shared_rests;
+mod slices;
 mod storage;
 mod style;
 mod support;

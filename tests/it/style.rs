@@ -6,6 +6,8 @@ use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::rating::bradley_terry::{Fit, Standing, fit};
 use langya::rating::comparison::{ComparisonSet, Scoring, Tally};
 use langya::rating::interval::sandwich;
+use langya::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
+use langya::rating::scoring::TieRule;
 use langya::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
 use langya::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
 use langya::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
@@ -338,4 +340,54 @@ fn no_votes_and_no_columns_have_their_answers() {
     assert!(matches!(fit_style(&log, &tally, &plain, options), Err(FitError::NoVoters)));
     log.style = None;
     assert!(matches!(fit_style(&log, &tally, &plain, StyleOptions::default()), Err(FitError::NoStyle)));
+}
+
+// ---------------------------------------------------------------------------------------------- on the leaderboard
+
+#[test]
+fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
+    let mut votes = ordinary();
+    votes.push(("first", "a", AWins, length([2, 5])));
+    let log = log_of(
+        votes
+            .into_iter()
+            .map(|(a, b, outcome, [tokens, headings, lists, _])| (a, b, outcome, [tokens, headings, lists, NONE])),
+    );
+    let (tally, styled) = styled(&log, StyleErrors::Votes);
+    let plain = rank_log(&log, &LeaderboardOptions::default()).unwrap();
+    let board = rank_log(&log, &LeaderboardOptions { style: true, ..LeaderboardOptions::default() }).unwrap();
+    for (place, model) in tally.models.iter().enumerate() {
+        let line = board.models.iter().find(|line| line.model == model.name).unwrap();
+        let Some(strength) = strength(&styled.fit, place) else {
+            let without = plain.models.iter().find(|line| line.model == model.name).unwrap();
+            assert_eq!((line.unbounded, line.rating.to_bits()), (without.unbounded, without.rating.to_bits()));
+            continue;
+        };
+        let error = POINTS_PER_STRENGTH * styled.errors[place].unwrap();
+        near(line.rating, CENTRE + POINTS_PER_STRENGTH * strength, 1e-9, &model.name);
+        near(line.lower.unwrap(), line.rating - Z * error, 1e-9, "lower");
+        near(line.upper.unwrap(), line.rating + Z * error, 1e-9, "upper");
+    }
+    assert_eq!(board.style.iter().map(|effect| effect.feature.as_str()).collect::<Vec<_>>(), FEATURES[..3]);
+    for (shown, effect) in board.style.iter().zip(&styled.effects) {
+        near(shown.coefficient, effect.coefficient, 1e-12, effect.feature);
+        near(shown.upper - shown.lower, 2.0 * Z * effect.error.unwrap(), 1e-12, effect.feature);
+    }
+    assert!(board.notes.iter().any(|note| note.contains("same difference in bold")), "{:?}", board.notes);
+}
+
+#[test]
+fn style_is_refused_beside_what_it_does_not_go_with() {
+    let log = log_of(ordinary());
+    let styled = LeaderboardOptions { style: true, ..LeaderboardOptions::default() };
+    let davidson = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
+    for options in [
+        LeaderboardOptions { method: Method::Elo, ..styled.clone() },
+        LeaderboardOptions { interval: IntervalMethod::Bootstrap, ..styled.clone() },
+        LeaderboardOptions { scoring: davidson, ..styled.clone() },
+    ] {
+        assert!(matches!(rank_log(&log, &options), Err(FitError::StyleOptions)), "{options:?}");
+    }
+    let bare = VoteLog { style: None, ..log };
+    assert!(matches!(rank_log(&bare, &styled), Err(FitError::NoStyle)));
 }

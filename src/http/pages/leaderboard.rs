@@ -1,12 +1,17 @@
 //! The leaderboard page. Its rows are one template, used for the page and for the live changes over the websocket, so
 //! that both cannot differ.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::strings::Strings;
+use super::strings::{LeaderboardStrings, Strings};
 use super::{Language, Page, Section, respond};
+use crate::http::asked::Asked;
+use crate::services::vote_tally::Facets;
 
 /// A leaderboard as it is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +24,59 @@ pub struct LeaderboardView {
     pub notes: Vec<String>,
     /// The models, best first.
     pub rows: Vec<LeaderboardRow>,
+    /// Which votes are in it.
+    pub asked: Asked,
+    /// What can be asked.
+    pub facets: Arc<Facets>,
+}
+
+impl LeaderboardView {
+    /// Whether it is the leaderboard of all votes, which moves with them.
+    fn is_live(&self) -> bool {
+        self.asked == Asked::default()
+    }
+
+    /// The lists to choose from, without those that offer no choice.
+    fn fields(&self, words: &LeaderboardStrings) -> Vec<Field> {
+        let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
+        let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
+            facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
+        };
+        let asked = &self.asked;
+        [
+            ("language", words.language, &asked.language, counted(&self.facets.languages)),
+            ("category", words.category, &asked.category, counted(&self.facets.categories)),
+            ("intent", words.intent, &asked.intent, counted(&self.facets.intents)),
+            (
+                "turns",
+                words.turns,
+                &asked.turns,
+                vec![fixed("first", words.turns_first), fixed("multi", words.turns_multi)],
+            ),
+            ("prompts", words.prompts, &asked.prompts, vec![fixed("long", words.prompts_long)]),
+            ("ties", words.ties, &asked.ties, vec![fixed("drop", words.ties_drop)]),
+        ]
+        .into_iter()
+        .filter(|(.., choices)| !choices.is_empty())
+        .map(|(name, label, chosen, choices)| {
+            let choice = |(value, label)| Choice { chosen: value == *chosen, value, label };
+            Field { name, label, choices: choices.into_iter().map(choice).collect() }
+        })
+        .collect()
+    }
+}
+
+/// A list to choose from.
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    choices: Vec<Choice>,
+}
+
+struct Choice {
+    value: String,
+    label: String,
+    chosen: bool,
 }
 
 /// A model on the leaderboard.

@@ -5,6 +5,7 @@
 
 pub mod about;
 pub mod battle;
+pub mod charts;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;
@@ -34,11 +35,15 @@ pub(crate) struct Page {
     pub(crate) language: Language,
     pub(crate) section: Section,
     path: String,
+    /// The rest of the address, so that another language shows the same.
+    query: String,
 }
 
 impl Page {
     pub(crate) fn new(request: &HttpRequest, section: Section) -> Self {
-        Self { language: Language::of(request), section, path: request.path().to_owned() }
+        let others = request.query_string().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang="));
+        let query = others.map(|pair| format!("{pair}&")).collect();
+        Self { language: Language::of(request), section, path: request.path().to_owned(), query }
     }
 
     pub(crate) fn t(&self) -> &'static Strings {
@@ -47,7 +52,7 @@ impl Page {
 
     /// The address of this page in another language.
     pub(crate) fn in_language(&self, language: &Language) -> String {
-        format!("{}?lang={}", self.path, language.code())
+        format!("{}?{}lang={}", self.path, self.query, language.code())
     }
 
     pub(crate) fn is(&self, section: Section) -> bool {

@@ -57,6 +57,7 @@ fn view() -> LeaderboardView {
         votes: 80,
         notes: vec!["a note".into()],
         rows: vec![row, other],
+        ..LeaderboardView::default()
     }
 }
 

@@ -10,12 +10,14 @@
 //! β is. The components share β, which all of their votes fit together. A feature whose effect the votes cannot tell,
 //! because it is constant, follows from the others or decides every vote, is left out and a note says so.
 
+mod board;
 mod errors;
 mod features;
 mod loss;
 
 use nalgebra::{DMatrix, DVector};
 
+pub(super) use board::hold_equal;
 pub use features::FEATURES;
 
 use super::FitError;

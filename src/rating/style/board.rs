@@ -1,0 +1,76 @@
+//! Style control as the leaderboard asks for it.
+
+use super::super::FitError;
+use super::super::bradley_terry::Fit;
+use super::super::interval::{ConfidenceLevel, Ends, Intervals};
+use super::super::leaderboard::{IntervalMethod, LeaderboardOptions, Method, StyleEffect};
+use super::super::scoring::{Scoring, TieRule};
+use super::super::tally::Tally;
+use super::super::vote_log::VoteLog;
+use super::super::weighting::Weights;
+use super::{Effect, StyleErrors, StyleOptions, fit_style};
+
+/// What a leaderboard shows of a fit with style held equal.
+pub(in super::super) struct StyledBoard {
+    pub(in super::super) fit: Fit,
+    pub(in super::super) intervals: Intervals,
+    pub(in super::super) effects: Vec<StyleEffect>,
+    pub(in super::super) notes: Vec<String>,
+}
+
+/// Fits with style what was fitted as `plain` without it.
+///
+/// # Errors
+/// [`FitError::StyleOptions`] where style control does not go with the other options, and those of [`fit_style`].
+pub(in super::super) fn hold_equal(
+    log: Option<&VoteLog>,
+    tally: &Tally,
+    plain: &Fit,
+    weights: &Weights,
+    options: &LeaderboardOptions,
+) -> Result<StyledBoard, FitError> {
+    let errors = match options.interval {
+        _ if options.method == Method::Elo || options.scoring.ties == TieRule::Davidson => {
+            return Err(FitError::StyleOptions);
+        }
+        IntervalMethod::Bootstrap => return Err(FitError::StyleOptions),
+        IntervalMethod::Cluster => StyleErrors::Voters,
+        // Effects have intervals even where ratings have none.
+        IntervalMethod::Sandwich | IntervalMethod::None => StyleErrors::Votes,
+    };
+    let log = log.ok_or(FitError::NoStyle)?;
+    let weights = weights_of(log, tally, weights, options.scoring);
+    let options_of_style = StyleOptions { scoring: options.scoring, errors, weights: weights.as_deref() };
+    let styled = fit_style(log, tally, plain, options_of_style)?;
+    let shown = options.interval != IntervalMethod::None;
+    let around = |(at, error): (f64, f64)| ends(at, error, options.confidence);
+    let strengths = styled.fit.strengths().zip(&styled.errors);
+    let strengths = strengths.map(|(strength, error)| strength.zip(*error).filter(|_| shown).map(around)).collect();
+    let effects = styled.effects.iter().filter_map(|effect| shown_effect(effect, options.confidence)).collect();
+    Ok(StyledBoard { fit: styled.fit, intervals: Intervals { strengths, log_nu: None }, effects, notes: styled.notes })
+}
+
+fn ends(at: f64, error: f64, level: ConfidenceLevel) -> Ends {
+    let margin = level.z() * error;
+    Ends { lower: at - margin, upper: at + margin, error: Some(error) }
+}
+
+fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> {
+    let Ends { lower, upper, .. } = ends(effect.coefficient, effect.error?, level);
+    Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
+}
+
+/// The weight of every row of the log; none where all are alike.
+fn weights_of(log: &VoteLog, tally: &Tally, weights: &Weights, scoring: Scoring) -> Option<Vec<f64>> {
+    if *weights == Weights::Equal {
+        return None;
+    }
+    let mut places = vec![0; log.models.as_slice().len()];
+    tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = place);
+    let place = |model: u32| places[model as usize];
+    let weight = |row: usize| match scoring.counts(log.outcomes[row]) {
+        true => weights.of_vote(row, place(log.a[row]), place(log.b[row])),
+        false => 0.0,
+    };
+    Some((0..log.len()).map(weight).collect())
+}

@@ -1,0 +1,92 @@
+//! Leaderboards of a part of the votes and of past moments, as pages and as JSON.
+
+use serde_json::Value;
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::get;
+
+/// An arena with three votes in English and two in Chinese, all on the board.
+async fn arena() -> TestArena {
+    let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
+    let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
+    let arena = TestArena::start(&models).await;
+    let mut visitor = arena.visitor().await;
+    for (prompt, outcome) in [
+        ("Which river is the longest on earth, and how do we measure it?", "a"),
+        ("请问这两个回答里面哪一个更好一些，为什么呢？", "tie"),
+        ("Which river is the longest on earth, and how do we measure it?", "b"),
+        ("请给我的邻居写一封关于花园的短信，谢谢。", "a"),
+        ("Which river is the longest on earth, and how do we measure it?", "both_bad"),
+    ] {
+        visitor.ask(prompt).await;
+        visitor.until_ready().await;
+        assert_eq!(visitor.vote(outcome).await["type"], "revealed");
+    }
+    let mut changes = arena.app.standings.changes();
+    changes.wait_for(|standing| standing.last_vote_seq == 5).await.unwrap();
+    arena
+}
+
+async fn board(arena: &TestArena, query: &str) -> (u16, Value, String) {
+    let response = get(&format!("{}/api/v1/leaderboard{query}", arena.url)).await;
+    let (status, text) = (response.status().as_u16(), response.text().await.unwrap());
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null), text)
+}
+
+#[actix_web::test]
+async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
+    let arena = arena().await;
+    for (query, rated) in [
+        ("", 5),
+        ("?language=Chinese", 2),
+        ("?language=English&turns=first", 3),
+        ("?language=Chinese&ties=drop", 1),
+        ("?until=2001-01-01", 0),
+        ("?until=2999-01-01T00:00:00Z", 5),
+        ("?prompts=long", 0),
+        ("?turns=multi", 0),
+    ] {
+        let (status, board, text) = board(&arena, query).await;
+        assert_eq!((status, board["votes"]["rated"].as_u64()), (200, Some(rated)), "{query}: {text}");
+    }
+    let (_, whole, _) = board(&arena, "").await;
+    let (_, same, _) = board(&arena, "?until=2999-01-01").await;
+    assert_eq!(whole["models"], same["models"], "an exact fit of the same votes");
+    for (query, status, said) in [
+        ("?language=xx", 404, "\"xx\""),
+        ("?turns=7", 400, "first or multi"),
+        ("?until=soon", 400, "2026-11-21"),
+        ("?ties=drop&ties=drop", 400, "once"),
+    ] {
+        let (refused, _, text) = board(&arena, query).await;
+        assert_eq!(refused, status, "{query}: {text}");
+        assert!(text.contains(said), "{query}: {text}");
+    }
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn the_page_offers_what_there_is_and_shows_what_was_chosen() {
+    let arena = arena().await;
+    let page = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();
+    let whole = page("/leaderboard").await;
+    assert!(
+        whole.contains("<option value=\"Chinese\">Chinese (2)</option>") && whole.contains("English (3)"),
+        "{whole}"
+    );
+    assert!(whole.contains("leaderboard.js") && !whole.contains("name=\"category\""), "{whole}");
+    let part = page("/leaderboard?language=Chinese&ties=&until=").await;
+    assert!(
+        part.contains("<option value=\"Chinese\" selected>") && part.contains("<b data-part=\"votes\">2</b>"),
+        "{part}"
+    );
+    assert!(!part.contains("leaderboard.js"), "a part does not move: {part}");
+    let link = "/leaderboard/charts?language=Chinese";
+    assert!(part.contains(link), "{part}");
+    let charts = page(&format!("{link}&lang=zh")).await;
+    assert_eq!(charts.matches("role=\"img\"").count(), 5, "{charts}");
+    assert!(charts.contains("两两胜率") && charts.contains("href=\"/leaderboard?language=Chinese\""), "{charts}");
+    assert!(!charts.contains("<style") && !charts.contains("http://") && !charts.contains(" style="), "{charts}");
+    arena.end().await;
+}
