@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::Frame;
 use super::heat::{self, Grid, Shown};
 use crate::rating::POINTS_PER_STRENGTH;
-use crate::rating::comparison::Tally;
 use crate::rating::leaderboard::RankedModel;
+use crate::rating::tally::Tally;
 
 type Figures = Vec<Vec<Option<f64>>>;
 

@@ -6,9 +6,9 @@ use super::fit::FitCommandError;
 use crate::chart::heat::Shown;
 use crate::chart::pairs::Pairs;
 use crate::chart::{self, Frame, Language, Setting};
-use crate::rating::comparison::Tally;
 use crate::rating::history::history;
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions};
+use crate::rating::tally::Tally;
 use crate::rating::vote_log::VoteLog;
 
 /// Moments of the history.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::BadInput;
 use crate::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
@@ -62,7 +61,8 @@ pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
     let truth = options.truth.clone().unwrap_or_else(|| options.out.with_extension("truth.csv"));
     let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
     let policy = options.pairing.as_str();
-    let bar = progress_bar(options.votes);
+    let bar = super::progress::bar("simulating votes");
+    bar.set_length(options.votes);
     write_whole(&options.out, |out| {
         write_votes(&mut simulation, options.votes, policy, format, out, |done| bar.set_position(done))
     })?;
@@ -99,12 +99,6 @@ fn format_of(path: &Path) -> Result<SimulationFormat, BadInput> {
         Some("jsonl") => Ok(SimulationFormat::Jsonl),
         _ => Err(BadInput(format!("cannot tell the format of {}: end its name in .csv or .jsonl", path.display()))),
     }
-}
-
-/// Drawn on a terminal only.
-fn progress_bar(votes: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} votes, {eta} left");
-    ProgressBar::new(votes).with_style(style.expect("the template is well formed"))
 }
 
 fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), BadInput> {

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::counting;
-pub use super::scoring::{Scoring, TieRule, UnknownTieRule};
-pub use super::tally::{ModelCounts, PairTally, TalliedModel, Tally};
+use super::scoring::Scoring;
+use super::tally::Tally;
 use super::vote_log::{Names, VoteLog};
 use crate::battle::Outcome;
 

@@ -23,7 +23,7 @@ use super::scoring::{Scoring, TieRule};
 use super::style::hold_equal;
 use super::tally::{TalliedModel, Tally};
 use super::vote_log::VoteLog;
-use super::weighting::{Reweight, weigh};
+use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, real, real_len};
 
 /// How models are rated.
@@ -321,21 +321,9 @@ fn rank_tally(
         true => Some(hold_equal(log, &tally, &fit, &weights, options)?),
         false => None,
     };
-    let (intervals, bootstrap) = match interval {
-        _ if styled.is_some() => (Intervals::none(0), None),
-        IntervalMethod::Sandwich => (joint_sandwich(&tally, &fit)?.around(&fit, options.confidence), None),
-        IntervalMethod::Cluster => {
-            let log = log.ok_or(FitError::NoVoters)?;
-            (cluster(log, options.scoring, &weights, &tally, &fit)?.around(&fit, options.confidence), None)
-        }
-        IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => {
-            return Err(FitError::WeightedBootstrap);
-        }
-        IntervalMethod::Bootstrap => {
-            let (intervals, report) = resample(&tally, &fit, options.bootstrap, options.confidence)?;
-            (intervals, Some(report))
-        }
-        IntervalMethod::None => (Intervals::none(tally.models.len()), None),
+    let (intervals, bootstrap) = match styled {
+        Some(_) => (Intervals::none(0), None),
+        None => intervals_by(interval, &tally, &fit, (log, &weights), options)?,
     };
     let intervals = styled.as_ref().map_or(intervals, |styled| styled.intervals.clone());
     // The limit of an unbounded model is that of the fit without style: its votes tell nothing of style.
@@ -376,6 +364,30 @@ fn rank_tally(
     board.notes = notes(&tally, &board, options);
     board.notes.extend(style_notes);
     Ok(board)
+}
+
+/// Intervals of a fit without style. Those by voter read the votes with their weights.
+fn intervals_by(
+    method: IntervalMethod,
+    tally: &Tally,
+    fit: &Fit,
+    (log, weights): (Option<&VoteLog>, &Weights),
+    options: &LeaderboardOptions,
+) -> Result<(Intervals, Option<BootstrapReport>), FitError> {
+    match method {
+        IntervalMethod::Sandwich => Ok((joint_sandwich(tally, fit)?.around(fit, options.confidence), None)),
+        IntervalMethod::Cluster => {
+            let log = log.ok_or(FitError::NoVoters)?;
+            let errors = cluster(log, options.scoring, weights, tally, fit)?;
+            Ok((errors.around(fit, options.confidence), None))
+        }
+        IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => Err(FitError::WeightedBootstrap),
+        IntervalMethod::Bootstrap => {
+            let (intervals, report) = resample(tally, fit, options.bootstrap, options.confidence)?;
+            Ok((intervals, Some(report)))
+        }
+        IntervalMethod::None => Ok((Intervals::none(tally.models.len()), None)),
+    }
 }
 
 fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {

@@ -16,11 +16,11 @@ use crate::chart::pairs::Pairs;
 use crate::clock::Timestamp;
 use crate::config::CurrentSettings;
 use crate::rating::FitError;
-use crate::rating::comparison::Tally;
 use crate::rating::history::{Moment, history};
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank_log};
 use crate::rating::scoring::{BothBadRule, TieRule};
 use crate::rating::slice::{Slice, SliceError, Turns};
+use crate::rating::tally::Tally;
 use crate::rating::vote_log::{VoteLog, Wanted};
 use crate::storage::{Store, VoteRange};
 

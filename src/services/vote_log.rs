@@ -48,7 +48,7 @@ pub async fn read_log(store: &Store, reading: Reading, progress: impl Fn(i64, i6
         store.vote_page(VoteRange { after, upto, ..range }, &columns, PAGE)
     });
     let mut pages = pages.buffered(reading.at_once.max(1));
-    let mut log = empty(reading.wanted);
+    let mut log = VoteLog::with_columns(reading.wanted);
     while let Some(page) = pages.try_next().await? {
         add(&mut log, &page, &columns)?;
         progress(page.last_seq, last);
@@ -74,22 +74,6 @@ fn columns(wanted: Wanted) -> Vec<VoteColumn> {
         (wanted.prompt_tokens, VoteColumn::Prompts),
     ];
     all.into_iter().filter_map(|(wanted, column)| wanted.then_some(column)).collect()
-}
-
-/// A log with the columns that are wanted and no votes.
-fn empty(wanted: Wanted) -> VoteLog {
-    VoteLog {
-        voters: wanted.voters.then(Labels::default),
-        languages: wanted.languages.then(Labels::default),
-        categories: wanted.categories.then(Labels::default),
-        intents: wanted.intents.then(Labels::default),
-        turns: wanted.turns.then(Vec::new),
-        prompt_tokens: wanted.prompt_tokens.then(Vec::new),
-        seconds: wanted.seconds.then(Vec::new),
-        style: wanted.style.then(StyleColumns::default),
-        pair_probabilities: wanted.pair_probabilities.then(Vec::new),
-        ..VoteLog::default()
-    }
 }
 
 fn add(log: &mut VoteLog, page: &VotePage, columns: &[VoteColumn]) -> Result<(), ReadLogError> {

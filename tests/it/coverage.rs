@@ -3,9 +3,11 @@
 
 use langya::battle::Outcome;
 use langya::rating::bradley_terry::{Standing, fit};
-use langya::rating::comparison::{ComparisonSet, Scoring, Tally};
+use langya::rating::comparison::ComparisonSet;
+use langya::rating::scoring::Scoring;
 use langya::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions};
 use langya::rating::style::{StyleErrors, StyleOptions, fit_style};
+use langya::rating::tally::Tally;
 use langya::rating::vote_log::{Labels, StyleColumns, VoteLog};
 use langya::services::simulation::{SimulationFormat, write_truth, write_votes};
 

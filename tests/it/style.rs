@@ -4,11 +4,13 @@ use std::path::Path;
 
 use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::rating::bradley_terry::{Fit, Standing, fit};
-use langya::rating::comparison::{ComparisonSet, Scoring, Tally};
+use langya::rating::comparison::ComparisonSet;
 use langya::rating::interval::sandwich;
 use langya::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
+use langya::rating::scoring::Scoring;
 use langya::rating::scoring::TieRule;
 use langya::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
+use langya::rating::tally::Tally;
 use langya::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
 use langya::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use langya::services::vote_file::{ReadOptions, read_log};

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::super::bradley_terry::{Fit, Standing};
-use super::super::comparison::{PairTally, Tally};
 use super::super::real_len;
+use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Counts, StyleColumns, VoteLog};
 use super::StyleOptions;
 

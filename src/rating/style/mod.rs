@@ -22,8 +22,9 @@ pub use features::FEATURES;
 
 use super::FitError;
 use super::bradley_terry::{Fit, Standing};
-use super::comparison::{Scoring, Tally};
 use super::newton::descend;
+use super::scoring::Scoring;
+use super::tally::Tally;
 use super::vote_log::VoteLog;
 use errors::variances;
 use features::StyledVotes;
@@ -83,7 +84,7 @@ pub struct Effect {
     pub error: Option<f64>,
 }
 
-/// Fits the votes of `log` with style. `tally` must hold the same votes, with [`super::comparison::TalliedModel::index`]
+/// Fits the votes of `log` with style. `tally` must hold the same votes, with [`super::tally::TalliedModel::index`]
 /// by position in [`VoteLog::models`], and `plain` must be its fit without style.
 ///
 /// # Errors
