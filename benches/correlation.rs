@@ -24,7 +24,8 @@ const DRAWS: usize = 1_000;
 fn simulated(apart: usize) -> Vec<Column> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let columns = (0..SERIES).map(|series| {
-        let lacks = |model: u32| apart > 0 && series.is_multiple_of(apart) && (model as usize * 7 + series).is_multiple_of(10);
+        let lacks =
+            |model: u32| apart > 0 && series.is_multiple_of(apart) && (model as usize * 7 + series).is_multiple_of(10);
         let mut around = |centre: f64, error: f64| centre + error * (rng.random::<f64>() - 0.5);
         let value = |model: u32, around: &mut dyn FnMut(f64, f64) -> f64| around(f64::from(model), 40.0);
         let values: Vec<Option<f64>> =
