@@ -123,7 +123,8 @@ fn intervals_are_crosses_that_stay_inside_the_plot_and_do_not_press_dots_togethe
 
 #[test]
 fn names_of_dots_do_not_stand_on_each_other_and_all_are_told() {
-    let dots: Vec<Dot> = (0..40).map(|at| dot(&format!("model-{at}"), [real(at % 8), real(at * 5 % 13)])).collect();
+    let dots: Vec<Dot> =
+        (0..40).map(|at| dot(&format!("model-{at}"), [real(at * at % 17), real(at * 5 % 13)])).collect();
     let svg = scatter::draw(topic("s"), ["x", "y"], &dots, PAGE);
     let document = Document::parse(&svg).unwrap();
     let is_name = |node: &Node<'_, '_>| node.text().is_some_and(|text| text.starts_with("model-"));
