@@ -267,6 +267,14 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     assert_eq!(json["bootstrap"], serde_json::json!({"replicates": 40, "seed": 5}));
     let redrawn = &json["pearson"]["redrawn"];
     assert!(redrawn["lower"].as_f64().unwrap() < redrawn["upper"].as_f64().unwrap(), "{redrawn}");
+    for point in json["points"].as_array().unwrap() {
+        let within = |axis: &str| {
+            let [low, value, high] =
+                ["_lower", "", "_upper"].map(|end| point[format!("{axis}{end}")].as_f64().unwrap());
+            low < high && low <= value && value <= high
+        };
+        assert!(within("x") && within("y"), "{point}");
+    }
     assert_eq!(
         json,
         with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
