@@ -31,7 +31,7 @@ use crate::config::{ConfigError, Environment, Settings};
 use crate::services::agreement::AgreementError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
-use crate::services::correlation::SeriesError;
+use crate::services::correlation::{AliasError, SeriesError};
 use crate::services::import::ImportError;
 use crate::storage::{StoreError, TransferError};
 use crate::telemetry;
@@ -147,6 +147,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
             || cause.is::<AgreementError>()
+            || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()

@@ -49,6 +49,8 @@ pub struct Settings {
     pub providers: ProviderSettings,
     /// How benchmarks ask models and judges.
     pub bench: BenchSettings,
+    /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
+    pub aliases: BTreeMap<String, Vec<String>>,
     /// The models under test.
     pub models: Vec<ModelSettings>,
 }

@@ -95,7 +95,9 @@ fn headline(report: &Report) -> String {
         Report::Scores(found) => {
             let (answers, questions, unmatched) = (found.answers, found.questions, found.unmatched);
             let replaced = replaced(found.replaced);
-            format!("{answers} answers to {questions} questions with scores of both, {unmatched} of one only{replaced}\n")
+            format!(
+                "{answers} answers to {questions} questions with scores of both, {unmatched} of one only{replaced}\n"
+            )
         }
     }
 }

@@ -93,5 +93,9 @@ impl AgreeOptions {
 }
 
 fn finite(anchor: f64) -> Result<f64, BadInput> {
-    if anchor.is_finite() { Ok(anchor) } else { Err(BadInput(format!("an anchor of {anchor} points is none: give a number"))) }
+    if anchor.is_finite() {
+        Ok(anchor)
+    } else {
+        Err(BadInput(format!("an anchor of {anchor} points is none: give a number")))
+    }
 }

@@ -40,9 +40,11 @@ pub(super) fn by_chance(people: &Ballot, judge: &Ballot) -> ChanceReport {
         fleiss: KappaReport::of(fleiss(&counts), counts.len()),
         randolph: KappaReport::of(randolph(&counts, LABELS.len()), counts.len()),
         krippendorff: alpha(questions),
-        krippendorff_with_judge: alpha(people.cast().map(|(key, cast)| {
-            cast.iter().map(|(_, choice)| *choice).chain(majority(&judge.of(key))).collect()
-        })),
+        krippendorff_with_judge: alpha(
+            people
+                .cast()
+                .map(|(key, cast)| cast.iter().map(|(_, choice)| *choice).chain(majority(&judge.of(key))).collect()),
+        ),
     }
 }
 

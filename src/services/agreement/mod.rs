@@ -5,8 +5,8 @@
 //! leans. What does not exist is none in a report, with the reason beside it.
 
 pub mod bias;
-pub mod file;
 pub mod figures;
+pub mod file;
 pub mod pairs;
 pub mod scores;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::chance::{ChanceReport, by_chance};
 use super::figures::Figures;
 use super::file::Votes;
-use super::wins::{PlannedTooFew, PairWins, wins};
+use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::stats::agreement::choices::{Choice, between, decided, within};
 
 /// One agreement with ties as an answer of their own, and without them.

@@ -9,7 +9,6 @@ use super::file::{ScoreSheet, Scored, shown};
 use super::labels::{Bins, LabelsSection, by_label};
 use crate::rating::interval::ConfidenceLevel;
 use crate::services::correlation::report::CoefficientReport;
-use crate::stats::Undefined;
 use crate::stats::agreement::scores::{
     JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,
 };
@@ -93,10 +92,8 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresRep
     let scores = |question, model| {
         Some(Scores { human: by_people.mean((question, model))?, judge: by_judge.mean((question, model))? })
     };
-    let scored: Vec<ScoredQuestion> = questions
-        .iter()
-        .map(|question| models.iter().map(|model| scores(question, model)).collect())
-        .collect();
+    let scored: Vec<ScoredQuestion> =
+        questions.iter().map(|question| models.iter().map(|model| scores(question, model)).collect()).collect();
     let kept = by_people.scores() + by_judge.scores();
     ScoresReport {
         questions: questions.len(),
