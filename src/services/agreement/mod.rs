@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use bias::{BiasReport, bias};
+pub use chance::ChanceReport;
 pub use file::{AgreementFileError, ScoreSheet, Sheet, Votes};
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{AgreementReport, compare};
