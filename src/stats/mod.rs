@@ -8,6 +8,7 @@ pub mod agreement;
 pub mod combination;
 pub mod correlation;
 pub mod distribution;
+pub mod proportion;
 pub mod resample;
 
 mod exact;

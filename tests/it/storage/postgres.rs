@@ -5,7 +5,7 @@ use std::time::Duration;
 use langya::config::StorageSettings;
 use langya::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, bench, ready, vote};
+use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
 use crate::support::postgres::TestDatabase;
 
 #[actix_web::test]
