@@ -38,6 +38,16 @@ impl Axis {
         ticks
     }
 
+    /// The value, or the end of the axis beyond which it lies.
+    pub(super) fn held(&self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+
+    /// Its lowest and highest value.
+    pub(super) fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     /// The length in values.
     pub(super) fn span(&self) -> f64 {
         self.high - self.low
@@ -52,7 +62,14 @@ fn round_step(least: f64) -> f64 {
 
 /// A tick as text, with as many decimals as the step needs.
 pub(super) fn label(value: f64, span: f64) -> String {
-    let decimals = if span < 0.5 {
+    if value.abs() >= 1e7 {
+        return format!("{value:.2e}");
+    }
+    let decimals = if span < 0.005 {
+        6
+    } else if span < 0.05 {
+        4
+    } else if span < 0.5 {
         3
     } else if span < 5.0 {
         2

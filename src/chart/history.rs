@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::axis::{Axis, label};
 use super::look::{LOOKS, Look, Margin, Named, names};
 use super::svg::{At, Canvas, Words};
+use super::time::{self, milliseconds, minute};
 use super::words::fill;
 use super::{Frame, words::Words as Said};
 use crate::rating::history::Moment;
@@ -28,11 +29,6 @@ const BOTTOM: f64 = 440.0;
 const HEIGHT: f64 = 480.0;
 /// Models that the description names.
 const TOLD: usize = 5;
-/// Times between ticks, in milliseconds: a second to a year.
-const STEPS: [f64; 16] = [
-    1e3, 1e4, 6e4, 3e5, 9e5, 3.6e6, 1.08e7, 2.16e7, 4.32e7, 8.64e7, 1.728e8, 6.048e8, 1.2096e9, 2.592e9, 7.776e9,
-    3.1536e10,
-];
 
 /// Draws the traces; the first ones are those that get names, so give the best models first.
 #[must_use]
@@ -72,24 +68,13 @@ fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<Named<'t>> {
     traces.iter().copied().zip(lines).enumerate().filter_map(named).collect()
 }
 
-fn scales(canvas: &mut Canvas, time: &Axis, rating: &Axis) {
+fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
     for tick in rating.ticks(7.0) {
         let y = rating.place(tick);
         canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
         canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, rating.span()));
     }
-    let step = STEPS.into_iter().find(|step| time.span() / step <= 5.0);
-    let step = step.unwrap_or_else(|| STEPS[15] * (time.span() / STEPS[15] / 5.0).ceil());
-    let format = match step {
-        step if step < 6e4 => "%H:%M:%S",
-        step if step < 8.64e7 => "%m-%d %H:%M",
-        _ => "%Y-%m-%d",
-    };
-    for tick in time.multiples(step) {
-        let x = time.place(tick);
-        canvas.line("grid", At(x, BOTTOM), At(x, BOTTOM + 5.0));
-        canvas.text("quiet middle", At(x, BOTTOM + 20.0), &moment(tick, format));
-    }
+    time::scale(canvas, times, BOTTOM);
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
 }
 
@@ -99,12 +84,11 @@ fn reading(named: usize, said: &Said) -> String {
 
 fn words(traces: &[&Trace], said: &Said) -> Words {
     let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
-    let day = |time: f64| moment(time, "%Y-%m-%d %H:%M UTC");
     let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
     let values = [
         ("count", traces.len().to_string()),
-        ("first", day(times().fold(f64::INFINITY, f64::min))),
-        ("last", day(times().fold(f64::NEG_INFINITY, f64::max))),
+        ("first", minute(times().fold(f64::INFINITY, f64::min))),
+        ("last", minute(times().fold(f64::NEG_INFINITY, f64::max))),
         ("models", told.join(" ")),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -116,19 +100,6 @@ fn told(trace: &Trace, said: &Said) -> String {
     let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
     let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
     fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
-}
-
-/// A time of the axis as text; empty where it is beyond the calendar.
-fn moment(milliseconds: f64, format: &str) -> String {
-    let time =
-        jiff::Timestamp::from_duration(jiff::SignedDuration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default());
-    time.map_or_else(|_| String::new(), |time| time.strftime(format).to_string())
-}
-
-/// A time as a number to reckon with.
-#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds stays below 2^53 for 285,000 years")]
-fn milliseconds(time: i64) -> f64 {
-    time as f64
 }
 
 /// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.

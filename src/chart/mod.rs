@@ -5,8 +5,11 @@
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
 //! it, light and dark. [`forest`] shows ratings with intervals, [`heat`] a figure for each pair of models, [`history`]
 //! ratings over time, [`style`] the effects of style. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
-//! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task.
+//! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
+//! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`course`] one over time.
 
+pub mod correlations;
+pub mod course;
 pub mod curves;
 pub mod forest;
 pub mod heat;
@@ -14,6 +17,7 @@ pub mod history;
 pub mod matrix;
 pub mod pairs;
 pub mod radar;
+pub mod scatter;
 pub mod style;
 pub mod violin;
 
@@ -22,6 +26,7 @@ mod colours;
 mod look;
 mod svg;
 mod text;
+mod time;
 mod words;
 
 pub use words::Language;

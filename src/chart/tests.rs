@@ -1,3 +1,5 @@
+mod correlating;
+
 use roxmltree::{Document, Node};
 
 use super::axis::real;
@@ -122,7 +124,8 @@ fn every_chart_is_well_formed_and_says_what_it_shows_whatever_the_names() {
         for setting in [Setting::Page, Setting::File] {
             for count in [0, 1, 2, 7, 50, 120] {
                 let frame = Frame { language, setting };
-                for svg in all(count, frame).into_iter().chain(of_benchmarks(count, frame)) {
+                let svgs = [all(count, frame), of_benchmarks(count, frame), correlating::all(count, frame)];
+                for svg in svgs.concat() {
                     let document = Document::parse(&svg).unwrap_or_else(|error| panic!("{error} in {svg}"));
                     let root = document.root_element();
                     assert_eq!(root.attribute("role"), Some("img"));

@@ -57,6 +57,17 @@ pub(super) struct Words {
     pub(super) turn: &'static str,
     pub(super) matrix: About,
     pub(super) matrix_tip: &'static str,
+    pub(super) scatter: About,
+    pub(super) scatter_one: &'static str,
+    pub(super) scatter_line: &'static str,
+    pub(super) scatter_few: &'static str,
+    pub(super) scatter_constant: &'static str,
+    pub(super) correlations: About,
+    pub(super) correlation_tip: &'static str,
+    pub(super) correlation_weak: &'static str,
+    pub(super) course: About,
+    pub(super) course_one: &'static str,
+    pub(super) course_none: &'static str,
 }
 
 /// What is said of a chart that is told its title.
@@ -146,6 +157,26 @@ const ENGLISH: Words = Words {
         reading: "The darker, the higher; shades go from the lowest figure to the highest.",
     },
     matrix_tip: "{row}, {column}: {value}",
+    scatter: About {
+        description: "{count} dots: {x} to the right, {y} upwards. {line} {models}",
+        reading: "Thin crosses: intervals. Dashed line: least squares. Rest on a dot to read its name.",
+    },
+    scatter_one: "{name}: {x}, {y}.",
+    scatter_line: "Line of least squares: y = {a} {b}·x.",
+    scatter_few: "No line: fewer than three dots.",
+    scatter_constant: "No line: all dots have the same value in {axis}.",
+    correlations: About {
+        description: "{count} series; {cells} pairs have a correlation, {weak} of them weak. The strongest: {models}",
+        reading: "Green and without a sign: they go together. Red, with −: against each other. In brackets: weak (fewer than {few}, or the interval holds 0). Rest on a cell to read more.",
+    },
+    correlation_tip: "{row} with {column}: {value}",
+    correlation_weak: "weak",
+    course: About {
+        description: "{count} moments from {first} to {last}. {models}",
+        reading: "Between −1 and 1; below, how many were compared. Hollow: fewer than {few}.",
+    },
+    course_one: "{time}: {value} of {n}.",
+    course_none: "{time}: none ({reason}).",
 };
 
 const CHINESE: Words = Words {
@@ -209,4 +240,24 @@ const CHINESE: Words = Words {
         reading: "颜色越深数值越高，由最低到最高。",
     },
     matrix_tip: "{row}，{column}：{value}",
+    scatter: About {
+        description: "共 {count} 个点：向右为{x}，向上为{y}。{line}{models}",
+        reading: "细十字：区间。虚线：最小二乘。指针停在点上可见全名。",
+    },
+    scatter_one: "{name}：{x}，{y}。",
+    scatter_line: "最小二乘直线：y = {a} {b}·x。",
+    scatter_few: "未画直线：不足三个点。",
+    scatter_constant: "未画直线：各点的{axis}都相同。",
+    correlations: About {
+        description: "共 {count} 个序列；{cells} 对有相关系数，其中 {weak} 对较弱。最强：{models}",
+        reading: "绿色、无负号：同向；红色、带 −：反向；括号：较弱（不足 {few} 个，或区间含 0）。指针停在格上可见详情。",
+    },
+    correlation_tip: "{row} 与 {column}：{value}",
+    correlation_weak: "较弱",
+    course: About {
+        description: "共 {count} 个时刻，{first} 至 {last}。{models}",
+        reading: "介于 −1 与 1；下方为参与比较的数目。空心：不足 {few} 个。",
+    },
+    course_one: "{time}：{value}（{n} 个）。",
+    course_none: "{time}：无（{reason}）。",
 };

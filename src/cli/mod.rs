@@ -33,7 +33,7 @@ use crate::judging::rubric::RubricError;
 use crate::services::agreement::BallotFileError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
-use crate::services::correlation::SeriesError;
+use crate::services::correlation::{AliasError, SeriesError};
 use crate::services::import::ImportError;
 use crate::storage::{StoreError, TransferError};
 use crate::telemetry;
@@ -152,6 +152,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
             || cause.is::<BallotFileError>()
+            || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()

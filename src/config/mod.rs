@@ -51,6 +51,8 @@ pub struct Settings {
     pub bench: BenchSettings,
     /// Which models judge the arena's own battles.
     pub crowd_judge: CrowdJudgeSettings,
+    /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
+    pub aliases: BTreeMap<String, Vec<String>>,
     /// The models under test.
     pub models: Vec<ModelSettings>,
 }

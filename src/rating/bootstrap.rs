@@ -38,6 +38,16 @@ impl Default for BootstrapOptions {
     }
 }
 
+impl BootstrapOptions {
+    /// The random numbers of a replicate, which are its own.
+    #[must_use]
+    pub fn rng(self, replicate: u32) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(u64::from(replicate));
+        rng
+    }
+}
+
 /// How the resampling went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrapReport {
@@ -66,17 +76,7 @@ pub(super) fn bootstrap(
     }
     let mut report =
         BootstrapReport { replicates: options.replicates, seed: options.seed, not_finite: 0, converged: true };
-    let centre = |block| Centre::new(block, tally, fit);
-    let blocks: Vec<Centre> = fit.blocks().into_iter().map(centre).collect::<Result<_, _>>()?;
-    let replicates: Vec<Vec<Replicate>> = (0..options.replicates)
-        .into_par_iter()
-        .map(|replicate| {
-            let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-            rng.set_stream(u64::from(replicate));
-            let pairs = resample(tally, &mut rng);
-            blocks.iter().map(|block| block.fit(&pairs)).collect()
-        })
-        .collect::<Result<_, _>>()?;
+    let (blocks, replicates) = fit_replicates(tally, fit, options)?;
     report.not_finite = count(&replicates, |replicate| replicate.values.iter().any(|value| !value.is_finite()));
     report.converged = count(&replicates, |replicate| !replicate.converged) == 0;
     let mut found = Intervals::none(tally.models.len());
@@ -92,6 +92,62 @@ pub(super) fn bootstrap(
         }
     }
     Ok((found, report))
+}
+
+/// The strengths in every replicate, by the models' positions in the tally; not finite where a replicate gives a model none.
+/// The mean of each component is that of the fit.
+///
+/// # Errors
+/// [`FitError::Solver`] as for the fit itself.
+pub(super) fn redrawn_strengths(
+    tally: &Tally,
+    fit: &Fit,
+    options: BootstrapOptions,
+) -> Result<Vec<Vec<f64>>, FitError> {
+    let (blocks, replicates) = fit_replicates(tally, fit, options)?;
+    let by_model = |replicate: Vec<Replicate>| {
+        let mut strengths = vec![f64::NAN; tally.models.len()];
+        for (centre, found) in blocks.iter().zip(replicate) {
+            centre.block.members.iter().zip(found.values).for_each(|(&model, value)| strengths[model] = value);
+        }
+        strengths
+    };
+    Ok(replicates.into_iter().map(by_model).collect())
+}
+
+/// The blocks of a fit, and each of them fitted in every replicate.
+fn fit_replicates(
+    tally: &Tally,
+    fit: &Fit,
+    options: BootstrapOptions,
+) -> Result<(Vec<Centre>, Vec<Vec<Replicate>>), FitError> {
+    let centre = |block| Centre::new(block, tally, fit);
+    let blocks: Vec<Centre> = fit.blocks().into_iter().map(centre).collect::<Result<_, _>>()?;
+    let replicates = (0..options.replicates)
+        .into_par_iter()
+        .map(|replicate| {
+            let pairs = resample(tally, &mut options.rng(replicate));
+            blocks.iter().map(|block| block.fit(&pairs)).collect()
+        })
+        .collect::<Result<_, _>>()?;
+    Ok((blocks, replicates))
+}
+
+/// The share of its votes that each model won or that were for neither, in every replicate, by the models' positions in the
+/// tally. No share where it has no votes.
+pub(super) fn redrawn_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
+    let rates = |replicate: u32| {
+        let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
+        for pair in resample(tally, &mut options.rng(replicate)) {
+            let votes = pair.first_wins + pair.second_wins + pair.halves;
+            kept[pair.first] += pair.first_wins + pair.halves;
+            kept[pair.second] += pair.second_wins + pair.halves;
+            all[pair.first] += votes;
+            all[pair.second] += votes;
+        }
+        kept.iter().zip(&all).map(|(kept, &all)| (all > 0.0).then(|| kept / all)).collect()
+    };
+    (0..options.replicates).into_par_iter().map(rates).collect()
 }
 
 fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u32 {

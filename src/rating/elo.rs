@@ -55,6 +55,17 @@ impl EloTable {
         table
     }
 
+    /// The same where each vote of the log was cast so many times.
+    pub(super) fn of_repeated(log: &VoteLog, scoring: Scoring, times: &[u32]) -> Self {
+        let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
+        for (((&a, &b), &outcome), &times) in log.a.iter().zip(&log.b).zip(&log.outcomes).zip(times) {
+            for _ in 0..if scoring.counts(outcome) { times } else { 0 } {
+                table.count(a as usize, b as usize, outcome);
+            }
+        }
+        table
+    }
+
     /// Counts one vote, the next of the log, and returns how far it moved A's rating: nowhere if `scoring` drops it.
     /// Always give a table the same scoring.
     pub fn record(&mut self, comparison: Comparison, scoring: Scoring) -> f64 {

@@ -390,7 +390,7 @@ fn intervals_by(
     }
 }
 
-fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
+pub(super) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
     match scoring.ties {
         TieRule::Davidson => davidson::fit(tally),
         TieRule::Half | TieRule::Drop => bradley_terry::fit(tally),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::exact::{self, KENDALL_UP_TO, SPEARMAN_UP_TO};
-use super::ranks::{Ties, ranks};
+use super::ranks::{Ties, by_size, ranks};
 use super::{Interval, Series, Undefined};
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::{real, real_len};
@@ -156,7 +156,7 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     let (x_ties, y_ties) = (Ties::of(x), Ties::of(y));
     let all = real_len(n) * (real_len(n) - 1.0) / 2.0;
     let excess = real(pairs.concordant) - real(pairs.discordant);
-    let r = unless_rounded(excess / (all - x_ties.pairs).sqrt() / (all - y_ties.pairs).sqrt());
+    let r = tau_b(excess, all, [x_ties.pairs, y_ties.pairs]);
     let few = n <= KENDALL_UP_TO || pairs.concordant.min(pairs.discordant) <= 1;
     let (p, p_method) = if few && !x_ties.any() && !y_ties.any() {
         (exact::kendall_p(n, usize::try_from(pairs.discordant).unwrap_or(usize::MAX)), PMethod::Exact)
@@ -183,7 +183,7 @@ pub fn concordance(x: &[f64], y: &[f64]) -> Concordance {
     let mut pairs = Concordance::default();
     for j in 1..x.len().min(y.len()) {
         for i in 0..j {
-            let (by_x, by_y) = (x[i].total_cmp(&x[j]), y[i].total_cmp(&y[j]));
+            let (by_x, by_y) = (by_size(&x[i], &x[j]), by_size(&y[i], &y[j]));
             if by_x.is_eq() || by_y.is_eq() {
                 pairs.tied += 1;
             } else if by_x == by_y {
@@ -209,24 +209,37 @@ fn check(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     if x.len() != y.len() {
         return Err(Undefined::Lengths { x: x.len(), y: y.len() });
     }
-    if x.len() < FEWEST {
-        return Err(Undefined::TooFew { found: x.len(), needed: FEWEST });
+    usable(x, Series::First)?;
+    usable(y, Series::Second)
+}
+
+/// Whether a series can have a correlation with another of its length.
+pub(super) fn usable(values: &[f64], series: Series) -> Result<(), Undefined> {
+    if values.len() < FEWEST {
+        return Err(Undefined::TooFew { found: values.len(), needed: FEWEST });
     }
-    for (series, values) in [(Series::First, x), (Series::Second, y)] {
-        if !values.iter().all(|value| value.is_finite()) {
-            return Err(Undefined::NotFinite(series));
-        }
-        #[expect(clippy::float_cmp, reason = "only what is exactly equal has no spread at all")]
-        if values.iter().all(|&value| value == values[0]) {
-            return Err(Undefined::Constant(series));
-        }
+    if !values.iter().all(|value| value.is_finite()) {
+        return Err(Undefined::NotFinite(series));
+    }
+    #[expect(clippy::float_cmp, reason = "only what is exactly equal has no spread at all")]
+    if values.iter().all(|&value| value == values[0]) {
+        return Err(Undefined::Constant(series));
     }
     Ok(())
 }
 
 fn product_moment(x: &[f64], y: &[f64]) -> f64 {
-    let (x, y) = (direction(x), direction(y));
-    unless_rounded(x.iter().zip(&y).map(|(x, y)| x * y).sum())
+    cosine(&direction(x), &direction(y))
+}
+
+/// The cosine of the angle between two vectors of length 1: Pearson's r of what they are the [`direction`]s of.
+pub(super) fn cosine(x: &[f64], y: &[f64]) -> f64 {
+    unless_rounded(x.iter().zip(y).map(|(x, y)| x * y).sum())
+}
+
+/// Kendall's τ-b of series with an `excess` of C − D among `all` pairs of positions, so many of them `tied` in each.
+pub(super) fn tau_b(excess: f64, all: f64, tied: [f64; 2]) -> f64 {
+    unless_rounded(excess / (all - tied[0]).sqrt() / (all - tied[1]).sqrt())
 }
 
 /// A correlation without the rounding that keeps it off ±1, or takes it beyond.
@@ -236,7 +249,7 @@ fn unless_rounded(r: f64) -> f64 {
 
 /// The deviations from the mean, as a vector of length 1. They are taken from the first value, so that numbers far from
 /// zero and close together lose no digits, and scaled before they are squared, so that nothing leaves the range of numbers.
-fn direction(values: &[f64]) -> Vec<f64> {
+pub(super) fn direction(values: &[f64]) -> Vec<f64> {
     let most = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let scale = if most > f64::MAX / 4.0 { 0.25 } else { 1.0 };
     let mut deviations: Vec<f64> = values.iter().map(|value| value * scale - values[0] * scale).collect();

@@ -1,13 +1,14 @@
 //! Statistics: how two series move together, how far judges agree, and how sure that is.
 //!
-//! Pure. [`correlation`] compares two series of numbers, [`distribution`] describes one, [`combination`] mixes several
-//! into the one that follows a target best, [`agreement`] compares people with judges, [`resample`] redraws what was
-//! observed. A number that does not exist is an [`Undefined`] with its reason, never a NaN.
+//! Pure. [`correlation`] compares two series of numbers, [`matrix`] every two of many, [`distribution`] describes one,
+//! [`combination`] mixes several into the one that follows a target best, [`agreement`] compares people with judges,
+//! [`resample`] redraws what was observed. A number that does not exist is an [`Undefined`] with its reason, never a NaN.
 
 pub mod agreement;
 pub mod combination;
 pub mod correlation;
 pub mod distribution;
+pub mod matrix;
 pub mod proportion;
 pub mod resample;
 
@@ -57,6 +58,19 @@ pub enum Undefined {
     Nothing,
 }
 
+impl Undefined {
+    /// The same of two series in the other order.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Lengths { x, y } => Self::Lengths { x: y, y: x },
+            Self::Constant(series) => Self::Constant(series.other()),
+            Self::NotFinite(series) => Self::NotFinite(series.other()),
+            same => same,
+        }
+    }
+}
+
 /// Which of two series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
@@ -64,6 +78,15 @@ pub enum Series {
     First,
     /// The one given second.
     Second,
+}
+
+impl Series {
+    fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
 }
 
 impl std::fmt::Display for Series {

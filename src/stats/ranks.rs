@@ -1,5 +1,7 @@
 //! Ranks of values and the ties among them.
 
+use std::cmp::Ordering;
+
 use crate::rating::{real, real_len};
 
 /// Ranks from 1 for the least; equal values share the mean of their places. Neither NaN nor infinite values are
@@ -9,7 +11,7 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     let order = ascending(values);
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
-    for group in order.chunk_by(|&i, &j| values[i].total_cmp(&values[j]).is_eq()) {
+    for group in order.chunk_by(|&i, &j| by_size(&values[i], &values[j]).is_eq()) {
         let shared = real_len(before) + f64::midpoint(1.0, real_len(group.len()));
         group.iter().for_each(|&i| ranks[i] = shared);
         before += group.len();
@@ -19,8 +21,13 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 
 fn ascending(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
+    order.sort_by(|&i, &j| by_size(&values[i], &values[j]));
     order
+}
+
+/// The order of two numbers; zero is equal to its negative.
+pub(super) fn by_size(x: &f64, y: &f64) -> Ordering {
+    (x + 0.0).total_cmp(&(y + 0.0))
 }
 
 /// Ties of a series, summed over its groups of t equal values.
@@ -37,9 +44,9 @@ pub(super) struct Ties {
 impl Ties {
     pub(super) fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_by(by_size);
         let mut ties = Self::default();
-        for group in sorted.chunk_by(|x, y| x.total_cmp(y).is_eq()) {
+        for group in sorted.chunk_by(|x, y| by_size(x, y).is_eq()) {
             let t = real(group.len() as u64);
             ties.pairs += t * (t - 1.0) / 2.0;
             ties.triples += t * (t - 1.0) * (t - 2.0);
@@ -61,6 +68,8 @@ mod tests {
     fn equal_values_share_the_mean_of_their_places() {
         assert_eq!(ranks(&[5.0, 2.0, 9.0, 5.0, 5.0]), [3.0, 1.0, 5.0, 3.0, 3.0]);
         assert_eq!(ranks(&[]), [0.0; 0]);
+        assert_eq!(ranks(&[0.0, -0.0, -1.0]), [2.5, 2.5, 1.0]);
+        assert!(Ties::of(&[-0.0, 0.0]).any());
     }
 
     #[test]

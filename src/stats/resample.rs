@@ -3,7 +3,7 @@
 //! Each replicate draws from a stream of its own, so that the number of threads changes nothing. An interval ends at the
 //! percentiles of the replicates (Efron and Tibshirani 1993, section 13.3).
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -23,12 +23,7 @@ pub struct Resampled {
 
 /// Calls `draw` once a replicate, in parallel, with random numbers of the replicate's own; results in their order.
 pub fn replicates<T: Send>(options: BootstrapOptions, draw: impl Fn(&mut ChaCha8Rng) -> T + Sync) -> Vec<T> {
-    let one = |replicate: u32| {
-        let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-        rng.set_stream(u64::from(replicate));
-        draw(&mut rng)
-    };
-    (0..options.replicates).into_par_iter().map(one).collect()
+    (0..options.replicates).into_par_iter().map(|replicate| draw(&mut options.rng(replicate))).collect()
 }
 
 /// As many positions as there are, drawn with replacement.

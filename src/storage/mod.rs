@@ -52,7 +52,7 @@ pub use transfer::{Moved, TransferError, transfer};
 pub use trouble::Trouble;
 pub use vote_counts::StoredCounts;
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
-pub use votes::{NewVoteRow, VoteInsert, VoteRow};
+pub use votes::{NewVoteRow, SatisfiedVote, VoteInsert, VoteRow};
 
 use crate::config::StorageSettings;
 use postgres::PostgresPool;

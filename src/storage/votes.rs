@@ -12,6 +12,8 @@ use crate::metrics::store_time;
 const SELECT_BY_BATTLE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes WHERE battle_id = $1";
+const SELECT_SATISFIED: &str =
+    "SELECT seq, intent, satisfaction FROM votes WHERE rated AND satisfaction IS NOT NULL ORDER BY seq";
 const SELECT_PAGE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
      intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
      duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes \
@@ -100,6 +102,17 @@ pub enum VoteInsert {
     BattleMoved,
 }
 
+/// What a visitor said of how satisfied they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SatisfiedVote {
+    /// Number in the log.
+    pub seq: i64,
+    /// What the visitor wanted, where they said.
+    pub intent: Option<String>,
+    /// From 1 to 5.
+    pub satisfaction: u8,
+}
+
 impl Store {
     /// Keeps a vote, which ends its battle by a trigger, in one commit with others that come at the same moment. A battle
     /// that has a vote keeps the first.
@@ -152,6 +165,26 @@ impl Store {
                 .await
         })?;
         rows.into_iter().map(VoteRow::try_from).collect()
+    }
+
+    /// The rated votes that say how satisfied the visitor was, in log order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn satisfied_votes(&self) -> Result<Vec<SatisfiedVote>, StoreError> {
+        let _time = store_time("satisfied_votes");
+        let rows: Vec<(i64, Option<String>, i64)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_SATISFIED).fetch_all(pool).await)?;
+        let vote = |(seq, intent, satisfaction): (i64, Option<String>, i64)| {
+            let satisfaction = u8::try_from(satisfaction).map_err(|_| StoreError::Inconsistent {
+                table: "votes",
+                column: "satisfaction",
+                row: seq.to_string(),
+                value: satisfaction.to_string(),
+            })?;
+            Ok(SatisfiedVote { seq, intent, satisfaction })
+        };
+        rows.into_iter().map(vote).collect()
     }
 }
 

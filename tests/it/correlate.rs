@@ -55,6 +55,8 @@ fn series_of_a_table_correlate_as_the_paper_prints() {
     close(&json["pearson"]["r"], 0.554_696);
     close(&json["pearson"]["p"], 0.153_593);
     close(&json["kendall"]["r"], 0.4001);
+    close(&json["x"]["variation"], 0.1077);
+    close(&json["y"]["variation"], 0.3411);
     // tanh(atanh 0.554696 ± 1.959964/√5)
     close(&json["pearson"]["lower"], -0.2462);
     close(&json["pearson"]["upper"], 0.9054);
@@ -87,11 +89,7 @@ fn mixtures_have_the_weights_of_the_paper_and_show_that_they_are_fitted() {
         assert!((left - r).abs() > 1e-3, "{json}");
     }
     let table = run(folder.path(), &["--combine", "close,open_single", "--target", "carena", "--step", "0"]);
-    assert!(
-        table.stdout.contains("weights.close") && table.stdout.contains("leave_one_out.pearson.r"),
-        "{}",
-        table.stdout
-    );
+    assert!(table.stdout.contains("  close") && table.stdout.contains("fitted to the others"), "{}", table.stdout);
 }
 
 #[test]
@@ -101,7 +99,10 @@ fn what_cannot_be_compared_says_why() {
         (vec!["--x", "close", "--y", "opne"], "no column \"opne\": there is model, close"),
         (vec!["--x", "close"], "--y"),
         (vec![], "--x"),
-        (vec!["--x", "arena:fame", "--y", "close"], "langya.db"),
+        (vec!["--x", "arena:fame", "--y", "close"], "\"arena:fame\" is unknown: write arena:rating"),
+        (vec!["--x", "arena:rating", "--y", "close"], "langya.db"),
+        (vec!["--x", "close", "--y", "published:fame"], "superclue_close"),
+        (vec!["--x", "close", "--y", "published:urs:intents"], "each of the intents"),
         (vec!["--combine", "close", "--target", "carena", "--step", "2"], "step 2"),
     ] {
         let refused = run(folder.path(), &arguments);
@@ -175,4 +176,131 @@ fn figures_of_the_arena_are_those_of_its_leaderboard() {
     assert!(unknown.code == Some(2) && unknown.stderr.contains("arena:win_tie_rate"), "{}", unknown.stderr);
     let nobody = with("arena:rating:language=xx", "elo");
     assert!(nobody.code == Some(2) && nobody.stderr.contains("\"xx\""), "{}", nobody.stderr);
+}
+
+/// The models of SuperCLUE's correlations, and the five of them with votes.
+const EIGHT: &str = "MiniMax,Wenxin Yiyan,SparkDesk,ChatGLM-130B,ChatGLM2-6B,360 Brain,Ziya-13B,MOSS";
+const FIVE: &str = "MiniMax,ChatGLM-130B,ChatGLM2-6B,Ziya-13B,MOSS";
+
+#[test]
+fn what_the_papers_print_correlates_without_any_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |x: &str, y: &str, more: &[&str]| {
+        found(&langya(folder.path(), ["correlate", "--x", x, "--y", y, "--format", "json"].iter().chain(more)))
+    };
+    let judges = with("published:alignbench_gpt4", "published:alignbench_critiquellm", &[]);
+    assert_eq!((&judges["n"], &judges["bootstrap"]), (&17.into(), &Value::Null));
+    for (coefficient, r) in [("pearson", 0.9851), ("spearman", 0.9945), ("kendall", 0.9668)] {
+        close(&judges[coefficient]["r"], r);
+    }
+    let close_open = with("published:superclue_close", "published:superclue_open:turn:1", &["--models", EIGHT]);
+    close(&close_open["spearman"]["r"], 0.514_979);
+    close(&close_open["x"]["variation"], 0.1077);
+    for (series, r) in [("close", 0.7950), ("open:turn:1", 0.8747), ("open:turn:2", 0.8985)] {
+        let json = with(&format!("published:superclue_{series}"), "published:superclue_arena", &["--models", FIVE]);
+        close(&json["pearson"]["r"], r);
+    }
+    let list = langya(folder.path(), ["correlate", "--list"]);
+    assert!(list.code == Some(0) && list.stdout.lines().any(|line| line == "published:urs:intents"), "{}", list.stdout);
+}
+
+#[test]
+fn a_model_is_the_same_under_all_of_its_names() {
+    let folder = folder();
+    let names = "[aliases]\nmoss = [\"MOSS\"]\n";
+    std::fs::write(folder.path().join("langya.toml"), names).unwrap();
+    std::fs::write(folder.path().join("more.toml"), "minimax = [\"MiniMax\", \"abab\"]\n").unwrap();
+    std::fs::write(folder.path().join("mine.csv"), "model,mine\nmoss,1\nabab,5\nChatGLM-130B,3\nelse,2\n").unwrap();
+    let mine = |more: &[&str]| {
+        let arguments = ["correlate", "--table", "mine.csv", "--x", "mine", "--y", "published:superclue_close"];
+        langya(folder.path(), arguments.iter().chain(more))
+    };
+    let json = found(&mine(&["--aliases", "more.toml", "--format", "json"]));
+    assert_eq!(json["models"], serde_json::json!(["ChatGLM-130B", "minimax", "moss"]));
+    assert_eq!(json["x"]["only_here"], serde_json::json!(["else"]));
+    let table = mine(&["--models", "moss,minimax,ChatGLM-130B"]);
+    assert!(table.stdout.contains("models  2: ChatGLM-130B, moss"), "{}", table.stdout);
+    assert!(mine(&[]).stdout.contains("under [aliases] in the settings or with --aliases"));
+    std::fs::write(folder.path().join("more.toml"), "minimax = [\"MOSS\", \"MiniMax\"]\n").unwrap();
+    std::fs::write(folder.path().join("langya.toml"), "").unwrap();
+    let refused = mine(&["--aliases", "more.toml"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("\"minimax\""), "{}", refused.stderr);
+    std::fs::write(folder.path().join("more.toml"), "minimax = MOSS").unwrap();
+    let refused = mine(&["--aliases", "more.toml"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("more.toml"), "{}", refused.stderr);
+}
+
+/// Ratings of the six judged turns of the fixture by one judge.
+fn judged(folder: &Path) {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/mtbench101.jsonl");
+    let turns = [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2)];
+    let mut lines = String::new();
+    for (place, model) in ["qwen, 14B", "通义千问", "Ärger 7B", "other"].into_iter().enumerate() {
+        for (at, (item, turn)) in turns.into_iter().enumerate() {
+            let said = format!("Rating: [[{}]]", 1 + (place * 2 + at * at) % 10);
+            let line = serde_json::json!({"item": item.to_string(), "turn": turn, "model": model, "judge": "owl", "judgment": said});
+            lines += &(line.to_string() + "\n");
+        }
+    }
+    std::fs::write(folder.join("verdicts.jsonl"), lines).unwrap();
+    for arguments in
+        [["suite", "mtbench101", suite].as_slice(), &["verdicts", "verdicts.jsonl", "--suite", "mtbench101"]]
+    {
+        let run = langya(folder, [&["import"], arguments, &["--data-dir", "data"]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let votes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small_votes.csv");
+    let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
+    assert_eq!(ask(&["import", "votes", votes.to_str().unwrap()]).code, Some(0));
+    judged(folder.path());
+    let with = |x: &str, y: &str, more: &[&str]| {
+        found(&ask(&[&["correlate", "--x", x, "--y", y, "--format", "json"], more].concat()))
+    };
+    let json = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]);
+    println!("seed 5");
+    assert_eq!((&json["n"], &json["x"]["only_here"]), (&3.into(), &serde_json::json!(["other"])));
+    assert_eq!(json["bootstrap"], serde_json::json!({"replicates": 40, "seed": 5}));
+    let redrawn = &json["pearson"]["redrawn"];
+    assert!(redrawn["lower"].as_f64().unwrap() < redrawn["upper"].as_f64().unwrap(), "{redrawn}");
+    assert_eq!(
+        json,
+        with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
+        "the same seed, the same numbers"
+    );
+    let other = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
+    assert_ne!(json["pearson"]["redrawn"], other["pearson"]["redrawn"]);
+    let fixed = with("bench:mtbench101@owl:CM", "arena:elo", &["--bootstrap", "0"]);
+    assert_eq!((&fixed["bootstrap"], &fixed["pearson"]["redrawn"]), (&Value::Null, &Value::Null));
+    let scores = ask(&["bench", "report", "mtbench101", "--format", "csv"]).stdout;
+    std::fs::write(folder.path().join("scores.csv"), scores).unwrap();
+    for point in fixed["points"].as_array().unwrap() {
+        let model = point["model"].as_str().unwrap();
+        let mut rows = csv::Reader::from_path(folder.path().join("scores.csv")).unwrap();
+        let header = rows.headers().unwrap().clone();
+        let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+        let row = rows
+            .records()
+            .map(Result::unwrap)
+            .find(|row| &row[column("model")] == model && &row[column("part")] == "CM");
+        let score: f64 = row.unwrap()[column("score")].parse().unwrap();
+        assert!((score - point["x"].as_f64().unwrap()).abs() < 1e-9, "{point}");
+    }
+    for (series, said) in [
+        ("bench:mtbench101:fame", "there is overall"),
+        ("bench:urs", "import suite urs"),
+        ("bench:mtbench101@nobody", "by nobody"),
+    ] {
+        let refused = ask(&["correlate", "--x", series, "--y", "arena:elo"]);
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{}", refused.stderr);
+    }
+    let list = ask(&["correlate", "--list", "--format", "json"]);
+    let names: Vec<String> = serde_json::from_str(&list.stdout).unwrap();
+    for name in ["arena:win_tie_rate", "bench:mtbench101", "bench:mtbench101:CM/turn:2"] {
+        assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
+    }
 }

@@ -18,6 +18,7 @@ mod command_line;
 mod correlate;
 mod coverage;
 mod crash;
+mod crowd;
 mod deploy;
 mod derived;
 mod faults;

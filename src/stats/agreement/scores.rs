@@ -3,6 +3,7 @@
 use crate::rating::real_len;
 use crate::stats::correlation::{Coefficient, Correlation, pearson_r};
 use crate::stats::distribution::mean;
+use crate::stats::ranks::by_size;
 use crate::stats::{Share, Undefined};
 
 /// Both scores of the answers to one question, one pair a model in the order of the models; `None` for an answer that
@@ -81,7 +82,7 @@ pub fn pairwise(questions: &[ScoredQuestion], ties: JudgeTies) -> Share {
         let scored: Vec<Scores> = question.iter().copied().flatten().collect();
         for (second, y) in scored.iter().enumerate() {
             for x in &scored[..second] {
-                let (human, judge) = (x.human.total_cmp(&y.human), x.judge.total_cmp(&y.judge));
+                let (human, judge) = (by_size(&x.human, &y.human), by_size(&x.judge, &y.judge));
                 if human.is_ne() && (judge.is_ne() || ties == JudgeTies::Disagree) {
                     share.count(human == judge);
                 }

@@ -1,0 +1,61 @@
+//! What correlations and agreement cost. Run with `cargo bench --bench correlation`.
+//!
+//! `agreement` reads llmfao from the folder that `LANGYA_SHARED` names, or `../shared`, and measures nothing where it is not.
+
+use std::path::{Path, PathBuf};
+
+use divan::Bencher;
+use langya::rating::interval::ConfidenceLevel;
+use langya::services::agreement::{Votes, compare};
+use langya::stats::matrix::{Column, matrix};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn main() {
+    divan::main();
+}
+
+const SERIES: usize = 40;
+const MODELS: u32 = 50;
+const DRAWS: usize = 1_000;
+
+/// Series that go together more or less, each value redrawn within its error. One in `apart` series lacks models of its
+/// own; none where it is 0.
+fn simulated(apart: usize) -> Vec<Column> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let columns = (0..SERIES).map(|series| {
+        let lacks =
+            |model: u32| apart > 0 && series.is_multiple_of(apart) && (model as usize * 7 + series).is_multiple_of(10);
+        let mut around = |centre: f64, error: f64| centre + error * (rng.random::<f64>() - 0.5);
+        let value = |model: u32, around: &mut dyn FnMut(f64, f64) -> f64| around(f64::from(model), 40.0);
+        let values: Vec<Option<f64>> =
+            (0..MODELS).map(|model| (!lacks(model)).then(|| value(model, &mut around))).collect();
+        let draws = (0..DRAWS).map(|_| values.iter().map(|value| Some(around((*value)?, 8.0))).collect()).collect();
+        Column { values, draws }
+    });
+    columns.collect()
+}
+
+/// Every two of 40 series of 50 models with 1,000 draws: where all have all models, where every fifth lacks some of its own,
+/// and where every one does.
+#[divan::bench(args = [0, 5, 1], sample_count = 10)]
+fn every_pair(bencher: Bencher, apart: usize) {
+    let columns = simulated(apart);
+    bencher.bench(|| matrix(&columns, ConfidenceLevel::default()));
+}
+
+/// People with each other and with GPT-4, from two files of 8,931 votes and 2,139 verdicts.
+#[divan::bench]
+fn agreement(bencher: Bencher) {
+    let [votes, verdicts] = ["llmfao.csv", "llmfao_gpt4.csv"].map(file);
+    if !votes.is_file() {
+        return eprintln!("skipped: there is no {}", votes.display());
+    }
+    let read = |file: &Path| Votes::read(file).expect("the file has votes");
+    bencher.bench(|| compare(&read(&votes), &read(&verdicts)));
+}
+
+fn file(name: &str) -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from).join("data").join(name)
+}

@@ -1,0 +1,118 @@
+//! A correlation over time, with the number that was compared at each moment.
+
+use super::axis::{Axis, label};
+use super::correlations::{FEW, signed};
+use super::svg::{At, Canvas, Words};
+use super::time::{self, milliseconds, minute};
+use super::words::{Words as Said, fill};
+use super::{Frame, Topic};
+
+/// The correlation of a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// In milliseconds since 1970.
+    pub time: i64,
+    /// Of how many.
+    pub n: usize,
+    /// Between −1 and 1, or the reason why there is none.
+    pub r: Result<f64, String>,
+}
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 330.0;
+const PLOT: f64 = 64.0;
+const PLOT_END: f64 = 690.0;
+const TOP: f64 = 66.0;
+const BOTTOM: f64 = 266.0;
+/// Room for a number below the line.
+const NUMBER: f64 = 26.0;
+
+/// Draws the moments, which are in the order of their times. Where there is no correlation the line has a gap.
+#[must_use]
+pub fn draw(topic: Topic<'_>, moments: &[Moment], frame: Frame) -> String {
+    let said = frame.language.words();
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let reading = fill(said.course.reading, &[("few", &FEW.to_string())]);
+    canvas.text("heading", At(16.0, 26.0), topic.title);
+    canvas.text("quiet", At(16.0, 46.0), if moments.is_empty() { said.no_data } else { &reading });
+    if !moments.is_empty() {
+        let times = Axis::over(moments.iter().map(|moment| milliseconds(moment.time)), 500.0, PLOT, PLOT_END);
+        let height = Axis::over([-1.0, 1.0].into_iter(), 0.0, BOTTOM, TOP);
+        scales(&mut canvas, &times, &height);
+        numbers(&mut canvas, &times, moments);
+        lines(&mut canvas, &times, &height, moments);
+        marks(&mut canvas, &times, &height, moments, said);
+    }
+    canvas.finish(&words(topic, moments, said), frame)
+}
+
+fn scales(canvas: &mut Canvas, times: &Axis, height: &Axis) {
+    for tick in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+        let y = height.place(tick);
+        canvas.line(if tick == 0.0 { "rule" } else { "grid" }, At(PLOT, y), At(PLOT_END, y));
+        canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, height.span()));
+    }
+    time::scale(canvas, times, BOTTOM + 24.0);
+}
+
+/// How many were compared, where that changes and there is room for it.
+fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[Moment]) {
+    canvas.text("quiet end", At(PLOT - 8.0, BOTTOM + 18.0), "n");
+    let mut written: Option<(f64, usize)> = None;
+    for moment in moments {
+        let x = times.place(milliseconds(moment.time));
+        if written.is_none_or(|(before, n)| n != moment.n && x - before >= NUMBER) {
+            canvas.text("quiet middle", At(x, BOTTOM + 18.0), &moment.n.to_string());
+            written = Some((x, moment.n));
+        }
+    }
+}
+
+/// A line through each run of moments that have a correlation.
+fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment]) {
+    for run in moments.split(|moment| moment.r.is_err()).filter(|run| run.len() > 1) {
+        let place = |moment: &Moment| {
+            let r = moment.r.as_ref().copied().unwrap_or_default();
+            At(times.place(milliseconds(moment.time)), height.place(r))
+        };
+        canvas.polyline("trace a solid", &run.iter().map(place).collect::<Vec<_>>());
+    }
+}
+
+fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &Said) {
+    for moment in moments {
+        let Ok(r) = moment.r else { continue };
+        let class = if moment.n < FEW { "hollow" } else { "point" };
+        let at = At(times.place(milliseconds(moment.time)), height.place(r));
+        canvas.tipped(&told(moment, said), |canvas| canvas.circle(class, at, 3.5));
+    }
+}
+
+fn words(topic: Topic<'_>, moments: &[Moment], said: &Said) -> Words {
+    let description = match moments {
+        [] => said.no_data.to_owned(),
+        [first, .., last] => describe(moments, [first, last], said),
+        [only] => describe(moments, [only, only], said),
+    };
+    Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
+}
+
+fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &Said) -> String {
+    let models =
+        if moments.len() == 1 { told(last, said) } else { format!("{} {}", told(first, said), told(last, said)) };
+    let values = [
+        ("count", moments.len().to_string()),
+        ("first", minute(milliseconds(first.time))),
+        ("last", minute(milliseconds(last.time))),
+        ("models", models),
+    ];
+    fill(said.course.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+}
+
+fn told(moment: &Moment, said: &Said) -> String {
+    let (time, n) = (minute(milliseconds(moment.time)), moment.n.to_string());
+    match &moment.r {
+        Ok(r) => fill(said.course_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),
+        Err(reason) => fill(said.course_none, &[("time", &time), ("reason", reason)]),
+    }
+}

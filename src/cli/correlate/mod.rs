@@ -1,0 +1,212 @@
+//! `langya correlate`: how series of figures of the same models go together, and which mixture follows another best.
+
+mod charts;
+mod shown;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgGroup, Args};
+use serde::Serialize;
+
+use super::fit::OutputFormat;
+use super::output::print;
+use super::{BadInput, Location, progress};
+use crate::config::{Environment, Settings};
+use crate::rating::bootstrap::BootstrapOptions;
+use crate::rating::interval::ConfidenceLevel;
+use crate::services::correlation::report::{StudyOptions, compare, mixture};
+use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
+use crate::services::leaderboard::leaderboard_options;
+use crate::stats::combination::Search;
+use crate::storage::{IfMissing, Store};
+
+/// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
+/// `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
+#[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list"]))]
+pub struct CorrelateOptions {
+    #[command(flatten)]
+    location: Location,
+    /// CSV file with one row a model
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Its column of models
+    #[arg(long, value_name = "COLUMN", default_value = "model")]
+    key: String,
+    /// A column, arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as language=English,
+    /// bench:SUITE or bench:SUITE:PART, published:ID or published:ID:PART
+    #[arg(long, value_name = "SERIES", requires = "y")]
+    x: Option<String>,
+    /// What it is compared with
+    #[arg(long, value_name = "SERIES", requires = "x")]
+    y: Option<String>,
+    /// Series to mix, joined by commas
+    #[arg(long, value_name = "SERIES", value_delimiter = ',', requires = "target")]
+    combine: Vec<String>,
+    /// What the mixture is to follow
+    #[arg(long, value_name = "SERIES", requires = "combine")]
+    target: Option<String>,
+    /// Step of the weights; 0 for the exact optimum
+    #[arg(long, value_name = "STEP", default_value_t = 0.001)]
+    step: f64,
+    /// Print the series that there are
+    #[arg(long)]
+    list: bool,
+    /// Only these models, joined by commas
+    #[arg(long, value_name = "MODELS", value_delimiter = ',')]
+    models: Vec<String>,
+    /// Other names of models, beside those of the settings: TOML lines such as "model-id" = ["Another name"]
+    #[arg(long, value_name = "FILE")]
+    aliases: Option<PathBuf>,
+    /// Confidence level of the intervals
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    confidence: f64,
+    /// How often battles and judged items are drawn anew; 0 holds them fixed
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    bootstrap: u32,
+    /// Seed of the random numbers
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Also draw charts into this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
+}
+
+/// Correlates what the options name.
+///
+/// # Errors
+/// A table, series or option that cannot be used.
+pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let level = ConfidenceLevel::new(options.confidence)?;
+    let search = search(options.step)?;
+    if let Some(folder) = &options.charts {
+        super::charts::prepare(folder)?;
+    }
+    let names = options.names()?;
+    let table = options.table.as_ref().map(|file| Table::read(file, &options.key)).transpose()?;
+    let store = open(&settings, &names).await?;
+    let study =
+        StudyOptions { level, bootstrap: BootstrapOptions { replicates: options.bootstrap, seed: options.seed } };
+    let mut reader = SeriesReader::new(Sources {
+        store: store.as_ref(),
+        table: table.as_ref(),
+        aliases: aliases(&options, &settings)?,
+        rating: crate::rating::leaderboard::LeaderboardOptions {
+            confidence: level,
+            ..leaderboard_options(&settings.rating)?
+        },
+        bootstrap: study.bootstrap,
+    });
+    if options.list {
+        return list(&mut reader, store.as_ref(), table.as_ref(), options.format).await;
+    }
+    let bar = progress::count("series");
+    let series = reader.read_all(&names).await?;
+    bar.finish_and_clear();
+    options.report(&series, search, study)
+}
+
+impl CorrelateOptions {
+    fn names(&self) -> anyhow::Result<Vec<SeriesName>> {
+        let names = self.x.iter().chain(&self.y).chain(&self.combine).chain(&self.target);
+        Ok(names.map(|name| name.parse()).collect::<Result<_, _>>()?)
+    }
+
+    /// Prints how the series go together, and draws them.
+    fn report(&self, series: &[Series], search: Search, study: StudyOptions) -> anyhow::Result<ExitCode> {
+        match series {
+            [x, y] if self.combine.is_empty() => {
+                let report = compare(x, y, &self.models, study)?;
+                warn(&report.notes);
+                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &report))?;
+                self.print(&report, || shown::pair(&report))?;
+            }
+            [series @ .., target] => {
+                let series: Vec<&Series> = series.iter().collect();
+                let report = mixture(&series, target, &self.models, search, study)?;
+                warn(&report.notes);
+                self.charts.iter().try_for_each(|folder| charts::of_mixture(folder, &series, target, &report))?;
+                self.print(&report, || shown::mixture(&report))?;
+            }
+            [] => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
+        match self.format {
+            OutputFormat::Json => print(&(serde_json::to_string_pretty(report)? + "\n")),
+            OutputFormat::Table => print(&table()),
+            OutputFormat::Csv => print(&shown::csv(&serde_json::to_value(report)?)?),
+        }
+    }
+}
+
+fn warn(notes: &[String]) {
+    notes.iter().for_each(|note| eprintln!("warning: {note}"));
+}
+
+/// The database is opened only where something may be read from it. Who asks what there is, or for what was published, need
+/// not have one.
+async fn open(settings: &Settings, names: &[SeriesName]) -> anyhow::Result<Option<Store>> {
+    let stored: Vec<&SeriesName> = names.iter().filter(|name| name.is_stored()).collect();
+    if stored.is_empty() && !names.is_empty() {
+        return Ok(None);
+    }
+    let may_lack = stored.iter().all(|name| matches!(name, SeriesName::Published(_)));
+    match Store::open(&settings.storage, IfMissing::Fail).await {
+        Err(error) if may_lack && !error.may_pass() => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
+}
+
+fn aliases(options: &CorrelateOptions, settings: &Settings) -> anyhow::Result<Aliases> {
+    let known = Aliases::new(&settings.aliases)?;
+    Ok(match &options.aliases {
+        Some(file) => known.and(Aliases::read(file)?),
+        None => known,
+    })
+}
+
+/// Every series that can be asked for here.
+async fn list(
+    reader: &mut SeriesReader<'_>,
+    store: Option<&Store>,
+    table: Option<&Table>,
+    format: OutputFormat,
+) -> anyhow::Result<ExitCode> {
+    let mut names: Vec<String> = table.iter().flat_map(|table| table.columns()).map(str::to_owned).collect();
+    if store.is_some() {
+        names.extend(["rating", "elo", "win_tie_rate", "satisfaction"].map(|figure| format!("arena:{figure}")));
+        names.extend(reader.stored_scores().await?.iter().map(ToString::to_string));
+    }
+    names.extend(printed());
+    match format {
+        OutputFormat::Json => print(&(serde_json::to_string_pretty(&names)? + "\n"))?,
+        OutputFormat::Table | OutputFormat::Csv => print(&(names.join("\n") + "\n"))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A step of 0.001 is a thousand steps; 0 is no grid at all.
+fn search(step: f64) -> Result<Search, BadInput> {
+    if step == 0.0 {
+        return Ok(Search::Exact);
+    }
+    let steps = (1.0 / step).round();
+    if !(step > 0.0 && step <= 1.0 && steps <= 1e6) {
+        return Err(BadInput(format!("the step {step} is none: give a number between 0.000001 and 1, or 0")));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to lie between 1 and a million"
+    )]
+    let steps = steps as u32;
+    Ok(Search::Grid { steps })
+}

@@ -1,0 +1,141 @@
+//! Correlations for people and for spreadsheets.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::cli::fit::printable;
+use crate::services::correlation::report::{
+    CoefficientReport, Correlations, LeftOut, MixtureReport, PairReport, SeriesReport,
+};
+use crate::services::export::defused;
+
+/// Two series as a table.
+pub(super) fn pair(report: &PairReport) -> String {
+    let mut text = series("x", &report.x) + &series("y", &report.y);
+    text += &models(report.n, &report.models);
+    text += &correlations(&report.correlations);
+    if let Some(found) = &report.leaderboards {
+        let share = |share: crate::stats::Share| format!("{} of {}", share.of, share.total);
+        let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+        let (x, y) = (share(found.separability_x), share(found.separability_y));
+        line(&mut text, &format!("separated pairs of models: {x} in x, {y} in y"));
+        let (agreement, brier) = (number(found.agreement_with_confidence), number(found.brier));
+        line(&mut text, &format!("agreement with confidence {agreement}, Brier score of x for the order of y {brier}"));
+    }
+    if let Some(bootstrap) = report.bootstrap {
+        let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
+        line(&mut text, &format!("redrawn: battles and judged items, {replicates} times with seed {seed}"));
+    }
+    text + &unmatched(&[&report.x, &report.y])
+}
+
+/// A mixture as a table.
+pub(super) fn mixture(report: &MixtureReport) -> String {
+    let mut text = series("target", &report.target);
+    for (name, weight) in &report.weights {
+        line(&mut text, &format!("{weight:>8.4}  {}", printable(name)));
+    }
+    text += &models(report.n, &report.models);
+    text += "\nfitted to these very models, so it flatters:\n";
+    text += &correlations(&report.correlations);
+    match &report.leave_one_out {
+        LeftOut::Found(left) => {
+            text += "\neach model by the mixture fitted to the others:\n";
+            text += &correlations(left);
+        }
+        LeftOut::Undefined { undefined } => line(&mut text, &format!("\nleaving one model out: {undefined}")),
+    }
+    let all: Vec<&SeriesReport> = report.series.iter().chain([&report.target]).collect();
+    text + &unmatched(&all)
+}
+
+/// Every figure with its name, those within others after a dot. A name that a spreadsheet would work out is defused.
+///
+/// # Errors
+/// The CSV cannot be written.
+pub(super) fn csv(report: &Value) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["name", "value"])?;
+    for (name, value) in flat("", report) {
+        writer.write_record([defused(&name).as_ref(), defused(&value).as_ref()])?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn series(role: &str, series: &SeriesReport) -> String {
+    let name = printable(&series.series);
+    let title = if series.title == series.series { String::new() } else { format!("  {}", printable(&series.title)) };
+    let variation =
+        series.variation.map_or_else(String::new, |variation| format!("  (coefficient of variation {variation:.4})"));
+    format!("{role:<7} {name}{title}{variation}\n")
+}
+
+fn models(n: usize, models: &[String]) -> String {
+    let names: Vec<String> = models.iter().map(|model| printable(model)).collect();
+    format!("models  {n}: {}\n", names.join(", "))
+}
+
+fn correlations(found: &Correlations) -> String {
+    let redrawn = found.named().iter().any(|(_, coefficient)| coefficient.redrawn.is_some());
+    let mut text = format!("{:<10} {:>8} {:>10}  {:<19}", "", "r", "p", "interval (Fisher z)");
+    text.push_str(if redrawn { "  redrawn\n" } else { "\n" });
+    for (name, coefficient) in found.named() {
+        line(&mut text, row(name, coefficient).trim_end());
+    }
+    text
+}
+
+fn row(name: &str, found: &CoefficientReport) -> String {
+    let (Some(r), Some(p)) = (found.r, found.p) else {
+        return format!("{name:<10} {}", found.undefined.as_deref().unwrap_or_default());
+    };
+    let p = if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+    let fisher = interval(found.lower, found.upper, found.no_interval.as_deref());
+    let redrawn = found.redrawn.as_ref();
+    let redrawn = redrawn.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
+    format!("{name:<10} {r:>8.4} {p:>10}  {fisher:<19}  {}", redrawn.unwrap_or_default())
+}
+
+fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> String {
+    match (lower, upper) {
+        (Some(lower), Some(upper)) => format!("{lower:.4} to {upper:.4}"),
+        _ => format!("none: {}", why_not.unwrap_or("it is not known")),
+    }
+}
+
+/// Names that one series has and another lacks: those of one model may be brought together by an alias.
+fn unmatched(series: &[&SeriesReport]) -> String {
+    let mut text = String::new();
+    for series in series.iter().filter(|series| !series.only_here.is_empty()) {
+        let names: Vec<String> = series.only_here.iter().map(|name| printable(name)).collect();
+        line(&mut text, &format!("not in all series, but in {}: {}", printable(&series.series), names.join(", ")));
+    }
+    if series.iter().filter(|series| !series.only_here.is_empty()).count() > 1 {
+        text += "where two names are one model, say so under [aliases] in the settings or with --aliases\n";
+    }
+    text
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a String takes what is written");
+}
+
+fn flat(prefix: &str, value: &Value) -> Vec<(String, String)> {
+    let named = |name: String, value: &Value| match value {
+        Value::Object(_) => flat(&name, value),
+        Value::Null => Vec::new(),
+        Value::String(text) => vec![(name, text.clone())],
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            vec![(name, items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))]
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().flat_map(|(at, item)| flat(&format!("{name}.{}", at + 1), item)).collect()
+        }
+        other => vec![(name, other.to_string())],
+    };
+    let inner = |(name, value): (&String, &Value)| {
+        named(if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") }, value)
+    };
+    value.as_object().into_iter().flatten().flat_map(inner).collect()
+}

@@ -1,0 +1,96 @@
+//! Series of one number a model, wherever they come from, and how they go together.
+//!
+//! A [`SeriesName`] says what a series is; a [`SeriesReader`] reads it out of a table, the arena's votes, a benchmark's
+//! verdicts or what was published, each under the names of its source. [`Aliases`] bring different names of one model
+//! together, [`align`] puts series side by side, and [`report`] says how two of them, or a mixture and its target, go
+//! together, with the uncertainty of both sides: battles and judged items are drawn anew.
+
+mod aliases;
+mod align;
+mod error;
+mod name;
+mod printed;
+mod reader;
+pub mod report;
+mod satisfaction;
+mod suite;
+mod table;
+mod votes;
+
+use std::collections::BTreeMap;
+
+pub use aliases::{AliasError, Aliases};
+pub use align::{Aligned, align};
+pub use error::SeriesError;
+pub use name::{SeriesName, VotePart};
+pub use printed::printed;
+pub use reader::{SeriesReader, Sources};
+pub use table::Table;
+
+use crate::rating::interval::ConfidenceLevel;
+use crate::stats::Interval;
+use crate::stats::resample::percentiles;
+
+/// What a series has one number of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subjects {
+    /// Models.
+    Models,
+    /// What visitors want: URS's intents.
+    Intents,
+    /// Ways of judging.
+    Methods,
+}
+
+impl Subjects {
+    /// Its name in messages.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Models => "models",
+            Self::Intents => "intents",
+            Self::Methods => "methods",
+        }
+    }
+}
+
+/// One number of a series, and how sure it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Point {
+    /// The number.
+    pub value: f64,
+    /// Where it lies at the confidence level of the study; none where nothing is known of it.
+    pub interval: Option<Interval>,
+    /// What it is when everything behind it is drawn anew, one a replicate; empty where it is held fixed.
+    pub draws: Vec<Option<f64>>,
+}
+
+impl Point {
+    /// A number that is held fixed.
+    #[must_use]
+    pub fn fixed(value: f64) -> Self {
+        Self { value, ..Self::default() }
+    }
+
+    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the draws.
+    #[must_use]
+    pub fn drawn(value: f64, draws: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
+        let values: Vec<_> = draws.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
+        let interval = percentiles(&values, level).ok().map(|found| found.interval);
+        Self { value, interval, draws }
+    }
+}
+
+/// One number a model, or whatever the series is of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// How it is asked for.
+    pub name: SeriesName,
+    /// What it is, for people.
+    pub title: String,
+    /// What it has one number of.
+    pub subjects: Subjects,
+    /// The numbers by subject; those of models under their ids.
+    pub points: BTreeMap<String, Point>,
+}

@@ -1,0 +1,75 @@
+//! How satisfied visitors are, by what they wanted: means of their ratings from 1 to 5 (URS, section 4.6).
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+
+use super::{Point, SeriesError};
+use crate::annotation::scheme::Scheme;
+use crate::rating::bootstrap::BootstrapOptions;
+use crate::rating::interval::ConfidenceLevel;
+use crate::services::final_labels::FinalLabels;
+use crate::stats::distribution::mean;
+use crate::stats::resample::replicates;
+use crate::storage::{SatisfiedVote, Store, VoteRange};
+
+/// The mean satisfaction of each intent in the rated votes that say both. Each intent's votes are drawn anew.
+///
+/// # Errors
+/// [`SeriesError::NoSatisfaction`], or the database failed.
+pub(super) async fn by_intent(
+    store: &Store,
+    bootstrap: BootstrapOptions,
+    level: ConfidenceLevel,
+) -> Result<BTreeMap<String, Point>, SeriesError> {
+    let votes = store.satisfied_votes().await?;
+    let labels = FinalLabels::of_votes(store, &[Scheme::Urs], VoteRange::ALL).await?;
+    let mut said: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for SatisfiedVote { seq, intent, satisfaction } in votes {
+        let intent = labels.of(Scheme::Urs, seq).map(str::to_owned).or(intent);
+        if let Some(intent) = intent {
+            said.entry(intent).or_default().push(f64::from(satisfaction));
+        }
+    }
+    if said.is_empty() {
+        return Err(SeriesError::NoSatisfaction);
+    }
+    Ok(means(&said, bootstrap, level))
+}
+
+fn means(
+    said: &BTreeMap<String, Vec<f64>>,
+    bootstrap: BootstrapOptions,
+    level: ConfidenceLevel,
+) -> BTreeMap<String, Point> {
+    let drawn: Vec<Vec<Option<f64>>> = replicates(bootstrap, |rng| {
+        let mut one = |values: &Vec<f64>| {
+            let drawn: Vec<f64> = values.iter().map(|_| values[rng.random_range(0..values.len())]).collect();
+            mean(&drawn).ok()
+        };
+        said.values().map(&mut one).collect()
+    });
+    let point = |(at, (intent, values)): (usize, (&String, &Vec<f64>))| {
+        let draws = drawn.iter().map(|replicate| replicate[at]).collect();
+        Some((intent.clone(), Point::drawn(mean(values).ok()?, draws, level)))
+    };
+    said.iter().enumerate().filter_map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_lies_within_the_interval_of_its_draws() {
+        let bootstrap = BootstrapOptions { replicates: 500, seed: 4 };
+        println!("seed {}", bootstrap.seed);
+        let said =
+            BTreeMap::from([("leisure".to_owned(), vec![1.0, 2.0, 3.0, 4.0, 5.0]), ("qa".to_owned(), vec![4.0; 9])]);
+        let points = means(&said, bootstrap, ConfidenceLevel::default());
+        let leisure = points["leisure"].interval.unwrap();
+        // 3 ± 1.96 · √2/√5 = 1.76 and 4.24
+        assert!((leisure.lower - 1.76).abs() < 0.25 && (leisure.upper - 4.24).abs() < 0.25, "{leisure:?}");
+        assert!((points["qa"].interval.unwrap().lower - 4.0).abs() < 1e-12);
+    }
+}
