@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 pub use current::CurrentSettings;
 pub use sections::{
-    BattleSettings, BenchSettings, CrowdJudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicy,
-    PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings,
-    StorageSettings, Timeouts,
+    BattleSettings, BenchSettings, CrowdJudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings,
+    PacingMode, PairingPolicy, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings,
+    RedisSettings, ServerSettings, StorageSettings, Timeouts,
 };
 pub use service_url::ServiceUrl;
 

@@ -164,8 +164,11 @@ pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: Co
             parts.entry(part).or_default().push((battle.crowd(), verdict));
         }
     }
-    let slice = |((by, _, value), pairs): (PartKey, Vec<(Choice, Choice)>)| {
-        SliceAgreement { by, value, battles: pairs.len(), agreement: Setups::of(&pairs, level) }
+    let slice = |((by, _, value), pairs): (PartKey, Vec<(Choice, Choice)>)| SliceAgreement {
+        by,
+        value,
+        battles: pairs.len(),
+        agreement: Setups::of(&pairs, level),
     };
     parts.into_iter().map(slice).collect()
 }

@@ -81,8 +81,7 @@ pub fn boards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<Bo
     let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
     let votes = rank_log(&log(battles, |battle, _| battle.vote.outcome), &options)?;
     let verdicts = rank_log(&verdict_log(battles), &options)?;
-    let by_model: BTreeMap<&str, &RankedModel> =
-        verdicts.models.iter().map(|row| (row.model.as_str(), row)).collect();
+    let by_model: BTreeMap<&str, &RankedModel> = verdicts.models.iter().map(|row| (row.model.as_str(), row)).collect();
     let row = |row: &RankedModel| {
         let other = by_model.get(row.model.as_str())?;
         Some(BoardRow { model: row.model.clone(), votes: Place::of(row), verdicts: Place::of(other) })
@@ -149,7 +148,11 @@ mod tests {
     use crate::judging::verdict::Preference::{A, B};
 
     /// Battles of a against b: how often people and the judge prefer either.
-    fn battles(seq: i64, models: [&str; 2], outcomes: &[(Outcome, [crate::judging::verdict::Preference; 2])]) -> Vec<Said> {
+    fn battles(
+        seq: i64,
+        models: [&str; 2],
+        outcomes: &[(Outcome, [crate::judging::verdict::Preference; 2])],
+    ) -> Vec<Said> {
         let one = |(number, (outcome, games)): (i64, &(Outcome, _))| {
             both(seq + number, *outcome, *games).map(|said| Said { models: models.map(str::to_owned), ..said })
         };
@@ -164,12 +167,9 @@ mod tests {
 
     #[test]
     fn pairs_that_the_judge_orders_otherwise_are_counted() {
-        let said = [
-            battles(0, ["x", "y"], &AGREED),
-            battles(10, ["y", "z"], &OPPOSED),
-            battles(20, ["x", "z"], &AGREED),
-        ]
-        .concat();
+        let said =
+            [battles(0, ["x", "y"], &AGREED), battles(10, ["y", "z"], &OPPOSED), battles(20, ["x", "z"], &AGREED)]
+                .concat();
         let found = boards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
         let names: Vec<_> = found.models.iter().map(|row| row.model.as_str()).collect();
         assert_eq!((found.battles, names), (12, vec!["x", "y", "z"]));

@@ -49,14 +49,17 @@ pub struct JudgedBattle<'s> {
     pub ended: [Option<Status>; 2],
     /// What was read of each.
     pub games: [Option<Preference>; 2],
+    /// When the judge last said something of it.
+    pub latest: Timestamp,
 }
 
 impl<'s> JudgedBattle<'s> {
     fn new(vote: &'s Said) -> Self {
-        Self { vote, ended: [None; 2], games: [None; 2] }
+        Self { vote, ended: [None; 2], games: [None; 2], latest: vote.created_at }
     }
 
     fn add(&mut self, said: &Said) {
+        self.latest = self.latest.max(said.created_at);
         let game = usize::from(u8::from(said.game)) - 1;
         if self.ended[game] != Some(Status::Ok) {
             self.ended[game] = Some(said.status);
@@ -101,22 +104,24 @@ pub struct Judge<'s> {
     pub latest: Timestamp,
 }
 
+/// The battles that were judged in one way, by the numbers of their votes.
+type Battles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
+
 /// Puts games together. Where a judge was asked by several sets of instructions, those count by which most battles were
 /// judged, and of equally many those of the latest verdict. `said` is in the order of the votes, and of one game the latest
 /// stands last.
 #[must_use]
 pub fn by_judge(said: &[Said]) -> Vec<Judge<'_>> {
-    let mut ways: BTreeMap<(&str, &str), (BTreeMap<i64, JudgedBattle<'_>>, Timestamp)> = BTreeMap::new();
+    let mut ways: BTreeMap<(&str, &str), Battles<'_>> = BTreeMap::new();
     for one in said {
-        let way = ways.entry((&one.judge, &one.prompt_sha256));
-        let (battles, latest) = way.or_insert_with(|| (BTreeMap::new(), one.created_at));
+        let battles = ways.entry((&one.judge, &one.prompt_sha256)).or_default();
         battles.entry(one.seq).or_insert_with(|| JudgedBattle::new(one)).add(one);
-        *latest = (*latest).max(one.created_at);
     }
     let mut judges: Vec<Judge<'_>> = Vec::new();
-    for ((name, prompt_sha256), (battles, latest)) in ways {
-        let way =
-            Judge { name, prompt_sha256, battles: battles.into_values().collect(), by_other_prompts: 0, latest };
+    for ((name, prompt_sha256), battles) in ways {
+        let battles: Vec<JudgedBattle<'_>> = battles.into_values().collect();
+        let latest = battles.iter().map(|battle| battle.latest).max().unwrap_or(Timestamp(0));
+        let way = Judge { name, prompt_sha256, battles, by_other_prompts: 0, latest };
         match judges.last_mut().filter(|former| former.name == name) {
             None => judges.push(way),
             Some(former) => former.take_up(way),

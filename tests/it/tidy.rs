@@ -22,8 +22,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("llm", &["storage", "services", "jobs", "ws", "http", "cli", "app"]),
     ("services", &["jobs", "ws", "http", "cli", "app"]),
 ];
-const PURE: [&str; 9] =
-    ["battle", "rating", "stats", "annotation", "judging", "benchmark", "crowd", "markup", "chart"];
+const PURE: [&str; 9] = ["battle", "rating", "stats", "annotation", "judging", "benchmark", "crowd", "markup", "chart"];
 
 #[test]
 fn rules_name_no_outside_world_and_no_layer_names_one_above_it() {

@@ -40,9 +40,9 @@ fn one(judge: &JudgeReport) -> String {
     if judge.by_other_prompts > 0 {
         line(format!("not counted: {} battles judged by other instructions", judge.by_other_prompts));
     }
-    let rows = judge.agreements().map(|(slice, battles, found)| {
-        [vec![part(slice), battles.to_string()], setups(found)].concat()
-    });
+    let rows = judge
+        .agreements()
+        .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setups(found)].concat());
     let heads = ["agreement with people", "battles", "agree", "without ties", "kappa"];
     text + "\n" + &table(&heads, rows.collect()) + "\n" + &boards(&judge.boards)
 }

@@ -356,10 +356,8 @@ impl JudgeRun<'_> {
 
     /// Asks, and counts what did not come through.
     async fn ask(&self, judge: &AskedModel, item: &Item, request: &JudgeRequest) -> Option<Heard> {
-        let form = Form {
-            parse: &|reply| self.bench.suite.parse(item, reply),
-            reminder: &self.bench.suite.reminder(item),
-        };
+        let form =
+            Form { parse: &|reply| self.bench.suite.parse(item, reply), reminder: &self.bench.suite.reminder(item) };
         let (heard, error) = hear(judge, request, &form, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| outcome.fail(&error));

@@ -82,7 +82,10 @@ impl Field {
     }
 
     /// Models that answer, and a judge of the test's own: it is told how often the question has come.
-    pub(crate) async fn with_judge(models: &[&str], judge: impl Fn(&Received, usize) -> Script + Send + Sync + 'static) -> Self {
+    pub(crate) async fn with_judge(
+        models: &[&str],
+        judge: impl Fn(&Received, usize) -> Script + Send + Sync + 'static,
+    ) -> Self {
         let field = Self::empty(models).await;
         for model in models {
             let name = (*model).to_owned();

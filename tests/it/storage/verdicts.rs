@@ -60,7 +60,10 @@ pub(super) async fn only_rated_votes_stand_beside_verdicts(store: &Store) {
     let found: Vec<_> = said.iter().map(|one| (one.seq, one.status, one.parsed)).collect();
     assert_eq!(found, [(1, Status::Ok, Some(Preference::Tie)), (1, Status::Refused, None)]);
     let one = &said[0];
-    assert_eq!((one.models.each_ref().map(String::as_str), one.outcome, one.turns), (["one", "two"], Outcome::BWins, 1));
+    assert_eq!(
+        (one.models.each_ref().map(String::as_str), one.outcome, one.turns),
+        (["one", "two"], Outcome::BWins, 1)
+    );
     assert_eq!((one.language.as_str(), one.category.as_deref(), one.intent.as_deref()), ("zh", Some("maths"), None));
     assert_eq!((one.judge.as_str(), one.prompt_sha256.as_str(), one.game), ("j", "p", Game::Second));
     assert_eq!(store.judged_votes("j").await.unwrap(), said);
