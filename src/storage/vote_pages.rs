@@ -45,6 +45,8 @@ pub enum VoteColumn {
     PairProbability,
     /// Text counts of both sides as JSON.
     TextCounts,
+    /// Satisfaction; empty where unknown.
+    Satisfaction,
     /// All that the visitor asked.
     Prompts,
 }
@@ -220,6 +222,7 @@ impl VoteColumn {
             Self::CreatedAt => "created_at",
             Self::PairProbability => "pair_probability",
             Self::TextCounts => "text_counts",
+            Self::Satisfaction => "satisfaction",
             Self::Prompts => "prompt",
         }
     }
@@ -238,7 +241,7 @@ impl VoteColumn {
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::Battle | Self::TextCounts | Self::Prompts)
+        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts)
     }
 }
 

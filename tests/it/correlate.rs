@@ -1,10 +1,9 @@
-//! `langya correlate` and `langya agree` as a user runs them, on what the papers print.
+//! `langya correlate` as a user runs it, on what the papers print.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::rating::shared;
 use crate::support::program::{Run, langya};
 
 /// SuperCLUE, Tables 2 and 4: the eight Chinese models; three have no arena rate.
@@ -29,13 +28,13 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[track_caller]
-fn found(run: &Run) -> Value {
+pub(crate) fn found(run: &Run) -> Value {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap()
 }
 
 #[track_caller]
-fn close(value: &Value, expected: f64) {
+pub(crate) fn close(value: &Value, expected: f64) {
     let got = value.as_f64().unwrap_or_else(|| panic!("{value} instead of {expected}"));
     assert!((got - expected).abs() <= 1e-4, "{got} instead of {expected}");
 }
@@ -116,45 +115,6 @@ fn what_cannot_be_compared_says_why() {
         json["pearson"]["undefined"].as_str().unwrap().contains("only 2") && json["unmatched"][0] == "nobody",
         "{json}"
     );
-}
-
-#[test]
-fn people_and_a_judge_agree_as_worked_out_by_hand() {
-    let folder = tempfile::tempdir().unwrap();
-    let votes = "prompt,worker,left,right,winner\n1,ann,x,y,left\n1,ben,y,x,right\n1,eve,x,y,tie\n2,ann,x,z,right\n";
-    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,model_b\n2,x,z,x\n")
-        .unwrap();
-    let run = |format| {
-        langya(folder.path(), ["agree", "--votes", "votes.csv", "--verdicts", "verdicts.csv", "--format", format])
-    };
-    let json = found(&run("json"));
-    let share = |kind: &str, setup: &str| {
-        [&json[kind][setup]["agree"], &json[kind][setup]["total"]].map(|n| n.as_u64().unwrap())
-    };
-    assert_eq!(share("human_human", "with_ties"), [1, 3]);
-    assert_eq!(share("human_human", "without_ties"), [1, 1]);
-    assert_eq!(share("judge_human", "with_ties"), [2, 4]);
-    assert_eq!(share("judge_human", "without_ties"), [2, 3]);
-    close(&json["judge_human"]["with_ties"]["mean_over_questions"], 1.0 / 3.0);
-    assert!(run("table").stdout.contains("2 questions with votes, 2 of them judged"));
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,both\n").unwrap();
-    let refused = run("csv");
-    assert!(refused.code == Some(2) && refused.stderr.contains("line 2: the winner \"both\""), "{}", refused.stderr);
-}
-
-#[test]
-fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
-    let Some(shared) = shared() else { return };
-    let file = |name: &str| shared.join("data").join(name).to_str().unwrap().to_owned();
-    let (votes, verdicts) = (file("llmfao.csv"), file("llmfao_gpt4.csv"));
-    let arguments = ["agree", "--votes", &votes, "--verdicts", &verdicts, "--format", "json"];
-    let json = found(&langya(Path::new("/"), arguments));
-    let rate = |kind: &str, setup: &str| json[kind][setup]["rate"].clone();
-    close(&rate("human_human", "with_ties"), 0.532_226);
-    close(&rate("human_human", "without_ties"), 0.701_258);
-    close(&rate("judge_human", "with_ties"), 0.414_847);
-    close(&rate("judge_human", "without_ties"), 0.661_627);
 }
 
 #[test]
@@ -303,4 +263,42 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     for name in ["arena:win_tie_rate", "bench:mtbench101", "bench:mtbench101:CM/turn:2"] {
         assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
     }
+}
+
+#[test]
+fn satisfaction_by_intent_is_compared_with_what_a_benchmark_says_of_intents() {
+    let folder = tempfile::tempdir().unwrap();
+    // Leisure 1 and 3, advice 4, creativity 5 and one that says nothing, factual 2; one out of range is not said.
+    let votes = "model_a,model_b,winner,intent,satisfaction\none,two,model_a,leisure,1\none,two,tie,leisure,3\n\
+        two,one,model_b,ask_for_advice,4\none,two,model_a,seek_creativity,5\none,two,model_a,seek_creativity,\n\
+        one,two,model_b,factual_qa,2\none,two,model_b,factual_qa,9\none,two,tie,,5\n";
+    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
+    let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
+    let y = "published:urs:intents";
+    let with = |x: &str| ask(&["correlate", "--x", x, "--y", y, "--bootstrap", "50", "--format", "json"]);
+    assert_eq!(ask(&["import", "votes", "votes.csv"]).code, Some(0));
+    let json = found(&with("arena:satisfaction"));
+    let means: Vec<f64> = json["points"].as_array().unwrap().iter().map(|point| point["x"].as_f64().unwrap()).collect();
+    assert_eq!(json["models"], serde_json::json!(["ask_for_advice", "factual_qa", "leisure", "seek_creativity"]));
+    assert_eq!(means, [4.0, 2.0, 2.0, 5.0]);
+    assert!(json["points"][2]["x_lower"].as_f64().unwrap() < 2.0 && json["pearson"]["redrawn"].is_object(), "{json}");
+    let models = with("arena:rating");
+    assert!(models.code == Some(2) && models.stderr.contains("each of the models"), "{}", models.stderr);
+    let again = tempfile::tempdir().unwrap();
+    std::fs::write(again.path().join("none.csv"), "model_a,model_b,winner\none,two,tie\n").unwrap();
+    assert_eq!(langya(again.path(), ["import", "votes", "none.csv", "--data-dir", "data"]).code, Some(0));
+    let nobody = langya(again.path(), ["correlate", "--x", "arena:satisfaction", "--y", y, "--data-dir", "data"]);
+    assert!(nobody.code == Some(2) && nobody.stderr.contains("how satisfied"), "{}", nobody.stderr);
+}
+
+#[test]
+fn the_papers_numbers_stand_beside_ours() {
+    let ask = |format| langya(Path::new("/"), ["correlate", "--papers", "--format", format]);
+    let claims: Vec<Value> = serde_json::from_str(&ask("json").stdout).unwrap();
+    let verdict = |id: &str| claims.iter().find(|claim| claim["id"] == id).unwrap()["verdict"].clone();
+    assert_eq!([verdict("S1"), verdict("S10"), verdict("S24")], ["reproduced", "reproduced", "contradiction"]);
+    let table = ask("table").stdout;
+    assert!(table.contains("CONTRADICTION") && table.contains("0.5150"), "{table}");
+    let rows = csv::Reader::from_reader(ask("csv").stdout.as_bytes()).records().map(Result::unwrap).count();
+    assert!(rows > claims.len(), "{rows} numbers of {} claims", claims.len());
 }
