@@ -238,7 +238,7 @@ fn a_violin_is_widest_where_most_scores_are_and_tells_the_quartiles() {
     // The row's middle is at 89, the score 8 at 220 + 420 · 7/9.
     assert!((height - 71.0).abs() < 0.01, "{height}");
     assert!((546.0..570.0).contains(&x), "between 8 and 8.5, drawn to the right by the nine: {x}");
-    assert!(svg.contains("m: median 8.00, middle half 8.00 to 8.00, mean 7.40, 5 scores."), "{svg}");
+    assert!(svg.contains("m: median 8.00, middle half 8.00 to 8.00, mean 7.40, 5 values."), "{svg}");
 }
 
 #[test]

@@ -123,14 +123,14 @@ impl CorrelateOptions {
             [x, y] if self.combine.is_empty() => {
                 let report = compare(x, y, &self.models, study)?;
                 warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &report))?;
+                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &self.models, &report))?;
                 self.print(&report, || shown::pair(&report))?;
             }
             [series @ .., target] => {
                 let series: Vec<&Series> = series.iter().collect();
                 let report = mixture(&series, target, &self.models, search, study)?;
                 warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_mixture(folder, &series, target, &report))?;
+                self.charts.iter().try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
                 self.print(&report, || shown::mixture(&report))?;
             }
             [] => {}

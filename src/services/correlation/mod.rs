@@ -8,6 +8,7 @@
 mod aliases;
 mod align;
 mod error;
+pub mod figures;
 mod name;
 mod printed;
 mod reader;
@@ -15,6 +16,7 @@ pub mod report;
 mod satisfaction;
 mod suite;
 mod table;
+mod used;
 mod votes;
 
 use std::collections::BTreeMap;
@@ -26,6 +28,7 @@ pub use name::{SeriesName, VotePart};
 pub use printed::printed;
 pub use reader::{SeriesReader, Sources};
 pub use table::Table;
+pub use used::{SuiteUsed, Used, VotesUsed};
 
 use crate::rating::interval::ConfidenceLevel;
 use crate::stats::Interval;
