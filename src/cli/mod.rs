@@ -31,6 +31,7 @@ use crate::config::{ConfigError, Environment, Settings};
 use crate::services::agreement::BallotFileError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
+use crate::services::correlation::study::StudyError;
 use crate::services::correlation::{AliasError, SeriesError};
 use crate::services::import::ImportError;
 use crate::storage::{StoreError, TransferError};
@@ -149,6 +150,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<BallotFileError>()
             || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
+            || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()
             || cause.downcast_ref::<BenchError>().is_some_and(|error| error.is_missing() || matches!(error, BenchError::File(_)))

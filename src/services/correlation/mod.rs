@@ -14,6 +14,7 @@ mod printed;
 mod reader;
 pub mod report;
 mod satisfaction;
+pub mod study;
 mod suite;
 mod table;
 mod used;

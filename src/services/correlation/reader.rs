@@ -156,8 +156,12 @@ impl<'s> SeriesReader<'s> {
         Ok(scores)
     }
 
-    /// Reads the votes with all columns that the series need, unless that was done.
-    async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
+    /// Reads the votes with all columns that the series need, unless that was done. Who reads series one by one calls it
+    /// with all of them first, so that the votes are read once.
+    ///
+    /// # Errors
+    /// [`SeriesError`].
+    pub async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
         let mut wanted = self.log.as_ref().map(|(wanted, _)| *wanted).unwrap_or_default();
         let mut asked = None;
         for name in names {
