@@ -2,6 +2,7 @@
 
 mod charts;
 mod folder;
+mod papers;
 mod shown;
 mod study;
 
@@ -11,12 +12,14 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
-use super::fit::OutputFormat;
+use super::fit::{OutputFormat, printable};
 use super::output::print;
 use super::{Location, progress};
+use crate::benchmark::claims;
 use crate::config::{Environment, Settings};
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::interval::ConfidenceLevel;
+use crate::rating::leaderboard::LeaderboardOptions;
 use crate::services::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::services::correlation::study::StudyError;
 use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
@@ -27,7 +30,7 @@ use crate::storage::{IfMissing, Store};
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
 #[derive(Debug, Clone, Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "study"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "papers", "study"]))]
 pub struct CorrelateOptions {
     #[command(flatten)]
     location: Location,
@@ -63,6 +66,9 @@ pub struct CorrelateOptions {
     /// Folder for what comes of it; the file's name without its ending where none is named
     #[arg(long, value_name = "DIR", requires = "study")]
     out: Option<PathBuf>,
+    /// Print the papers' own studies: their numbers beside those that follow from their tables
+    #[arg(long)]
+    papers: bool,
     /// Only these models, joined by commas
     #[arg(long, value_name = "MODELS", value_delimiter = ',')]
     models: Vec<String>,
@@ -91,6 +97,9 @@ pub struct CorrelateOptions {
 /// # Errors
 /// A table, series or option that cannot be used.
 pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    if options.papers {
+        return print_papers(options.format);
+    }
     let settings = options.location.settings(env)?;
     if let Some(file) = &options.study {
         study::run(file, options.out.as_deref(), options.format, &settings).await?;
@@ -110,10 +119,7 @@ pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result
         store: store.as_ref(),
         table: table.as_ref(),
         aliases: aliases(&options, &settings)?,
-        rating: crate::rating::leaderboard::LeaderboardOptions {
-            confidence: level,
-            ..leaderboard_options(&settings.rating)?
-        },
+        rating: LeaderboardOptions { confidence: level, ..leaderboard_options(&settings.rating)? },
         bootstrap: study.bootstrap,
     });
     if options.list {
@@ -162,7 +168,7 @@ impl CorrelateOptions {
 }
 
 fn warn(notes: &[String]) {
-    notes.iter().for_each(|note| eprintln!("warning: {note}"));
+    notes.iter().for_each(|note| eprintln!("warning: {}", printable(note)));
 }
 
 /// The database is opened only where something may be read from it. Who asks what there is, or for what was published, need
@@ -185,6 +191,16 @@ fn aliases(options: &CorrelateOptions, settings: &Settings) -> anyhow::Result<Al
         Some(file) => known.and(Aliases::read(file)?),
         None => known,
     })
+}
+
+fn print_papers(format: OutputFormat) -> anyhow::Result<ExitCode> {
+    let claims = claims::all();
+    print(&match format {
+        OutputFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
+        OutputFormat::Table => papers::table(&claims),
+        OutputFormat::Csv => papers::csv(&claims)?,
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Every series that can be asked for here.

@@ -44,7 +44,8 @@ fn scatter(study: &Study, pair: &StudiedPair) -> Picture {
         None => format!("pair-{:02}.svg", pair.pair),
         Some(part) => format!("pair-{:02}-slice-{}.svg", pair.pair, part + 1),
     };
-    Picture { name, title: capital(&pair.name()), svg: figures::of_pair(&pair.report) }
+    let slice = pair.slice.as_ref().map_or(String::new(), |slice| format!(", {slice}"));
+    Picture { name, title: capital(&pair.name()) + &slice, svg: figures::of_pair(&pair.report) }
 }
 
 fn capital(text: &str) -> String {

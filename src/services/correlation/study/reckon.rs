@@ -68,7 +68,7 @@ pub fn reckon(
         bootstrap: study.options.bootstrap.into(),
         models: study.file.models.clone(),
         data,
-        series: series.iter().map(studied).collect(),
+        series: series.iter().map(|series| studied(series, &study.file.models)).collect(),
         pairs,
         combinations,
         warnings,
@@ -130,11 +130,14 @@ impl Study {
     }
 }
 
-fn studied(series: &Series) -> StudiedSeries {
-    let values: Vec<f64> = series.points.values().map(|point| point.value).collect();
+/// A series over the models that were asked for, or over all that it has.
+fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
+    let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
+    let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();
+    let values: Vec<f64> = points.iter().map(|(_, point)| point.value).collect();
     let summary = Summary::of(&values).ok();
-    let point = |(subject, point): (&String, &Point)| StudiedPoint {
-        subject: subject.clone(),
+    let point = |(subject, point): &(&String, &Point)| StudiedPoint {
+        subject: (*subject).clone(),
         value: point.value,
         lower: point.interval.map(|interval| interval.lower),
         upper: point.interval.map(|interval| interval.upper),
@@ -143,10 +146,10 @@ fn studied(series: &Series) -> StudiedSeries {
         series: series.name.to_string(),
         title: series.title.clone(),
         subjects: series.subjects,
-        redrawn: series.points.values().any(|point| !point.draws.is_empty()),
+        redrawn: points.iter().any(|(_, point)| !point.draws.is_empty()),
         mean: mean(&values).ok(),
         deviation: summary.map(|summary| summary.deviation),
         variation: summary.and_then(|summary| summary.variation().ok()),
-        points: series.points.iter().map(point).collect(),
+        points: points.iter().map(point).collect(),
     }
 }

@@ -39,9 +39,11 @@ fn section(out: &mut String, title: &str, text: &str) {
 
 fn how_it_was_made(results: &Results) -> String {
     let (percent, bootstrap) = (percent(results.confidence), results.bootstrap);
-    let redrawn = match bootstrap.replicates {
-        0 => "nothing is drawn anew".to_owned(),
-        replicates => format!("votes and judged items are drawn anew {replicates} times with seed {}", bootstrap.seed),
+    let redrawn = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
+        let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
+        format!("votes and judged items are drawn anew {replicates} times with seed {seed}")
+    } else {
+        "nothing is drawn anew".to_owned()
     };
     let models = match results.models.as_slice() {
         [] => "all models that the series have".to_owned(),
@@ -197,12 +199,12 @@ fn mixture(combination: &StudiedCombination) -> String {
 }
 
 fn figures(results: &Results, pictures: &[Picture]) -> String {
-    let picture = |picture: &Picture| {
+    let picture = |(number, picture): (usize, &Picture)| {
         let title = escaped(&picture.title);
-        format!("![{title}](figures/{})\n\n{title}\n\n", picture.name)
+        format!("![Figure {number}](figures/{})\n\nFigure {number}. {title}.\n\n", picture.name)
     };
     let left_out = pictures::left_out(results).map_or(String::new(), |text| text + "\n\n");
-    left_out + &pictures.iter().map(picture).collect::<String>()
+    left_out + &(1..).zip(pictures).map(picture).collect::<String>()
 }
 
 fn data(results: &Results) -> String {

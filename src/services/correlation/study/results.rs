@@ -150,15 +150,18 @@ pub enum Mixture {
 }
 
 impl StudiedPair {
-    /// The pair in messages.
+    /// The pair in captions.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("pair {}, {} and {}", self.pair, self.report.x.series, self.report.y.series)
+        format!("pair {}: {} and {}", self.pair, self.report.x.series, self.report.y.series)
     }
 
     /// What a reader must know of it.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let name = self.name();
+        let name = match &self.slice {
+            None => format!("pair {}", self.pair),
+            Some(slice) => format!("pair {} in {slice}", self.pair),
+        };
         let mut warnings = Vec::new();
         if self.report.n < FEW {
             let n = self.report.n;
@@ -178,30 +181,40 @@ impl StudiedPair {
             }
         }
         if !self.report.unmatched.is_empty() {
-            let names = self.report.unmatched.len();
-            warnings.push(format!("{name}: {names} names are not in both and are left out: see data/unmatched.csv"));
+            warnings.push(format!("{name}: {} are left out, which one of both lacks", joined(&self.report.unmatched)));
         }
         warnings
     }
 }
 
 impl StudiedCombination {
-    /// The mixture in messages.
+    /// The mixture in captions.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("mixture {} of {} for {}", self.combination, self.of.join(", "), self.target)
+        format!("mixture {}: {} for {}", self.combination, self.of.join(", "), self.target)
     }
 
     /// What a reader must know of it.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let name = self.name();
+        let name = format!("mixture {}", self.combination);
         let found = match &self.outcome {
             Mixture::Undefined(why) => return vec![format!("{name}: there is none, since {why}")],
             Mixture::Found(found) => found,
         };
-        let fitted = "its correlation is of the very numbers that the weights were fitted to, so it flatters";
-        let mut warnings = vec![format!("{name}: {fitted}; look at what leaving one out says")];
+        let fitted = "its correlation is of the very numbers that its weights were fitted to, and flatters";
+        let mut warnings = vec![format!("{name}: {fitted}")];
         warnings.extend(found.notes.iter().map(|note| format!("{name}: {note}")));
         warnings
+    }
+}
+
+/// Names that a warning has room for.
+const NAMED: usize = 8;
+
+fn joined(names: &[String]) -> String {
+    let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        all if all > NAMED => format!("{named} and {} more (data/unmatched.csv)", all - NAMED),
+        _ => named,
     }
 }
