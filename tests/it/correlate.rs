@@ -231,7 +231,7 @@ fn a_model_is_the_same_under_all_of_its_names() {
 }
 
 /// Ratings of the six judged turns of the fixture by one judge.
-fn judged(folder: &Path) {
+pub(super) fn judged(folder: &Path) {
     let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/mtbench101.jsonl");
     let turns = [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2)];
     let mut lines = String::new();

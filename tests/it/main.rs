@@ -43,6 +43,7 @@ mod shared_rests;
 mod slices;
 mod stats;
 mod storage;
+mod study;
 mod style;
 mod suites;
 mod support;

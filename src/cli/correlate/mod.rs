@@ -150,7 +150,9 @@ impl CorrelateOptions {
                 let series: Vec<&Series> = series.iter().collect();
                 let report = mixture(&series, target, &self.models, search, study)?;
                 warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
+                self.charts
+                    .iter()
+                    .try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
                 self.print(&report, || shown::mixture(&report))?;
             }
             [] => {}

@@ -48,7 +48,9 @@ impl Study {
             ("data/sources.csv".to_owned(), tables::sources(results)?),
         ]);
         files.extend(table.map(|table| (TABLE.to_owned(), table)));
-        files.extend(pictures.into_iter().map(|picture| (format!("figures/{}", picture.name), picture.svg.into_bytes())));
+        files.extend(
+            pictures.into_iter().map(|picture| (format!("figures/{}", picture.name), picture.svg.into_bytes())),
+        );
         Ok(files)
     }
 }

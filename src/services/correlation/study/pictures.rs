@@ -35,7 +35,8 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
 /// What is not drawn, in words.
 pub(super) fn left_out(results: &Results) -> Option<String> {
     let pairs = results.pairs.len();
-    (pairs > PAIRS).then(|| format!("The first {PAIRS} of {pairs} pairs are drawn; all of them are in data/correlations.csv."))
+    (pairs > PAIRS)
+        .then(|| format!("The first {PAIRS} of {pairs} pairs are drawn; all of them are in data/correlations.csv."))
 }
 
 fn scatter(study: &Study, pair: &StudiedPair) -> Picture {

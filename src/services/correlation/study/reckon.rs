@@ -78,7 +78,8 @@ pub fn reckon(
 impl Study {
     /// The pairs of all votes, then those of each part of the votes; and what is not compared though it was named.
     fn compared(&self, shelf: &Shelf<'_>) -> Result<(Vec<Compared>, Vec<String>), StudyError> {
-        let (whole, warnings) = if self.pairs.is_empty() { self.every_two(shelf)? } else { (self.pairs.clone(), vec![]) };
+        let (whole, warnings) =
+            if self.pairs.is_empty() { self.every_two(shelf)? } else { (self.pairs.clone(), vec![]) };
         let numbered = (1..).zip(&whole);
         let mut compared: Vec<Compared> =
             numbered.clone().map(|(pair, names)| Compared { pair, slice: None, names: names.clone() }).collect();

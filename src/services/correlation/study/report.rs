@@ -140,7 +140,8 @@ fn slices(results: &Results) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    let mut out = "Pearson's correlation of each pair, with the number of models:\n\n".to_owned() + &overview(results, &parts);
+    let mut out =
+        "Pearson's correlation of each pair, with the number of models:\n\n".to_owned() + &overview(results, &parts);
     for part in parts {
         let of_part = pairs(results.pairs.iter().filter(|pair| pair.slice.as_deref() == Some(part)));
         write!(out, "\n### {}\n\n{of_part}", escaped(part)).expect(TEXT_GROWS);

@@ -177,7 +177,8 @@ impl StudiedPair {
             }
             if let Some(redrawn) = redrawn.filter(|redrawn| redrawn.without > 0) {
                 let without = redrawn.without;
-                warnings.push(format!("{name}: {without} replicates have no {coefficient} correlation and are left out"));
+                warnings
+                    .push(format!("{name}: {without} replicates have no {coefficient} correlation and are left out"));
             }
         }
         if !self.report.unmatched.is_empty() {

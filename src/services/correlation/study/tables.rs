@@ -155,7 +155,12 @@ fn mixture(combination: &StudiedCombination) -> Vec<Vec<Cell<'_>>> {
 /// as with a model that was asked for and is nowhere.
 pub(super) fn unmatched(results: &Results) -> Result<Vec<u8>, StudyError> {
     let of_pairs = results.pairs.iter().flat_map(|pair| {
-        rows_of(format!("pair {}", pair.pair), pair.slice.as_deref(), &[&pair.report.x, &pair.report.y], &pair.report.unmatched)
+        rows_of(
+            format!("pair {}", pair.pair),
+            pair.slice.as_deref(),
+            &[&pair.report.x, &pair.report.y],
+            &pair.report.unmatched,
+        )
     });
     let of_mixtures = results.combinations.iter().flat_map(|combination| match &combination.outcome {
         Mixture::Found(found) => {
@@ -178,7 +183,8 @@ fn rows_of<'c>(
         vec![Cell::text(place.clone()), slice, Cell::text(subject), Cell::text(only_in)]
     };
     let rows = |subject: &'c String| {
-        let has: Vec<&SeriesReport> = series.iter().copied().filter(|series| series.only_here.contains(subject)).collect();
+        let has: Vec<&SeriesReport> =
+            series.iter().copied().filter(|series| series.only_here.contains(subject)).collect();
         match has.as_slice() {
             [] => vec![row(subject, "")],
             has => has.iter().map(|series| row(subject, &series.series)).collect(),
