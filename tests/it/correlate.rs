@@ -1,10 +1,9 @@
-//! `langya correlate` and `langya agree` as a user runs them, on what the papers print.
+//! `langya correlate` as a user runs it, on what the papers print.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::rating::shared;
 use crate::support::program::{Run, langya};
 
 /// SuperCLUE, Tables 2 and 4: the eight Chinese models; three have no arena rate.
@@ -29,13 +28,13 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[track_caller]
-fn found(run: &Run) -> Value {
+pub(crate) fn found(run: &Run) -> Value {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap()
 }
 
 #[track_caller]
-fn close(value: &Value, expected: f64) {
+pub(crate) fn close(value: &Value, expected: f64) {
     let got = value.as_f64().unwrap_or_else(|| panic!("{value} instead of {expected}"));
     assert!((got - expected).abs() <= 1e-4, "{got} instead of {expected}");
 }
@@ -116,45 +115,6 @@ fn what_cannot_be_compared_says_why() {
         json["pearson"]["undefined"].as_str().unwrap().contains("only 2") && json["unmatched"][0] == "nobody",
         "{json}"
     );
-}
-
-#[test]
-fn people_and_a_judge_agree_as_worked_out_by_hand() {
-    let folder = tempfile::tempdir().unwrap();
-    let votes = "prompt,worker,left,right,winner\n1,ann,x,y,left\n1,ben,y,x,right\n1,eve,x,y,tie\n2,ann,x,z,right\n";
-    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,model_b\n2,x,z,x\n")
-        .unwrap();
-    let run = |format| {
-        langya(folder.path(), ["agree", "--votes", "votes.csv", "--verdicts", "verdicts.csv", "--format", format])
-    };
-    let json = found(&run("json"));
-    let share = |kind: &str, setup: &str| {
-        [&json[kind][setup]["agree"], &json[kind][setup]["total"]].map(|n| n.as_u64().unwrap())
-    };
-    assert_eq!(share("human_human", "with_ties"), [1, 3]);
-    assert_eq!(share("human_human", "without_ties"), [1, 1]);
-    assert_eq!(share("judge_human", "with_ties"), [2, 4]);
-    assert_eq!(share("judge_human", "without_ties"), [2, 3]);
-    close(&json["judge_human"]["with_ties"]["mean_over_questions"], 1.0 / 3.0);
-    assert!(run("table").stdout.contains("2 questions with votes, 2 of them judged"));
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,both\n").unwrap();
-    let refused = run("csv");
-    assert!(refused.code == Some(2) && refused.stderr.contains("line 2: the winner \"both\""), "{}", refused.stderr);
-}
-
-#[test]
-fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
-    let Some(shared) = shared() else { return };
-    let file = |name: &str| shared.join("data").join(name).to_str().unwrap().to_owned();
-    let (votes, verdicts) = (file("llmfao.csv"), file("llmfao_gpt4.csv"));
-    let arguments = ["agree", "--votes", &votes, "--verdicts", &verdicts, "--format", "json"];
-    let json = found(&langya(Path::new("/"), arguments));
-    let rate = |kind: &str, setup: &str| json[kind][setup]["rate"].clone();
-    close(&rate("human_human", "with_ties"), 0.532_226);
-    close(&rate("human_human", "without_ties"), 0.701_258);
-    close(&rate("judge_human", "with_ties"), 0.414_847);
-    close(&rate("judge_human", "without_ties"), 0.661_627);
 }
 
 #[test]
