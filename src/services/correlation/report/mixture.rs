@@ -61,7 +61,7 @@ pub fn search(step: f64) -> Option<Search> {
         clippy::cast_sign_loss,
         reason = "checked to lie between 1 and a million"
     )]
-    (step > 0.0 && step <= 1.0 && steps <= 1e6).then(|| Search::Grid { steps: steps as u32 })
+    (step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
 }
 
 /// Finds the mixture of series that follows a target best, over the models that all of them have.

@@ -50,7 +50,7 @@ fn how_it_was_made(results: &Results) -> String {
         models => format!("these models: {}", joined(models)),
     };
     format!(
-        "Made by {}. {} series, {} comparisons and {} mixtures, over {models}; intervals at {percent} %, {redrawn}. \
+        "Made by {}. Series: {}; comparisons: {}; mixtures: {}. It is over {models}, with intervals at {percent} %; {redrawn}. \
          `results.json` holds every number, `data` holds them as tables, and `langya correlate --study study.toml` over the same \
          database makes the same bytes again.",
         escaped(&results.program),
