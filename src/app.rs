@@ -14,6 +14,8 @@ use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::benchmark::boards::Boards;
+use crate::services::crowd::reports::CrowdReports;
+use crate::services::crowd::rounds::{RoundParts, Rounds};
 use crate::services::final_labels::FacetChanges;
 use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
@@ -41,6 +43,8 @@ pub struct AppState {
     pub studies: Arc<Studies>,
     /// The scores of benchmarks.
     pub boards: Arc<Boards>,
+    /// What judges made of the arena's own battles.
+    pub crowd: Arc<CrowdReports>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -134,6 +138,7 @@ impl AppState {
         });
         let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
         let boards = Arc::new(Boards::new(store.clone()));
+        let crowd = Arc::new(CrowdReports::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
@@ -142,6 +147,7 @@ impl AppState {
             standings,
             studies,
             boards,
+            crowd,
             matchmaker,
             fleet,
             battles,
@@ -194,6 +200,18 @@ impl AppState {
             self.store.clone(),
             Arc::clone(&self.clock),
             self.settings.clone(),
+            leads.clone(),
+            shutdown(),
+        ));
+        self.tasks.spawn(jobs::crowd::judge_battles(
+            Rounds::new(RoundParts {
+                store: self.store.clone(),
+                models: Arc::clone(&self.models),
+                chance: Arc::clone(&self.chance),
+                clock: Arc::clone(&self.clock),
+            }),
+            self.settings.clone(),
+            Arc::clone(&self.events),
             leads,
             shutdown(),
         ));

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::benchmark::report::BenchError;
+use crate::services::crowd::reports::CrowdError;
 use crate::services::studies::StudyError;
 
 /// Why a request gets no page.
@@ -30,6 +31,9 @@ pub enum PageError {
     /// A benchmark that is not here, or could not be read.
     #[error("{}", if .0.is_missing() { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
+    /// What judges made of battles could not be reckoned.
+    #[error("what judges made of battles could not be read: try again")]
+    Crowd(#[from] CrowdError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -46,7 +50,7 @@ impl ResponseError for PageError {
             Self::Study(StudyError::Slice(_)) | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Full | Self::Draining | Self::Study(StudyError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) | Self::Study(_) | Self::Bench(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Crowd(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

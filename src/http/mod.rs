@@ -6,6 +6,7 @@ pub mod asked;
 mod benchmark;
 mod board;
 mod connections;
+mod crowd;
 mod draining;
 pub mod error;
 pub mod headers;
@@ -52,6 +53,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
+        .route("/api/v1/crowd", web::get().to(crowd::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
         .route("/metrics", web::get().to(metrics::metrics))

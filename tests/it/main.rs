@@ -19,6 +19,7 @@ mod command_line;
 mod correlate;
 mod coverage;
 mod crash;
+mod crowd;
 mod deploy;
 mod derived;
 mod faults;

@@ -265,7 +265,7 @@ fn arena(folder: &Path) {
 fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
     let folder = tempfile::tempdir().unwrap();
     arena(folder.path());
-    let text = "title = \"Ours\"\nseries = [\"arena:rating\", \"bench:mtbench101\", \"arena:win_tie_rate\"]\njudge = \"owl\"\n\
+    let text = "title = \"Ours\"\nseries = [\"arena:rating\", \"bench:urs\", \"arena:win_tie_rate\"]\njudge = \"owl\"\n\
                 slices = [\"turns=first\", \"language=English\"]\nbootstrap = 30\nseed = 5\n";
     println!("seed 5");
     done(&made(folder.path(), text));
@@ -277,7 +277,7 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
     let pairs = json["pairs"].as_array().unwrap();
     assert_eq!(pairs.len(), 9, "three pairs of all votes and of two parts");
     let found = pairs.iter().find(|pair| pair["pair"] == 1 && pair["slice"] == "turns=first").unwrap();
-    let [x, y] = ["arena:rating:turns=first", "bench:mtbench101@owl"];
+    let [x, y] = ["arena:rating:turns=first", "bench:urs@owl"];
     assert_eq!([&found["x"]["series"], &found["y"]["series"]], [x, y]);
     let alone = ["correlate", "--x", x, "--y", y, "--bootstrap", "30", "--seed", "5", "--format", "json"];
     let alone = langya(folder.path(), alone.iter().chain(&["--data-dir", "data"]));
@@ -293,7 +293,7 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
     {
         assert!(report.contains(part), "{report}");
     }
-    let suite = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/mtbench101.jsonl")).unwrap();
+    let suite = std::fs::read(folder.path().join("urs.csv")).unwrap();
     let facts = rows(&out, "data/sources.csv");
     let fact = |what: &str| facts.iter().find(|row| row["what"] == what).map(|row| row["value"].clone());
     assert_eq!(fact("SHA-256"), Some(sha256(&suite)));
@@ -311,7 +311,7 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
 async fn an_interrupted_study_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     arena(folder.path());
-    let text = "series = [\"arena:elo\", \"bench:mtbench101\"]\nbootstrap = 4000000\n";
+    let text = "series = [\"arena:elo\", \"bench:urs\"]\nbootstrap = 4000000\n";
     std::fs::write(folder.path().join("mine.toml"), text).unwrap();
     let before: Vec<String> = files(folder.path()).into_keys().filter(|name| !name.starts_with("data/")).collect();
     let running = UnderWay::start(folder.path(), &["correlate", "--data-dir", "data", "--study", "mine.toml"]);
@@ -431,7 +431,7 @@ fn charts_of_a_comparison_are_drawn_into_a_folder() {
     let fixed = draw("fixed", &["--x", close, "--y", "published:superclue_arena"]);
     assert_eq!(fixed.keys().collect::<Vec<_>>(), ["scatter.svg"]);
     assert!(fixed["scatter.svg"].contains("MiniMax"), "{}", fixed["scatter.svg"]);
-    let drawn = draw("drawn", &["--x", "arena:win_tie_rate", "--y", "bench:mtbench101"]);
+    let drawn = draw("drawn", &["--x", "arena:win_tie_rate", "--y", "bench:urs"]);
     assert_eq!(drawn.keys().collect::<Vec<_>>(), ["redrawn.svg", "scatter.svg"]);
     for part in ["pearson", "spearman", "kendall", "30 values"] {
         assert!(drawn["redrawn.svg"].contains(part), "{}", drawn["redrawn.svg"]);
