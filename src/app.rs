@@ -14,6 +14,7 @@ use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::benchmark::boards::Boards;
+use crate::services::correlation::board::Correlator;
 use crate::services::final_labels::FacetChanges;
 use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
@@ -41,6 +42,8 @@ pub struct AppState {
     pub studies: Arc<Studies>,
     /// The scores of benchmarks.
     pub boards: Arc<Boards>,
+    /// How series of the arena and of benchmarks go together.
+    pub correlator: Arc<Correlator>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -134,6 +137,8 @@ impl AppState {
         });
         let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
         let boards = Arc::new(Boards::new(store.clone()));
+        let correlator =
+            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), Arc::clone(&clock)));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
@@ -142,6 +147,7 @@ impl AppState {
             standings,
             studies,
             boards,
+            correlator,
             matchmaker,
             fleet,
             battles,
@@ -174,6 +180,12 @@ impl AppState {
         let shutdown = || self.tasks.shutdown();
         self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
         self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
+        self.tasks.spawn(jobs::correlations::keep_correlations(
+            Arc::clone(&self.correlator),
+            Arc::clone(&self.events),
+            self.settings.clone(),
+            shutdown(),
+        ));
         self.tasks.spawn(jobs::beat::keep_beating(
             Arc::clone(&self.fleet),
             self.settings.clone(),
