@@ -117,6 +117,8 @@ pub struct Wanted {
     pub turns: bool,
     /// The length of the prompt in tokens.
     pub prompt_tokens: bool,
+    /// How satisfied the visitor was.
+    pub satisfactions: bool,
     /// When the vote was cast. Without it, the log is still put into the order of its times where it has any.
     pub seconds: bool,
     /// Counts for style control.
@@ -148,6 +150,8 @@ pub struct VoteLog {
     pub turns: Option<Vec<u32>>,
     /// The length of the prompt in tokens.
     pub prompt_tokens: Option<Vec<u32>>,
+    /// How satisfied the visitor was, from 1 to 5; 0 where that was not said.
+    pub satisfactions: Option<Vec<u32>>,
     /// When the vote was cast, in seconds since 1970.
     pub seconds: Option<Vec<f64>>,
     /// Counts for style control.
@@ -169,6 +173,7 @@ impl VoteLog {
             intents: wanted.intents.then(Labels::default),
             turns: wanted.turns.then(Vec::new),
             prompt_tokens: wanted.prompt_tokens.then(Vec::new),
+            satisfactions: wanted.satisfactions.then(Vec::new),
             seconds: wanted.seconds.then(Vec::new),
             style: wanted.style.then(StyleColumns::default),
             pair_probabilities: wanted.pair_probabilities.then(Vec::new),
@@ -194,6 +199,7 @@ impl VoteLog {
         }
         extend(&mut self.turns, &other.turns);
         extend(&mut self.prompt_tokens, &other.prompt_tokens);
+        extend(&mut self.satisfactions, &other.satisfactions);
         extend(&mut self.seconds, &other.seconds);
         extend(&mut self.pair_probabilities, &other.pair_probabilities);
         if let (Some(mine), Some(theirs)) = (&mut self.style, &other.style) {
@@ -228,7 +234,7 @@ impl VoteLog {
         for labels in labels.into_iter().flatten() {
             pick(&mut labels.rows, order);
         }
-        for counts in [&mut self.turns, &mut self.prompt_tokens].into_iter().flatten() {
+        for counts in [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions].into_iter().flatten() {
             pick(counts, order);
         }
         for numbers in [&mut self.seconds, &mut self.pair_probabilities].into_iter().flatten() {
@@ -273,7 +279,7 @@ impl VoteLog {
         retain(&mut self.outcomes, keep);
         let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
         labels.into_iter().flatten().for_each(|labels| retain(&mut labels.rows, keep));
-        let counts = [&mut self.turns, &mut self.prompt_tokens];
+        let counts = [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions];
         counts.into_iter().flatten().for_each(|counts| retain(counts, keep));
         let numbers = [&mut self.seconds, &mut self.pair_probabilities];
         numbers.into_iter().flatten().for_each(|numbers| retain(numbers, keep));

@@ -95,6 +95,7 @@ fn columns(wanted: Wanted, schemes: &[Scheme]) -> Vec<VoteColumn> {
         (wanted.pair_probabilities, VoteColumn::PairProbability),
         (wanted.style, VoteColumn::TextCounts),
         (wanted.prompt_tokens, VoteColumn::Prompts),
+        (wanted.satisfactions, VoteColumn::Satisfaction),
     ];
     all.into_iter().filter_map(|(wanted, column)| wanted.then_some(column)).collect()
 }
@@ -148,6 +149,9 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
         VoteColumn::CreatedAt => log.seconds.as_mut()?.push(seconds(value.parse().ok()?)),
         VoteColumn::PairProbability => log.pair_probabilities.as_mut()?.push(value.parse().ok()?),
         VoteColumn::TextCounts => add_style(log.style.as_mut()?, &serde_json::from_str(value).ok()?),
+        VoteColumn::Satisfaction => {
+            log.satisfactions.as_mut()?.push(if value.is_empty() { 0 } else { value.parse().ok()? })
+        }
         VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::of(value).tokens)),
     }
     Some(())

@@ -18,7 +18,7 @@ const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license,
 const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b, turn, language, category, intent, \
      pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
 const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
-     pair_probability, outcome, text_counts, created_at, anonymous, pairing_policy, policy_version, duration_ms_a, \
+     pair_probability, outcome, text_counts, created_at, satisfaction, anonymous, pairing_policy, policy_version, duration_ms_a, \
      duration_ms_b, rated, receipt) ";
 
 /// A vote that was cast elsewhere.
@@ -42,6 +42,8 @@ pub struct ImportedVote<'v> {
     pub category: Option<&'v str>,
     /// Intent, where known.
     pub intent: Option<&'v str>,
+    /// Satisfaction from 1 to 5, where known.
+    pub satisfaction: Option<u32>,
     /// Probability of the pair; 0 where it is not known.
     pub probability: f64,
     /// Text counts of sides A and B, as JSON.
@@ -121,6 +123,7 @@ macro_rules! insert_all {
                     .push_bind(vote.outcome)
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)
+                    .push_bind(vote.satisfaction.map(i64::from))
                     .push("TRUE, 'import', 0, 0, 0, TRUE, '{}'");
             });
             casts.build().execute(&mut *$tx).await?;

@@ -43,6 +43,8 @@ pub enum VoteColumn {
     PairProbability,
     /// Text counts of both sides as JSON.
     TextCounts,
+    /// Satisfaction; empty where unknown.
+    Satisfaction,
     /// All that the visitor asked.
     Prompts,
 }
@@ -217,6 +219,7 @@ impl VoteColumn {
             Self::CreatedAt => "created_at",
             Self::PairProbability => "pair_probability",
             Self::TextCounts => "text_counts",
+            Self::Satisfaction => "satisfaction",
             Self::Prompts => "prompt",
         }
     }
@@ -235,7 +238,7 @@ impl VoteColumn {
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::TextCounts | Self::Prompts)
+        !matches!(self, Self::TextCounts | Self::Satisfaction | Self::Prompts)
     }
 }
 

@@ -304,3 +304,41 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
         assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
     }
 }
+
+#[test]
+fn satisfaction_by_intent_is_compared_with_what_a_benchmark_says_of_intents() {
+    let folder = tempfile::tempdir().unwrap();
+    // Leisure 1 and 3, advice 4, creativity 5 and one that says nothing, factual 2; one out of range is not said.
+    let votes = "model_a,model_b,winner,intent,satisfaction\none,two,model_a,leisure,1\none,two,tie,leisure,3\n\
+        two,one,model_b,ask_for_advice,4\none,two,model_a,seek_creativity,5\none,two,model_a,seek_creativity,\n\
+        one,two,model_b,factual_qa,2\none,two,model_b,factual_qa,9\none,two,tie,,5\n";
+    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
+    let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
+    let y = "published:urs:intents";
+    let with = |x: &str| ask(&["correlate", "--x", x, "--y", y, "--bootstrap", "50", "--format", "json"]);
+    assert_eq!(ask(&["import", "votes", "votes.csv"]).code, Some(0));
+    let json = found(&with("arena:satisfaction"));
+    let means: Vec<f64> = json["points"].as_array().unwrap().iter().map(|point| point["x"].as_f64().unwrap()).collect();
+    assert_eq!(json["models"], serde_json::json!(["ask_for_advice", "factual_qa", "leisure", "seek_creativity"]));
+    assert_eq!(means, [4.0, 2.0, 2.0, 5.0]);
+    assert!(json["points"][2]["x_lower"].as_f64().unwrap() < 2.0 && json["pearson"]["redrawn"].is_object(), "{json}");
+    let models = with("arena:rating");
+    assert!(models.code == Some(2) && models.stderr.contains("each of the models"), "{}", models.stderr);
+    let again = tempfile::tempdir().unwrap();
+    std::fs::write(again.path().join("none.csv"), "model_a,model_b,winner\none,two,tie\n").unwrap();
+    assert_eq!(langya(again.path(), ["import", "votes", "none.csv", "--data-dir", "data"]).code, Some(0));
+    let nobody = langya(again.path(), ["correlate", "--x", "arena:satisfaction", "--y", y, "--data-dir", "data"]);
+    assert!(nobody.code == Some(2) && nobody.stderr.contains("how satisfied"), "{}", nobody.stderr);
+}
+
+#[test]
+fn the_papers_numbers_stand_beside_ours() {
+    let ask = |format| langya(Path::new("/"), ["correlate", "--papers", "--format", format]);
+    let claims: Vec<Value> = serde_json::from_str(&ask("json").stdout).unwrap();
+    let verdict = |id: &str| claims.iter().find(|claim| claim["id"] == id).unwrap()["verdict"].clone();
+    assert_eq!([verdict("S1"), verdict("S10"), verdict("S24")], ["reproduced", "reproduced", "contradiction"]);
+    let table = ask("table").stdout;
+    assert!(table.contains("CONTRADICTION") && table.contains("0.5150"), "{table}");
+    let rows = csv::Reader::from_reader(ask("csv").stdout.as_bytes()).records().map(Result::unwrap).count();
+    assert!(rows > claims.len(), "{rows} numbers of {} claims", claims.len());
+}

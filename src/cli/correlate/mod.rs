@@ -1,6 +1,7 @@
 //! `langya correlate`: how series of figures of the same models go together, and which mixture follows another best.
 
 mod charts;
+mod papers;
 mod shown;
 
 use std::path::PathBuf;
@@ -12,9 +13,11 @@ use serde::Serialize;
 use super::fit::OutputFormat;
 use super::output::print;
 use super::{BadInput, Location, progress};
+use crate::benchmark::claims;
 use crate::config::{Environment, Settings};
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::interval::ConfidenceLevel;
+use crate::rating::leaderboard::LeaderboardOptions;
 use crate::services::correlation::report::{StudyOptions, compare, mixture};
 use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
 use crate::services::leaderboard::leaderboard_options;
@@ -24,7 +27,7 @@ use crate::storage::{IfMissing, Store};
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
 #[derive(Debug, Clone, Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "papers"]))]
 pub struct CorrelateOptions {
     #[command(flatten)]
     location: Location,
@@ -53,6 +56,9 @@ pub struct CorrelateOptions {
     /// Print the series that there are
     #[arg(long)]
     list: bool,
+    /// Print the papers' own studies: their numbers beside those that follow from their tables
+    #[arg(long)]
+    papers: bool,
     /// Only these models, joined by commas
     #[arg(long, value_name = "MODELS", value_delimiter = ',')]
     models: Vec<String>,
@@ -81,6 +87,9 @@ pub struct CorrelateOptions {
 /// # Errors
 /// A table, series or option that cannot be used.
 pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    if options.papers {
+        return print_papers(options.format);
+    }
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence)?;
     let search = search(options.step)?;
@@ -96,10 +105,7 @@ pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result
         store: store.as_ref(),
         table: table.as_ref(),
         aliases: aliases(&options, &settings)?,
-        rating: crate::rating::leaderboard::LeaderboardOptions {
-            confidence: level,
-            ..leaderboard_options(&settings.rating)?
-        },
+        rating: LeaderboardOptions { confidence: level, ..leaderboard_options(&settings.rating)? },
         bootstrap: study.bootstrap,
     });
     if options.list {
@@ -171,6 +177,16 @@ fn aliases(options: &CorrelateOptions, settings: &Settings) -> anyhow::Result<Al
         Some(file) => known.and(Aliases::read(file)?),
         None => known,
     })
+}
+
+fn print_papers(format: OutputFormat) -> anyhow::Result<ExitCode> {
+    let claims = claims::all();
+    print(&match format {
+        OutputFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
+        OutputFormat::Table => papers::table(&claims),
+        OutputFormat::Csv => papers::csv(&claims)?,
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Every series that can be asked for here.

@@ -40,6 +40,7 @@ pub(super) struct Details<'r> {
     pub(super) intent: Option<Cow<'r, str>>,
     pub(super) turn: Option<u32>,
     pub(super) prompt_tokens: Option<u32>,
+    pub(super) satisfaction: Option<u32>,
     pub(super) pair_probability: Option<f64>,
     /// Counts by feature and side.
     pub(super) style: Option<[[u32; 2]; 4]>,
@@ -73,6 +74,7 @@ impl Batch {
         log.intents = log.intents.filter(|_| seen.intents);
         log.turns = log.turns.filter(|_| seen.turns);
         log.prompt_tokens = log.prompt_tokens.filter(|_| seen.prompt_tokens);
+        log.satisfactions = log.satisfactions.filter(|_| seen.satisfactions);
         log.seconds = log.seconds.filter(|_| wanted.seconds && seen.seconds);
         log.style = log.style.filter(|_| seen.style);
         log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
@@ -126,6 +128,7 @@ impl Batch {
         keep(&mut log.seconds, details.seconds, f64::NAN, &mut seen.seconds);
         keep(&mut log.turns, details.turn, 1, &mut seen.turns);
         keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
+        keep(&mut log.satisfactions, details.satisfaction, 0, &mut seen.satisfactions);
         keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
         if let Some(columns) = &mut log.style {
             let counts = details.style.unwrap_or_default();
@@ -154,6 +157,7 @@ impl Batch {
             category: text(categories, Field::Category).or_else(|| categories.then(|| row.tags()).flatten()),
             intent: text(log.intents.is_some(), Field::Intent),
             turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
+            satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
             pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
             style: if log.style.is_some() { row.style(metadata.as_deref())? } else { None },
@@ -176,6 +180,7 @@ fn either(x: Wanted, y: Wanted) -> Wanted {
         intents: x.intents || y.intents,
         turns: x.turns || y.turns,
         prompt_tokens: x.prompt_tokens || y.prompt_tokens,
+        satisfactions: x.satisfactions || y.satisfactions,
         seconds: x.seconds || y.seconds,
         style: x.style || y.style,
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,

@@ -29,6 +29,7 @@ pub(super) enum Field {
     Intent,
     Turn,
     PromptTokens,
+    Satisfaction,
     PairProbability,
     Rated,
     Exclusion,
@@ -45,7 +46,7 @@ pub(super) enum Field {
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Names of each field, best known first. Those of the two models belong together by position.
-const KNOWN: [(Field, &[&str]); 24] = [
+const KNOWN: [(Field, &[&str]); 25] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -76,6 +77,7 @@ const KNOWN: [(Field, &[&str]); 24] = [
     (Field::Intent, &["intent"]),
     (Field::Turn, &["turn", "conv_turns", "conv_metadata.turns"]),
     (Field::PromptTokens, &["prompt_tokens", "conv_metadata.sum_user_tokens"]),
+    (Field::Satisfaction, &["satisfaction"]),
     (Field::PairProbability, &["pair_probability"]),
     (Field::Rated, &["rated"]),
     (Field::Exclusion, &["exclusion"]),

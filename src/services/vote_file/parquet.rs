@@ -99,6 +99,7 @@ impl<'p> Plan<'p> {
             (Field::Intent, wanted.intents),
             (Field::Turn, wanted.turns),
             (Field::PromptTokens, wanted.prompt_tokens),
+            (Field::Satisfaction, wanted.satisfactions),
             (Field::PairProbability, wanted.pair_probabilities),
         ];
         let asked = fields.into_iter().filter(|(_, asked)| *asked);

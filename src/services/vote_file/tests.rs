@@ -28,6 +28,7 @@ pub(super) const EVERYTHING: Wanted = Wanted {
     intents: true,
     turns: true,
     prompt_tokens: true,
+    satisfactions: true,
     seconds: true,
     style: true,
     pair_probabilities: true,

@@ -93,6 +93,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
         intents: true,
         turns: true,
         prompt_tokens: true,
+        satisfactions: true,
         seconds: true,
         style: true,
         pair_probabilities: true,
@@ -106,6 +107,11 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert!(log.intents.unwrap().rows.iter().all(|&row| row == langya::rating::vote_log::Labels::NONE));
     assert_eq!(log.turns.unwrap(), [1; 11]);
     assert_eq!(log.prompt_tokens.unwrap(), [3; 11], "three Chinese characters");
+    assert_eq!(log.satisfactions.unwrap(), [4; 11]);
+    let said = store.satisfied_votes().await.unwrap();
+    let seqs: Vec<i64> = said.iter().map(|vote| vote.seq).collect();
+    assert!(seqs.len() == 11 && seqs.is_sorted(), "an excluded vote is not among them: {seqs:?}");
+    assert!(said.iter().all(|vote| vote.satisfaction == 4 && vote.intent.is_none()));
     assert!(log.pair_probabilities.unwrap().iter().all(|&share| share.to_bits() == (0.1_f64 + 0.2).to_bits()));
     let style = log.style.unwrap();
     let tokens = u32::try_from(TextCounts::of("# One\n\n- two").tokens).unwrap();

@@ -40,7 +40,7 @@ pub struct MixtureReport {
 #[serde(untagged)]
 pub enum LeftOut {
     /// There are such mixtures.
-    Found(Correlations),
+    Found(Box<Correlations>),
     /// There are none.
     Undefined {
         /// Why.
@@ -70,7 +70,7 @@ pub fn mixture(
         Correlations::of(&cell, options.level)
     };
     let left_out = match leave_one_out(&mixed, of_target, search) {
-        Ok(left) => LeftOut::Found(against(&left.predicted)),
+        Ok(left) => LeftOut::Found(Box::new(against(&left.predicted))),
         Err(error) => LeftOut::Undefined { undefined: error.to_string() },
     };
     let named = series.iter().map(|series| series.name.to_string()).zip(weights.iter().copied());

@@ -109,6 +109,7 @@ impl Group<'_> {
         for (field, missing, column, seen) in [
             (Field::Turn, 1, &mut log.turns, &mut seen.turns),
             (Field::PromptTokens, 0, &mut log.prompt_tokens, &mut seen.prompt_tokens),
+            (Field::Satisfaction, 0, &mut log.satisfactions, &mut seen.satisfactions),
         ] {
             let Some(column) = column else { continue };
             let numbers = self.numbers(field);

@@ -1,0 +1,57 @@
+//! `langya correlate --papers`: what the papers say of their own figures beside what follows from their tables.
+
+use std::fmt::Write as _;
+
+use crate::benchmark::claims::{Claim, Number, Verdict};
+
+/// The studies for people.
+pub(super) fn table(claims: &[Claim]) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        let verdict = match claim.verdict {
+            Verdict::Reproduced => "reproduced",
+            Verdict::Contradiction => "CONTRADICTION",
+            Verdict::NotPrinted => "nothing printed to compare with",
+        };
+        let line = format!("{:<4} {}, {}: {}\n     {verdict}\n", claim.id, claim.paper, claim.place, claim.says.en);
+        text.push_str(&line);
+        for number in &claim.numbers {
+            writeln!(text, "     {:<12} {:<12} {}", printed(number), number.written(), number.name.en)
+                .expect("a String takes what is written");
+        }
+        if let Some(contradiction) = &claim.contradiction {
+            writeln!(text, "     {}", contradiction.en).expect("a String takes what is written");
+        }
+    }
+    format!("     {:<12} {:<12}\n", "printed", "ours") + &text
+}
+
+/// One row a number.
+///
+/// # Errors
+/// The CSV cannot be written.
+pub(super) fn csv(claims: &[Claim]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["claim", "paper", "place", "says", "number", "printed", "ours", "agrees", "contradiction"])?;
+    for claim in claims {
+        let contradiction = claim.contradiction.as_ref().map_or("", |text| text.en.as_str());
+        for number in &claim.numbers {
+            writer.write_record([
+                claim.id,
+                claim.paper,
+                claim.place,
+                &claim.says.en,
+                &number.name.en,
+                number.printed.as_deref().unwrap_or_default(),
+                &number.ours.to_string(),
+                number.agrees.map_or("", |agrees| if agrees { "true" } else { "false" }),
+                contradiction,
+            ])?;
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn printed(number: &Number) -> &str {
+    number.printed.as_deref().unwrap_or("–")
+}
