@@ -144,12 +144,12 @@ impl Names<'_> {
     fn part(&self, part: &VotePart) -> Vec<String> {
         let (slice, words) = (&part.0, &self.page.t().leaderboard);
         let turns = slice.turns.map(|turns| match turns {
-            Turns::First => words.turns_first,
-            Turns::Multi => words.turns_multi,
+            Turns::First => format!("{}: {}", words.turns, words.turns_first),
+            Turns::Multi => format!("{}: {}", words.turns, words.turns_multi),
         });
-        let long = slice.long_prompts.then_some(words.prompts_long);
+        let long = slice.long_prompts.then(|| format!("{}: {}", words.prompts, words.prompts_long));
         let named = [&slice.language, &slice.category, &slice.intent].into_iter().flatten().cloned();
-        named.chain(turns.into_iter().chain(long).map(str::to_owned)).collect()
+        named.chain(turns).chain(long).collect()
     }
 
     /// What a series is called that goes by this name.
@@ -184,6 +184,11 @@ impl CorrelationPage<'_> {
 
     fn verdict(&self, claim: &Claim) -> &'static str {
         self.words.verdicts[claim.verdict as usize]
+    }
+
+    fn at_level(&self, text: &str) -> String {
+        let percent = (1_000.0 * self.view.board.options.level.share()).round() / 10.0;
+        text.replace("{level}", &percent.to_string())
     }
 
     fn drawn(&self) -> String {

@@ -97,7 +97,7 @@ fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<Row> {
         Row {
             name: named(words, coefficient),
             chosen: coefficient == names.view.coefficient,
-            r: found.map_or_else(none, |found| format!("{:.4}", found.r)),
+            r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
             p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, words)),
             fisher: fisher.map_or_else(none, ends),
             redrawn: match study.cell.redrawn {
@@ -120,7 +120,7 @@ fn p_value(found: &Correlation, words: &CorrelationStrings) -> String {
 }
 
 fn ends(interval: Interval) -> String {
-    format!("{:.4} … {:.4}", interval.lower, interval.upper)
+    format!("{:.4} … {:.4}", interval.lower, interval.upper).replace('-', "−")
 }
 
 /// A subject with its two numbers.

@@ -167,7 +167,12 @@ impl Correlator {
     }
 }
 
-fn mix(board: &Board, series: &[&Series], target: &Series, steps: Option<u32>) -> Result<MixtureReport, BoardError> {
+pub(super) fn mix(
+    board: &Board,
+    series: &[&Series],
+    target: &Series,
+    steps: Option<u32>,
+) -> Result<MixtureReport, BoardError> {
     let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
     let models = align(&all, &[])?.models.len();
     let search = match steps {

@@ -103,7 +103,7 @@ fn is_part(series: &Series) -> bool {
     match &series.name {
         SeriesName::Arena { part, .. } => part.0 != Slice::default(),
         SeriesName::Bench { part, .. } => !part.is_empty(),
-        SeriesName::Published(id) => id.contains(':'),
+        SeriesName::Published(id) => id.strip_suffix(":overall").unwrap_or(id).contains(':'),
         SeriesName::Column(_) | SeriesName::Satisfaction => false,
     }
 }

@@ -8,10 +8,10 @@ mod course;
 mod desk;
 mod listing;
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 pub use course::CourseMoment;
 pub use desk::{BoardError, MixtureQuestion, PairStudy};
@@ -197,7 +197,7 @@ pub struct Correlator {
     settings: CurrentSettings,
     standings: Arc<Standings>,
     clock: Arc<dyn Clock>,
-    latest: RwLock<Arc<Board>>,
+    latest: watch::Sender<Arc<Board>>,
     desk: desk::Desk,
     claims: OnceCell<Arc<Vec<Claim>>>,
 }
@@ -206,14 +206,20 @@ impl Correlator {
     /// There is no board yet.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, standings: Arc<Standings>, clock: Arc<dyn Clock>) -> Self {
-        let (latest, desk, claims) = (RwLock::default(), desk::Desk::default(), OnceCell::new());
+        let (latest, desk, claims) = (watch::Sender::default(), desk::Desk::default(), OnceCell::new());
         Self { store, settings, standings, clock, latest, desk, claims }
     }
 
     /// The latest board.
     #[must_use]
     pub fn latest(&self) -> Arc<Board> {
-        Arc::clone(&self.latest.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.latest.borrow())
+    }
+
+    /// Tells of every new board.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<Board>> {
+        self.latest.subscribe()
     }
 
     /// What the papers say of their own figures, reckoned when it is first asked for.
@@ -235,7 +241,7 @@ impl Correlator {
             return Ok(false);
         }
         let board = Arc::new(self.make(stamp).await?);
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = board;
+        self.latest.send_replace(board);
         Ok(true)
     }
 
