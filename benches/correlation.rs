@@ -52,7 +52,7 @@ fn agreement(bencher: Bencher) {
         return eprintln!("skipped: there is no {}", votes.display());
     }
     let read = |file: &Path| Votes::read(file).expect("the file has votes");
-    bencher.bench(|| compare(&read(&votes), &read(&verdicts)));
+    bencher.bench(|| compare(&read(&votes), &read(&verdicts), None));
 }
 
 fn file(name: &str) -> PathBuf {

@@ -28,7 +28,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::benchmark::SuiteError;
 use crate::config::{ConfigError, Environment, Settings};
-use crate::services::agreement::BallotFileError;
+use crate::services::agreement::AgreementError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::{AliasError, SeriesError};
@@ -112,7 +112,7 @@ pub fn run() -> ExitCode {
             Command::Import(options) => import::run(options, &env).await,
             Command::Export(options) => export::run(options, &env).await,
             Command::Correlate(options) => correlate::run(*options, &env).await,
-            Command::Agree(options) => agree::run(&options),
+            Command::Agree(options) => agree::run(options),
             Command::Label(options) => label::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
@@ -146,7 +146,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::rating::slice::SliceError>()
             || cause.is::<crate::services::vote_file::VoteFileError>()
             || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
-            || cause.is::<BallotFileError>()
+            || cause.is::<AgreementError>()
             || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)

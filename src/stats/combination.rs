@@ -4,8 +4,12 @@
 //! greatest Pearson correlation with the target. The weights are fitted to the very values that the correlation is then
 //! taken of, so it flatters; [`leave_one_out`] says how a mixture does on a model that it was not fitted to.
 
-use nalgebra::{DMatrix, DVector};
+mod grid;
 
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+
+use self::grid::Walk;
 use super::Undefined;
 use super::correlation::{Correlation, pearson, pearson_r};
 use crate::rating::{real, real_len};
@@ -100,15 +104,17 @@ pub fn mix(series: &[&[f64]], weights: &[f64]) -> Vec<f64> {
 /// [`CombinationError`] where a mixture without one position does not exist.
 pub fn leave_one_out(series: &[&[f64]], target: &[f64], search: Search) -> Result<LeaveOneOut, CombinationError> {
     Moments::of(series, target)?;
-    let mut left = LeaveOneOut { predicted: Vec::new(), weights: Vec::new() };
-    for position in 0..target.len() {
+    let fit = |position: usize| {
         let rest: Vec<Vec<f64>> = series.iter().map(|values| without(values, position)).collect();
         let rest: Vec<&[f64]> = rest.iter().map(Vec::as_slice).collect();
-        let weights = best(&rest, &without(target, position), search)?.weights;
-        left.predicted.push(series.iter().zip(&weights).map(|(values, weight)| weight * values[position]).sum());
-        left.weights.push(weights);
-    }
-    Ok(left)
+        best(&rest, &without(target, position), search)
+    };
+    let fitted: Vec<Result<Combination, CombinationError>> = (0..target.len()).into_par_iter().map(fit).collect();
+    let weights = fitted.into_iter().map(|found| Ok(found?.weights)).collect::<Result<Vec<_>, CombinationError>>()?;
+    let at = |(position, weights): (usize, &Vec<f64>)| {
+        series.iter().zip(weights).map(|(values, weight)| weight * values[position]).sum()
+    };
+    Ok(LeaveOneOut { predicted: weights.iter().enumerate().map(at).collect(), weights })
 }
 
 fn without(values: &[f64], position: usize) -> Vec<f64> {
@@ -149,23 +155,7 @@ impl Moments {
         if steps == 0 || points(steps, series) > MOST_POINTS {
             return Err(CombinationError::Grid { steps, series });
         }
-        let mut best = Best::default();
-        let mut weights = DVector::zeros(series);
-        self.walk(&mut weights, 0, steps, steps, &mut best);
-        Ok(best.weights)
-    }
-
-    /// Tries every way of giving `left` of `steps` steps to the series from `place` on.
-    fn walk(&self, weights: &mut DVector<f64>, place: usize, left: u32, steps: u32, best: &mut Best) {
-        if place + 1 == weights.len() {
-            weights[place] = f64::from(left) / f64::from(steps);
-            best.consider(self.correlation(weights), weights);
-            return;
-        }
-        for given in 0..=left {
-            weights[place] = f64::from(given) / f64::from(steps);
-            self.walk(weights, place + 1, left - given, steps, best);
-        }
+        Ok(Walk::best(self, steps))
     }
 
     /// The best of all subsets of series. For a subset whose best mixture has only positive weights these solve
@@ -179,7 +169,7 @@ impl Moments {
             let Some(solved) = self.solve(&members) else { continue };
             let mut weights = DVector::zeros(series);
             members.iter().zip(&solved).for_each(|(&i, &weight)| weights[i] = weight);
-            best.consider(self.correlation(&weights), &weights);
+            best.consider(self.correlation(&weights), weights.as_slice());
         }
         best.weights
     }
@@ -211,10 +201,11 @@ struct Best {
 }
 
 impl Best {
-    fn consider(&mut self, correlation: Option<f64>, weights: &DVector<f64>) {
+    fn consider(&mut self, correlation: Option<f64>, weights: &[f64]) {
         if correlation > self.correlation {
             self.correlation = correlation;
-            self.weights = weights.iter().copied().collect();
+            self.weights.clear();
+            self.weights.extend_from_slice(weights);
         }
     }
 }

@@ -1,10 +1,9 @@
-//! `langya correlate` and `langya agree` as a user runs them, on what the papers print.
+//! `langya correlate` as a user runs it, on what the papers print.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::rating::shared;
 use crate::support::program::{Run, langya};
 
 /// SuperCLUE, Tables 2 and 4: the eight Chinese models; three have no arena rate.
@@ -29,13 +28,13 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[track_caller]
-fn found(run: &Run) -> Value {
+pub(crate) fn found(run: &Run) -> Value {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap()
 }
 
 #[track_caller]
-fn close(value: &Value, expected: f64) {
+pub(crate) fn close(value: &Value, expected: f64) {
     let got = value.as_f64().unwrap_or_else(|| panic!("{value} instead of {expected}"));
     assert!((got - expected).abs() <= 1e-4, "{got} instead of {expected}");
 }
@@ -119,45 +118,6 @@ fn what_cannot_be_compared_says_why() {
 }
 
 #[test]
-fn people_and_a_judge_agree_as_worked_out_by_hand() {
-    let folder = tempfile::tempdir().unwrap();
-    let votes = "prompt,worker,left,right,winner\n1,ann,x,y,left\n1,ben,y,x,right\n1,eve,x,y,tie\n2,ann,x,z,right\n";
-    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,model_b\n2,x,z,x\n")
-        .unwrap();
-    let run = |format| {
-        langya(folder.path(), ["agree", "--votes", "votes.csv", "--verdicts", "verdicts.csv", "--format", format])
-    };
-    let json = found(&run("json"));
-    let share = |kind: &str, setup: &str| {
-        [&json[kind][setup]["agree"], &json[kind][setup]["total"]].map(|n| n.as_u64().unwrap())
-    };
-    assert_eq!(share("human_human", "with_ties"), [1, 3]);
-    assert_eq!(share("human_human", "without_ties"), [1, 1]);
-    assert_eq!(share("judge_human", "with_ties"), [2, 4]);
-    assert_eq!(share("judge_human", "without_ties"), [2, 3]);
-    close(&json["judge_human"]["with_ties"]["mean_over_questions"], 1.0 / 3.0);
-    assert!(run("table").stdout.contains("2 questions with votes, 2 of them judged"));
-    std::fs::write(folder.path().join("verdicts.csv"), "prompt,model_a,model_b,winner\n1,y,x,both\n").unwrap();
-    let refused = run("csv");
-    assert!(refused.code == Some(2) && refused.stderr.contains("line 2: the winner \"both\""), "{}", refused.stderr);
-}
-
-#[test]
-fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
-    let Some(shared) = shared() else { return };
-    let file = |name: &str| shared.join("data").join(name).to_str().unwrap().to_owned();
-    let (votes, verdicts) = (file("llmfao.csv"), file("llmfao_gpt4.csv"));
-    let arguments = ["agree", "--votes", &votes, "--verdicts", &verdicts, "--format", "json"];
-    let json = found(&langya(Path::new("/"), arguments));
-    let rate = |kind: &str, setup: &str| json[kind][setup]["rate"].clone();
-    close(&rate("human_human", "with_ties"), 0.532_226);
-    close(&rate("human_human", "without_ties"), 0.701_258);
-    close(&rate("judge_human", "with_ties"), 0.414_847);
-    close(&rate("judge_human", "without_ties"), 0.661_627);
-}
-
-#[test]
 fn figures_of_the_arena_are_those_of_its_leaderboard() {
     let folder = tempfile::tempdir().unwrap();
     let votes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small_votes.csv");
@@ -230,22 +190,21 @@ fn a_model_is_the_same_under_all_of_its_names() {
     assert!(refused.code == Some(2) && refused.stderr.contains("more.toml"), "{}", refused.stderr);
 }
 
-/// Ratings of the six judged turns of the fixture by one judge.
+/// Four models judged on twelve cases of three intents.
 fn judged(folder: &Path) {
-    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/mtbench101.jsonl");
-    let turns = [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2)];
-    let mut lines = String::new();
-    for (place, model) in ["qwen, 14B", "通义千问", "Ärger 7B", "other"].into_iter().enumerate() {
-        for (at, (item, turn)) in turns.into_iter().enumerate() {
-            let said = format!("Rating: [[{}]]", 1 + (place * 2 + at * at) % 10);
-            let line = serde_json::json!({"item": item.to_string(), "turn": turn, "model": model, "judge": "owl", "judgment": said});
-            lines += &(line.to_string() + "\n");
+    let (mut cases, mut verdicts) = ("question,reference_ans,user_intent,language\n".to_owned(), String::new());
+    for case in 1..=12 {
+        let intent = ["Factual_QA", "Leisure", "Ask_for_Advice"][case % 3];
+        cases += &format!("Question {case}?,Answer.,{intent},EN\n");
+        for (place, model) in ["qwen, 14B", "通义千问", "Ärger 7B", "other"].into_iter().enumerate() {
+            let score = 1 + (place * 2 + case * case) % 10;
+            let line = serde_json::json!({"item": case.to_string(), "model": model, "judge": "owl", "score": score});
+            verdicts += &(line.to_string() + "\n");
         }
     }
-    std::fs::write(folder.join("verdicts.jsonl"), lines).unwrap();
-    for arguments in
-        [["suite", "mtbench101", suite].as_slice(), &["verdicts", "verdicts.jsonl", "--suite", "mtbench101"]]
-    {
+    std::fs::write(folder.join("urs.csv"), cases).unwrap();
+    std::fs::write(folder.join("verdicts.jsonl"), verdicts).unwrap();
+    for arguments in [["suite", "urs", "urs.csv"].as_slice(), &["verdicts", "verdicts.jsonl", "--suite", "urs"]] {
         let run = langya(folder, [&["import"], arguments, &["--data-dir", "data"]].concat());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
     }
@@ -261,22 +220,30 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     let with = |x: &str, y: &str, more: &[&str]| {
         found(&ask(&[&["correlate", "--x", x, "--y", y, "--format", "json"], more].concat()))
     };
-    let json = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]);
+    let json = with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]);
     println!("seed 5");
     assert_eq!((&json["n"], &json["x"]["only_here"]), (&3.into(), &serde_json::json!(["other"])));
     assert_eq!(json["bootstrap"], serde_json::json!({"replicates": 40, "seed": 5}));
     let redrawn = &json["pearson"]["redrawn"];
     assert!(redrawn["lower"].as_f64().unwrap() < redrawn["upper"].as_f64().unwrap(), "{redrawn}");
+    for point in json["points"].as_array().unwrap() {
+        let within = |axis: &str| {
+            let [low, value, high] =
+                ["_lower", "", "_upper"].map(|end| point[format!("{axis}{end}")].as_f64().unwrap());
+            low < high && low <= value && value <= high
+        };
+        assert!(within("x") && within("y"), "{point}");
+    }
     assert_eq!(
         json,
-        with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
+        with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
         "the same seed, the same numbers"
     );
-    let other = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
+    let other = with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
     assert_ne!(json["pearson"]["redrawn"], other["pearson"]["redrawn"]);
-    let fixed = with("bench:mtbench101@owl:CM", "arena:elo", &["--bootstrap", "0"]);
+    let fixed = with("bench:urs@owl:Leisure", "arena:elo", &["--bootstrap", "0"]);
     assert_eq!((&fixed["bootstrap"], &fixed["pearson"]["redrawn"]), (&Value::Null, &Value::Null));
-    let scores = ask(&["bench", "report", "mtbench101", "--format", "csv"]).stdout;
+    let scores = ask(&["bench", "report", "urs", "--format", "csv"]).stdout;
     std::fs::write(folder.path().join("scores.csv"), scores).unwrap();
     for point in fixed["points"].as_array().unwrap() {
         let model = point["model"].as_str().unwrap();
@@ -286,21 +253,21 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
         let row = rows
             .records()
             .map(Result::unwrap)
-            .find(|row| &row[column("model")] == model && &row[column("part")] == "CM");
+            .find(|row| &row[column("model")] == model && &row[column("part")] == "Leisure");
         let score: f64 = row.unwrap()[column("score")].parse().unwrap();
         assert!((score - point["x"].as_f64().unwrap()).abs() < 1e-9, "{point}");
     }
     for (series, said) in [
-        ("bench:mtbench101:fame", "there is overall"),
-        ("bench:urs", "import suite urs"),
-        ("bench:mtbench101@nobody", "by nobody"),
+        ("bench:urs:fame", "there is overall"),
+        ("bench:alignbench", "import suite alignbench"),
+        ("bench:urs@nobody", "by nobody"),
     ] {
         let refused = ask(&["correlate", "--x", series, "--y", "arena:elo"]);
         assert!(refused.code == Some(2) && refused.stderr.contains(said), "{}", refused.stderr);
     }
     let list = ask(&["correlate", "--list", "--format", "json"]);
     let names: Vec<String> = serde_json::from_str(&list.stdout).unwrap();
-    for name in ["arena:win_tie_rate", "bench:mtbench101", "bench:mtbench101:CM/turn:2"] {
+    for name in ["arena:win_tie_rate", "bench:urs", "bench:urs:intents"] {
         assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
     }
 }

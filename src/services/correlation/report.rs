@@ -221,7 +221,9 @@ impl Correlations {
 }
 
 impl CoefficientReport {
-    fn of(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
+    /// With the interval at this level.
+    #[must_use]
+    pub fn of(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
         let found = match found {
             Ok(found) => found,
             Err(why) => return Self { undefined: Some(why.to_string()), ..Self::default() },

@@ -112,9 +112,9 @@ pub struct Ballot<'a> {
 }
 
 /// A question and its two models in order.
-type PairKey<'a> = (&'a str, &'a str, &'a str);
+pub type PairKey<'a> = (&'a str, &'a str, &'a str);
 /// A voter and the vote.
-type Cast<'a> = (&'a str, Choice);
+pub type Cast<'a> = (&'a str, Choice);
 
 /// One vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +147,17 @@ impl<'a> Ballot<'a> {
     /// The votes of each question, in the order of the questions.
     pub fn questions(&self) -> impl Iterator<Item = Vec<Choice>> {
         self.questions.values().map(|cast| choices(cast))
+    }
+
+    /// The questions in their order, with who voted and what.
+    pub fn cast(&self) -> impl Iterator<Item = (PairKey<'a>, &[Cast<'a>])> {
+        self.questions.iter().map(|(key, cast)| (*key, cast.as_slice()))
+    }
+
+    /// The votes of one question; none where it has none.
+    #[must_use]
+    pub fn of(&self, key: PairKey<'a>) -> Vec<Choice> {
+        self.questions.get(&key).map_or_else(Vec::new, |cast| choices(cast))
     }
 
     /// The votes of each question beside those that another ballot has of it; only questions that both have.

@@ -17,6 +17,8 @@ pub struct Kappa {
     pub observed: f64,
     /// The share that chance would bring.
     pub expected: f64,
+    /// Raters of each item.
+    pub raters: u64,
     /// Items that it rests on.
     pub items: usize,
     /// Items left out, since another number of raters rated them.
@@ -24,12 +26,14 @@ pub struct Kappa {
 }
 
 impl Kappa {
-    fn new(observed: f64, expected: f64, items: usize, excluded: usize) -> Result<Self, Undefined> {
+    /// The kappa of two raters of every item, from the shares that agree.
+    fn new(observed: f64, expected: f64, items: usize) -> Result<Self, Undefined> {
         // Σp² of shares that sum to one reaches 1 only up to rounding.
         if 1.0 - expected < 1e-12 {
             return Err(Undefined::NoVariation);
         }
-        Ok(Self { kappa: (observed - expected) / (1.0 - expected), observed, expected, items, excluded })
+        let kappa = (observed - expected) / (1.0 - expected);
+        Ok(Self { kappa, observed, expected, raters: 2, items, excluded: 0 })
     }
 }
 
@@ -50,7 +54,7 @@ pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
     let items = real_len(one.len());
     let agreed = real_len(one.iter().zip(other).filter(|(x, y)| x == y).count());
     let expected = counts.values().map(|[x, y]| x / items * (y / items)).sum();
-    Kappa::new(agreed / items, expected, one.len(), 0)
+    Kappa::new(agreed / items, expected, one.len())
 }
 
 /// Fleiss' kappa (1971): `counts[item][label]` raters gave the item this label. P_i = (Σ n² − n)/(n(n−1)) agree on an
@@ -64,10 +68,10 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
     let labels = rated.items.iter().map(|item| item.len()).max().unwrap_or(0);
     let share_of = |label: usize| {
         let given: u64 = rated.items.iter().filter_map(|item| item.get(label)).sum();
-        real(given) / (real_len(rated.items.len()) * rated.raters)
+        real(given) / (real_len(rated.items.len()) * real(rated.raters))
     };
     let expected = (0..labels).map(|label| share_of(label).powi(2)).sum();
-    Kappa::new(rated.observed(), expected, rated.items.len(), rated.excluded)
+    rated.kappa(expected)
 }
 
 /// Randolph's free-marginal kappa (2005): as [`fleiss`], with every one of the `labels` labels equally likely by chance.
@@ -77,13 +81,13 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
     let rated = Rated::of(counts)?;
     let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
-    Kappa::new(rated.observed(), expected, rated.items.len(), rated.excluded)
+    rated.kappa(expected)
 }
 
 /// The items that as many raters rated.
 struct Rated<'a> {
     items: Vec<&'a [u64]>,
-    raters: f64,
+    raters: u64,
     excluded: usize,
 }
 
@@ -96,12 +100,17 @@ impl<'a> Rated<'a> {
         let (raters, _) = sizes.into_iter().max_by_key(|&(raters, items)| (items, raters)).ok_or(Undefined::Nothing)?;
         let items: Vec<&[u64]> =
             counts.iter().map(Vec::as_slice).filter(|item| item.iter().sum::<u64>() == raters).collect();
-        Ok(Self { excluded: counts.len() - items.len(), items, raters: real(raters) })
+        Ok(Self { excluded: counts.len() - items.len(), items, raters })
+    }
+
+    fn kappa(&self, expected: f64) -> Result<Kappa, Undefined> {
+        let found = Kappa::new(self.observed(), expected, self.items.len())?;
+        Ok(Kappa { raters: self.raters, excluded: self.excluded, ..found })
     }
 
     /// The mean share of pairs of raters that agree on an item.
     fn observed(&self) -> f64 {
-        let pairs = self.raters * (self.raters - 1.0);
+        let pairs = real(self.raters) * (real(self.raters) - 1.0);
         let agreed = |item: &&[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
         self.items.iter().map(agreed).sum::<f64>() / real_len(self.items.len())
     }

@@ -1,0 +1,255 @@
+//! Agreement for people and for spreadsheets: a line a figure.
+
+use super::Agreement;
+use crate::cli::fit::{printable, width};
+use crate::services::agreement::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
+use crate::services::agreement::{
+    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, Report, ScoresReport, WinFigures,
+};
+use crate::services::correlation::report::CoefficientReport;
+use crate::services::export::defused;
+
+/// More pairs of models than this are left to the other formats.
+const MOST_PAIRS: usize = 10;
+
+/// A figure with what it rests on.
+#[derive(Debug, Default)]
+struct Line {
+    name: String,
+    share: Option<[u64; 2]>,
+    /// The share, or another number.
+    value: Option<f64>,
+    mean: Option<f64>,
+    questions: Option<usize>,
+    undefined: Option<String>,
+    note: String,
+}
+
+/// Aligned lines under a headline.
+pub(super) fn table(found: &Agreement) -> String {
+    let mut text = found.report.as_ref().map_or_else(String::new, headline);
+    let mut lines = lines(found);
+    let pairs = pairs(found);
+    if pairs.len() <= MOST_PAIRS {
+        lines.extend(pairs.iter().flat_map(wins));
+    }
+    let widest = lines.iter().map(|line| width(&printable(&line.name))).max().unwrap_or(0);
+    for line in &lines {
+        text.push_str(row(line, widest).trim_end());
+        text.push('\n');
+    }
+    if pairs.len() > MOST_PAIRS {
+        text.push_str(&format!("win rates of {} pairs of models: --format csv or json tells them\n", pairs.len()));
+    }
+    text
+}
+
+/// The same lines with all digits. Names that a spreadsheet would work out are defused.
+///
+/// # Errors
+/// The CSV cannot be written.
+pub(super) fn csv(found: &Agreement) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["agreement", "agree", "total", "rate", "mean_over_questions", "questions", "value", "undefined"];
+    writer.write_record(head)?;
+    for line in lines(found).into_iter().chain(pairs(found).iter().flat_map(wins)) {
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let count = |part: usize| line.share.map_or_else(String::new, |share| share[part].to_string());
+        let (rate, value) = if line.share.is_some() { (line.value, None) } else { (None, line.value) };
+        writer.write_record([
+            defused(&line.name).as_ref(),
+            &count(0),
+            &count(1),
+            &number(rate),
+            &number(line.mean),
+            &line.questions.map_or_else(String::new, |questions| questions.to_string()),
+            &number(value),
+            line.undefined.as_deref().unwrap_or_default(),
+        ])?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn row(line: &Line, widest: usize) -> String {
+    let name = printable(&line.name);
+    let padding = " ".repeat(widest.saturating_sub(width(&name)));
+    let share = line.share.map_or_else(String::new, |[of, total]| format!("{of:>7} of {total:>7}"));
+    let value = match (line.value, &line.undefined) {
+        (Some(value), _) => format!("{value:.4}"),
+        (None, Some(why)) => why.clone(),
+        (None, None) => String::new(),
+    };
+    format!("{name}{padding}  {share:>18}  {value}  {}", line.note)
+}
+
+fn headline(report: &Report) -> String {
+    let replaced = |replaced: usize| match replaced {
+        0 => String::new(),
+        replaced => format!(", {replaced} rows replaced by a later one of the same individual"),
+    };
+    match report {
+        Report::Votes(found) => {
+            let (voted, judged) = (found.voted, found.judged);
+            format!("{voted} questions with votes, {judged} of them judged{}\n", replaced(found.replaced))
+        }
+        Report::Scores(found) => {
+            let (answers, questions, unmatched) = (found.answers, found.questions, found.unmatched);
+            let replaced = replaced(found.replaced);
+            format!(
+                "{answers} answers to {questions} questions with scores of both, {unmatched} of one only{replaced}\n"
+            )
+        }
+    }
+}
+
+fn lines(found: &Agreement) -> Vec<Line> {
+    let mut lines = match &found.report {
+        None => Vec::new(),
+        Some(Report::Votes(report)) => of_votes(report),
+        Some(Report::Scores(report)) => of_scores(report),
+    };
+    lines.extend(found.rating_bias.iter().flat_map(of_bias));
+    lines
+}
+
+fn of_votes(report: &AgreementReport) -> Vec<Line> {
+    let chance = &report.chance;
+    vec![
+        Line::of("human-human", &report.human_human.with_ties),
+        Line::of("human-human without ties", &report.human_human.without_ties),
+        Line::of("judge-human", &report.judge_human.with_ties),
+        Line::of("judge-human without ties", &report.judge_human.without_ties),
+        Line::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority),
+        Line::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people),
+        Line::kappa("Fleiss' kappa, people", &chance.fleiss),
+        Line::kappa("Randolph's kappa, people", &chance.randolph),
+        Line::number("Krippendorff's alpha, people", &chance.krippendorff),
+        Line::number("Krippendorff's alpha, people and judge", &chance.krippendorff_with_judge),
+    ]
+}
+
+fn of_scores(report: &ScoresReport) -> Vec<Line> {
+    let (sample, system) = (&report.sample_level, &report.system_level);
+    let defined = format!("({} of {} questions)", sample.defined, sample.questions);
+    let mut lines = vec![Line { note: defined, ..Line::number("sample-level Pearson, mean", &sample.pearson) }];
+    for (name, found) in [("Pearson", &system.pearson), ("Spearman", &system.spearman), ("Kendall", &system.kendall)] {
+        lines.push(Line::coefficient(&format!("system-level {name}"), found, system.models.len()));
+    }
+    lines.push(Line::share("pairwise, a judge's tie disagrees", &report.pairwise.judge_ties_disagree));
+    lines.push(Line::share("pairwise, a judge's tie is left out", &report.pairwise.judge_ties_dropped));
+    match &report.labels {
+        LabelsSection::Found(labels) => lines.extend(of_labels(labels)),
+        LabelsSection::Undefined { undefined } => {
+            lines.push(Line { name: "labels".to_owned(), undefined: Some(undefined.clone()), ..Line::default() });
+        }
+    }
+    lines
+}
+
+fn of_labels(labels: &LabelsReport) -> Vec<Line> {
+    let majority = &labels.judge_majority;
+    let undecided = format!("({} undecided)", majority.undecided);
+    vec![
+        Line::of("human-human labels", &labels.human_human),
+        Line::of("judge-human labels", &labels.judge_human),
+        Line { note: undecided, ..Line::share("judge-majority labels", &majority.share) },
+        Line::kappa("Fleiss' kappa, people", &labels.fleiss.people),
+        Line::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each),
+        Line::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority),
+        Line::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge),
+        Line::kappa("Randolph's kappa, people", &labels.randolph),
+        Line::number("Krippendorff's alpha, people", &labels.krippendorff),
+        Line::number("Krippendorff's alpha, people and judge", &labels.krippendorff_with_judge),
+    ]
+}
+
+fn of_bias(report: &BiasReport) -> Vec<Line> {
+    let line = |judge: &crate::services::agreement::bias::JudgeBias| {
+        let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
+        let note = format!("({} generators, references of {} points)", judge.generators.len(), report.anchor);
+        Line { note, ..Line::number(&format!("rating bias of {name}"), &judge.bias) }
+    };
+    report.judges.iter().map(line).collect()
+}
+
+fn pairs(found: &Agreement) -> &[PairWins] {
+    match &found.report {
+        Some(Report::Votes(report)) => &report.wins,
+        _ => &[],
+    }
+}
+
+fn wins(pair: &PairWins) -> Vec<Line> {
+    let [one, other] = &pair.models;
+    let of = |by: &str, figures: &WinFigures| {
+        let name = |what: &str| format!("{one} against {other} by {by}, {what}");
+        let counts = figures.counts;
+        let note = format!("({} won, {} tied, {} lost)", counts.wins, counts.ties, counts.losses);
+        [
+            Line { note, ..Line::number(&name("win rate without ties"), &figures.win_rate_without_ties) },
+            Line::number(&name("wins and ties"), &figures.win_tie_rate),
+            Line::number(&name("difference of win rates"), &figures.delta),
+            Line {
+                note: format!("(of {})", figures.planned),
+                ..Line::number(&name("difference of the planned"), &figures.delta_of_planned)
+            },
+        ]
+    };
+    [of("votes", &pair.votes), of("verdicts", &pair.verdicts)].into_iter().flatten().collect()
+}
+
+impl Line {
+    fn of(name: &str, found: &Figures) -> Self {
+        Self {
+            name: name.to_owned(),
+            share: Some([found.agree, found.total]),
+            value: found.rate,
+            mean: found.mean_over_questions,
+            questions: Some(found.questions),
+            undefined: found.undefined.clone(),
+            note: String::new(),
+        }
+    }
+
+    fn share(name: &str, found: &ShareReport) -> Self {
+        let (share, undefined) = (Some([found.agree, found.total]), found.undefined.clone());
+        Self { name: name.to_owned(), share, value: found.rate, undefined, ..Self::default() }
+    }
+
+    fn number(name: &str, found: &Number) -> Self {
+        Self { name: name.to_owned(), value: found.value, undefined: found.undefined.clone(), ..Self::default() }
+    }
+
+    fn kappa(name: &str, found: &KappaReport) -> Self {
+        let raters = found.raters.map_or_else(String::new, |raters| format!(" by {raters}"));
+        Self {
+            name: name.to_owned(),
+            value: found.kappa,
+            questions: Some(found.items),
+            undefined: found.undefined.clone(),
+            note: format!("({} items{raters}, {} left out)", found.items, found.excluded),
+            ..Self::default()
+        }
+    }
+
+    fn mean_kappa(name: &str, found: &MeanKappa) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: found.kappa,
+            undefined: found.undefined.clone(),
+            note: format!("({} people, {} left out)", found.people, found.excluded),
+            ..Self::default()
+        }
+    }
+
+    fn coefficient(name: &str, found: &CoefficientReport, models: usize) -> Self {
+        let p = found.p.map_or_else(String::new, |p| format!("p {p:.4}, "));
+        Self {
+            name: name.to_owned(),
+            value: found.r,
+            undefined: found.undefined.clone(),
+            note: format!("({p}{models} models)"),
+            ..Self::default()
+        }
+    }
+}

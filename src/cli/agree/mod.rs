@@ -1,0 +1,101 @@
+//! `langya agree`: how far a judge agrees with people, and people with each other.
+
+mod lines;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::BadInput;
+use super::fit::OutputFormat;
+use super::output::print;
+use crate::services::agreement::{AgreementOptions, BiasReport, Bins, Report, bias_of_file, compare_files};
+use crate::services::correlation::report::FEW;
+
+/// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
+/// both hold scores (a question, a model, a score, and who gave it).
+#[derive(Debug, Clone, Args)]
+pub struct AgreeOptions {
+    /// CSV of people's votes: a question, two models, a winner, and who voted; or of their scores: a question, a model, a
+    /// score, and who gave it
+    #[arg(long, value_name = "FILE", required_unless_present = "anchor")]
+    votes: Option<PathBuf>,
+    /// CSV of a judge's verdicts or scores on the same questions and models
+    #[arg(long, value_name = "FILE")]
+    verdicts: PathBuf,
+    /// Comparisons that were planned of every two models, for the difference of win rates; as many as there are by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    planned: Option<u64>,
+    /// When two scores count as the same
+    #[arg(long, value_enum, default_value_t)]
+    bins: BinsFlag,
+    /// Tell the rating bias of a judge that scored against references of this many points (8 in URS)
+    #[arg(long, value_name = "POINTS")]
+    anchor: Option<f64>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    format: OutputFormat,
+}
+
+/// When two scores count as the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum BinsFlag {
+    /// When both lie in one band of a scale of ten: 1–3, 4–6, 7–9 or 10
+    #[default]
+    Bands,
+    /// When they are equal
+    Exact,
+}
+
+/// All that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Agreement {
+    #[serde(flatten)]
+    report: Option<Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rating_bias: Option<BiasReport>,
+}
+
+/// Compares both files and prints how far they agree.
+///
+/// # Errors
+/// A file or an option that cannot be used.
+pub fn run(options: AgreeOptions) -> anyhow::Result<ExitCode> {
+    let found = options.read()?;
+    if let Some(Report::Scores(scores)) = &found.report
+        && scores.system_level.models.len() < FEW
+    {
+        let models = scores.system_level.models.len();
+        eprintln!("warning: only {models} models have scores of both: a correlation of so few says little");
+    }
+    match options.format {
+        OutputFormat::Json => print(&format!("{}\n", serde_json::to_string_pretty(&found)?))?,
+        OutputFormat::Table => print(&lines::table(&found))?,
+        OutputFormat::Csv => print(&lines::csv(&found)?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl AgreeOptions {
+    fn read(&self) -> anyhow::Result<Agreement> {
+        let bins = match self.bins {
+            BinsFlag::Bands => Bins::Bands,
+            BinsFlag::Exact => Bins::Exact,
+        };
+        let options = AgreementOptions { planned: self.planned, bins };
+        let compared = self.votes.as_deref().map(|votes| compare_files(votes, &self.verdicts, options));
+        let anchor = self.anchor.map(finite).transpose()?;
+        let rating_bias = anchor.map(|anchor| bias_of_file(&self.verdicts, anchor)).transpose()?;
+        Ok(Agreement { report: compared.transpose()?, rating_bias })
+    }
+}
+
+fn finite(anchor: f64) -> Result<f64, BadInput> {
+    if anchor.is_finite() {
+        Ok(anchor)
+    } else {
+        Err(BadInput(format!("an anchor of {anchor} points is none: give a number")))
+    }
+}

@@ -1,0 +1,444 @@
+//! `langya agree` as a user runs it: votes with verdicts, scores with scores, and files that nobody should trust.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::correlate::{close, found};
+use crate::rating::shared;
+use crate::support::program::{Run, langya};
+
+/// A folder with people's file and the judge's.
+fn files(people: &str, judge: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("people.csv"), people).unwrap();
+    std::fs::write(folder.path().join("judge.csv"), judge).unwrap();
+    folder
+}
+
+fn agree(folder: &TempDir, more: &[&str]) -> Run {
+    langya(folder.path(), ["agree", "--votes", "people.csv", "--verdicts", "judge.csv"].iter().chain(more))
+}
+
+#[track_caller]
+fn result(folder: &TempDir, more: &[&str]) -> Value {
+    found(&agree(folder, &[more, &["--format", "json"]].concat()))
+}
+
+#[track_caller]
+fn share(figures: &Value, of: u64, total: u64) {
+    assert_eq!([&figures["agree"], &figures["total"]], [&json!(of), &json!(total)], "{figures}");
+}
+
+/// A kappa and how many items it rests on and leaves out.
+#[track_caller]
+fn kappa(figures: &Value, value: f64, items: u64, excluded: u64) {
+    close(&figures["kappa"], value);
+    assert_eq!([&figures["items"], &figures["excluded"]], [&json!(items), &json!(excluded)], "{figures}");
+}
+
+#[track_caller]
+fn nothing(figures: &Value, number: &str, reason: &str) {
+    assert!(figures[number].is_null(), "{figures}");
+    let undefined = figures["undefined"].as_str().unwrap_or_else(|| panic!("no reason: {figures}"));
+    assert!(undefined.contains(reason), "{undefined}");
+}
+
+// ------------------------------------------------------------------------------------------------------ votes
+
+#[test]
+fn people_and_a_judge_agree_as_worked_out_by_hand() {
+    let folder = files(
+        "prompt,worker,left,right,winner\n1,ann,x,y,left\n1,ben,y,x,right\n1,eve,x,y,tie\n2,ann,x,z,right\n",
+        "prompt,model_a,model_b,winner\n1,y,x,model_b\n2,x,z,x\n",
+    );
+    let json = result(&folder, &[]);
+    share(&json["human_human"]["with_ties"], 1, 3);
+    share(&json["human_human"]["without_ties"], 1, 1);
+    share(&json["judge_human"]["with_ties"], 2, 4);
+    share(&json["judge_human"]["without_ties"], 2, 3);
+    close(&json["judge_human"]["with_ties"]["mean_over_questions"], 1.0 / 3.0);
+    assert!(agree(&folder, &[]).stdout.contains("2 questions with votes, 2 of them judged\n"));
+    let csv = agree(&folder, &["--format", "csv"]).stdout;
+    assert!(csv.starts_with("agreement,agree,total,rate,mean_over_questions,questions,"), "{csv}");
+    assert!(csv.contains("\njudge-human without ties,2,3,0.6666666666666666,0.5,2,,\n"), "{csv}");
+}
+
+/// The judge and one to four people on four questions about x and y.
+const FOUR: [(&str, &[&str]); 4] =
+    [("a", &["a", "a", "tie", "b"]), ("tie", &["tie", "a"]), ("b", &["b", "b", "b"]), ("a", &["tie"])];
+
+fn four_questions() -> TempDir {
+    let mut people = "question,voter,model_a,model_b,winner\n".to_owned();
+    let mut judge = "question,model_a,model_b,winner\n".to_owned();
+    for (question, (verdict, votes)) in FOUR.iter().enumerate() {
+        writeln!(judge, "{question},x,y,{verdict}").unwrap();
+        for (voter, vote) in votes.iter().enumerate() {
+            writeln!(people, "{question},{voter},x,y,{vote}").unwrap();
+        }
+    }
+    files(&people, &judge)
+}
+
+#[test]
+fn agreement_is_what_fastchat_reckons_and_beyond_chance_what_hands_do() {
+    let json = result(&four_questions(), &[]);
+    share(&json["judge_human"]["with_ties"], 6, 10);
+    share(&json["judge_human"]["without_ties"], 5, 6);
+    share(&json["human_human"]["with_ties"], 4, 10);
+    share(&json["human_human"]["without_ties"], 4, 6);
+    close(&json["judge_human"]["with_ties"]["mean_over_questions"], 0.5);
+    let chance = &json["chance"];
+    // Majorities a, b and tie beside a, b and a: observed 2/3, expected 1/3. The second question has no majority.
+    kappa(&chance["cohen_majority"], 0.5, 3, 1);
+    // Of 4, 3, 2 and 1 votes the larger of the equally common numbers: (1/6 − 3/8)/(5/8), and (1/6 − 1/3)/(2/3).
+    kappa(&chance["fleiss"], -1.0 / 3.0, 1, 3);
+    kappa(&chance["randolph"], -0.25, 1, 3);
+    assert_eq!(chance["fleiss"]["raters"], 4);
+    close(&chance["krippendorff"]["value"], 7.0 / 39.0);
+    close(&chance["krippendorff_with_judge"]["value"], 0.25);
+    nothing(&chance["cohen_people"], "kappa", "only 0");
+    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(0), &json!(4)));
+}
+
+#[test]
+fn a_person_counts_who_shares_ten_questions_with_the_judge() {
+    let mut people = "question,voter,model_a,model_b,winner\n".to_owned();
+    let mut judge = "question,model_a,model_b,winner\n".to_owned();
+    for question in 0..10 {
+        let verdict = if question < 5 { "a" } else { "b" };
+        // Ann differs on two of ten, once each way: (0.8 − 0.5)/0.5. Eve always says a, as chance would; Ben has nine.
+        let ann = if question == 0 {
+            "b"
+        } else if question == 9 {
+            "a"
+        } else {
+            verdict
+        };
+        writeln!(judge, "{question},x,y,{verdict}").unwrap();
+        writeln!(people, "{question},ann,x,y,{ann}\n{question},eve,x,y,a").unwrap();
+        if question > 0 {
+            writeln!(people, "{question},ben,y,x,{verdict}").unwrap();
+        }
+    }
+    let chance = &result(&files(&people, &judge), &[])["chance"];
+    close(&chance["cohen_people"]["kappa"], 0.3);
+    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
+    let Some(shared) = shared() else { return };
+    let file = |name: &str| shared.join("data").join(name).to_str().unwrap().to_owned();
+    let (votes, verdicts) = (file("llmfao.csv"), file("llmfao_gpt4.csv"));
+    let arguments = ["agree", "--votes", &votes, "--verdicts", &verdicts, "--format", "json"];
+    let json = found(&langya(Path::new("/"), arguments));
+    let figures = |kind: &str, setup: &str| json[kind][setup].clone();
+    share(&figures("human_human", "with_ties"), 8043, 15_112);
+    share(&figures("human_human", "without_ties"), 4737, 6755);
+    share(&figures("judge_human", "with_ties"), 3705, 8931);
+    share(&figures("judge_human", "without_ties"), 3545, 5358);
+    close(&figures("human_human", "with_ties")["rate"], 0.532_226);
+    close(&figures("judge_human", "without_ties")["rate"], 0.661_627);
+    // Reckoned by a script of a page that shares no code with this.
+    let chance = &json["chance"];
+    kappa(&chance["cohen_majority"], 0.208_803, 1831, 308);
+    kappa(&chance["fleiss"], 0.292_348, 998, 1141);
+    kappa(&chance["randolph"], 0.295_842, 998, 1141);
+    close(&chance["cohen_people"]["kappa"], 0.162_812);
+    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(91), &json!(33)));
+    close(&chance["krippendorff"]["value"], 0.290_345);
+    close(&chance["krippendorff_with_judge"]["value"], 0.225_738);
+    assert_eq!((json["wins"].as_array().unwrap().len(), &json["replaced"]), (927, &json!(0)));
+}
+
+/// Votes of one person on so many questions each, won, tied and lost by the first of two models.
+fn contest(rows: &[(&str, [usize; 3])]) -> String {
+    let mut text = "question,model_a,model_b,winner\n".to_owned();
+    for (models, counts) in rows {
+        for (winner, count) in ["model_a", "tie", "model_b"].iter().zip(counts) {
+            (0..*count).for_each(|question| writeln!(text, "{winner}{question},{models},{winner}").unwrap());
+        }
+    }
+    text
+}
+
+#[test]
+fn win_rates_are_those_of_the_papers_over_what_was_planned() {
+    let rows = [("a1,b1", [217, 94, 155]), ("a2,b2", [241, 102, 139]), ("a3,b3", [186, 167, 147])];
+    let folder = files(&contest(&rows), &contest(&rows.map(|(models, _)| (models, [0, 1, 0]))));
+    let json = result(&folder, &["--planned", "500"]);
+    let expected = [(0.583_333, 0.124), (0.634_210, 0.204), (0.558_559, 0.078)];
+    for (pair, (rate, delta)) in json["wins"].as_array().unwrap().iter().zip(expected) {
+        let votes = &pair["votes"];
+        close(&votes["win_rate_without_ties"]["value"], rate);
+        close(&votes["delta_of_planned"]["value"], delta);
+        assert_eq!(votes["planned"], 500);
+        nothing(&pair["verdicts"]["win_rate_without_ties"], "value", "nothing to compare");
+        close(&pair["verdicts"]["delta"]["value"], 0.0);
+    }
+    close(&json["wins"][0]["votes"]["delta"]["value"], 62.0 / 466.0);
+    let all = result(&folder, &[]);
+    close(&all["wins"][0]["votes"]["delta_of_planned"]["value"], 62.0 / 466.0);
+    assert_eq!(all["wins"][0]["votes"]["planned"], 466);
+    let table = agree(&folder, &["--planned", "500"]).stdout;
+    let line = table.lines().find(|line| line.starts_with("a1 against b1 by votes, difference of the planned"));
+    assert!(line.is_some_and(|line| line.ends_with("0.1240  (of 500)")), "{table}");
+    let few = agree(&folder, &["--planned", "465"]);
+    assert!(few.code == Some(2) && few.stderr.contains("466 comparisons of \"a1\" with \"b1\""), "{}", few.stderr);
+    let superclue = contest(&[("m,baseline", [82, 210, 212])]);
+    let json = result(&files(&superclue, &superclue), &[]);
+    // Models stand by name, so the baseline comes first.
+    assert_eq!(json["wins"][0]["models"], json!(["baseline", "m"]));
+    let turned = contest(&[("a,baseline", [82, 210, 212])]);
+    let json = result(&files(&turned, &turned), &[]);
+    close(&json["wins"][0]["votes"]["win_tie_rate"]["value"], 0.579_365);
+}
+
+// ----------------------------------------------------------------------------------------------------- scores
+
+/// Scores of one question a row and one model a column, by one rater.
+fn scores(rater: &str, questions: &[[f64; 4]]) -> String {
+    let mut text = "item,model,annotator,score\n".to_owned();
+    for (question, row) in questions.iter().enumerate() {
+        for (model, score) in row.iter().enumerate() {
+            writeln!(text, "{question},m{model},{rater},{score}").unwrap();
+        }
+    }
+    text
+}
+
+const BY_PEOPLE: [[f64; 4]; 4] = [[5.0, 3.0, 1.0, 4.0], [2.0, 2.0, 4.0, 3.0], [3.0; 4], [1.0, 5.0, 2.0, 2.0]];
+const BY_JUDGE: [[f64; 4]; 4] =
+    [[8.0, 6.0, 2.0, 8.0], [4.0, 5.0, 7.0, 7.0], [6.0, 7.0, 5.0, 6.0], [2.0, 9.0, 4.0, 3.0]];
+
+#[test]
+fn scores_agree_by_sample_system_and_pair_as_alignbench_measures() {
+    let folder = files(&scores("ann", &BY_PEOPLE), &scores("judge", &BY_JUDGE));
+    let json = result(&folder, &[]);
+    let sample = &json["sample_level"];
+    close(&sample["pearson"]["value"], 0.942_285);
+    assert_eq!((&sample["defined"], &sample["questions"]), (&json!(3), &json!(4)));
+    close(&sample["by_question"][0]["value"], 0.966_092);
+    nothing(&sample["by_question"][2], "value", "all values of the first series are equal");
+    let system = &json["system_level"];
+    close(&system["pearson"]["r"], 0.992_795);
+    close(&system["spearman"]["r"], 1.0);
+    assert_eq!(
+        (&system["kendall"]["p_method"], &system["models"]),
+        (&json!("exact"), &json!(["m0", "m1", "m2", "m3"]))
+    );
+    share(&json["pairwise"]["judge_ties_disagree"], 14, 16);
+    share(&json["pairwise"]["judge_ties_dropped"], 14, 14);
+    let told = agree(&folder, &[]);
+    assert!(told.stderr.contains("warning: only 4 models"), "{}", told.stderr);
+    let line = told.stdout.lines().find(|line| line.starts_with("sample-level Pearson, mean"));
+    assert!(line.is_some_and(|line| line.ends_with("0.9423  (3 of 4 questions)")), "{}", told.stdout);
+}
+
+#[test]
+fn the_mean_of_several_raters_counts_and_answers_of_one_side_do_not() {
+    let mut people = scores("ann", &BY_PEOPLE);
+    let other = BY_PEOPLE.map(|row| row.map(|score| score + 2.0));
+    people.push_str(scores("ben", &other).split_once('\n').unwrap().1);
+    people.push_str("0,m9,ann,4\n9,m0,ann,4\n1,m0,ann,\n");
+    let json = result(&files(&people, &scores("judge", &BY_JUDGE)), &[]);
+    close(&json["sample_level"]["pearson"]["value"], 0.942_285);
+    assert_eq!((&json["answers"], &json["unmatched"], &json["replaced"]), (&json!(16), &json!(2), &json!(0)));
+    assert_eq!(json["system_level"]["models"], json!(["m0", "m1", "m2", "m3"]));
+    share(&json["pairwise"]["judge_ties_disagree"], 14, 16);
+}
+
+/// Three dialogues scored by five experts and a judge from 1 to 10.
+const EXPERTS: [[u8; 5]; 3] = [[7, 8, 9, 7, 8], [3, 4, 4, 6, 2], [10, 10, 9, 10, 9]];
+const JUDGED: [u8; 3] = [9, 5, 9];
+
+fn dialogues() -> TempDir {
+    let (mut people, mut judge) = ("item,model,annotator,score\n".to_owned(), "item,model,judge,score\n".to_owned());
+    for (dialogue, (experts, judged)) in EXPERTS.iter().zip(JUDGED).enumerate() {
+        writeln!(judge, "{dialogue},m,gpt-4,{judged}").unwrap();
+        experts.iter().enumerate().for_each(|(expert, score)| {
+            writeln!(people, "{dialogue},m,{expert},{score}").unwrap();
+        });
+    }
+    files(&people, &judge)
+}
+
+#[test]
+fn scores_of_dialogues_agree_in_bands_and_exactly_as_worked_out_by_hand() {
+    let folder = dialogues();
+    let bands = result(&folder, &[])["labels"].clone();
+    assert_eq!(bands["bins"], "bands");
+    share(&bands["human_human"], 18, 30);
+    share(&bands["judge_human"], 10, 15);
+    share(&bands["judge_majority"], 2, 3);
+    assert_eq!(bands["judge_majority"]["undecided"], 0);
+    let fleiss = &bands["fleiss"];
+    // P = 1, 2/5, 2/5 and p = 2, 3, 7 and 3 fifteenths: (0.6 − 71/225)/(154/225).
+    kappa(&fleiss["people"], 64.0 / 154.0, 3, 0);
+    // The five are 0, 10/22, 1, 10/22 and 1/3.
+    close(&fleiss["judge_with_each"]["kappa"], 0.448_485);
+    kappa(&fleiss["judge_with_majority"], 10.0 / 22.0, 3, 0);
+    kappa(&fleiss["people_and_judge"], 91.6 / 214.0, 3, 0);
+    assert_eq!([&fleiss["people"]["raters"], &fleiss["people_and_judge"]["raters"]], [&json!(5), &json!(6)]);
+    let exact = result(&folder, &["--bins", "exact"])["labels"].clone();
+    share(&exact["human_human"], 7, 30);
+    share(&exact["judge_human"], 3, 15);
+    share(&exact["judge_majority"], 0, 2);
+    assert_eq!((&exact["bins"], &exact["judge_majority"]["undecided"]), (&json!("exact"), &json!(1)));
+    kappa(&exact["fleiss"]["judge_with_majority"], -1.0 / 3.0, 2, 1);
+}
+
+#[test]
+fn fleiss_own_example_comes_out_of_a_file_of_scores() {
+    let counts = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ];
+    let mut people = "item,model,annotator,score\n".to_owned();
+    for (item, counts) in counts.iter().enumerate() {
+        let scores = (1..).zip(counts).flat_map(|(score, &count)| std::iter::repeat_n(score, count));
+        scores.enumerate().for_each(|(rater, score)| writeln!(people, "{item},m,{rater},{score}").unwrap());
+    }
+    let json = result(&files(&people, "item,model,score\n0,m,5\n"), &["--bins", "exact"]);
+    kappa(&json["labels"]["fleiss"]["people"], 0.209_931, 10, 0);
+    kappa(&json["labels"]["randolph"], 0.222_527, 10, 0);
+}
+
+#[test]
+fn the_bias_of_a_judge_is_what_its_scores_lie_above_the_references() {
+    let folder = files("", "item,model,judge,score\n1,b1,A,8.15\n1,b2,A,8\n2,b2,A,9.2\n1,b3,A,7.9\n1,b1,C,7\n");
+    let bias =
+        |format| langya(folder.path(), ["agree", "--verdicts", "judge.csv", "--anchor", "8", "--format", format]);
+    let json = found(&bias("json"));
+    let judges = &json["rating_bias"]["judges"];
+    close(&judges[0]["bias"]["value"], 0.216_667);
+    close(&judges[0]["generators"]["b2"], 8.6);
+    close(&judges[1]["bias"]["value"], -1.0);
+    assert!(bias("table").stdout.contains("rating bias of A  "), "{}", bias("table").stdout);
+    let without = langya(folder.path(), ["agree", "--verdicts", "judge.csv"]);
+    assert!(without.code == Some(2) && without.stderr.contains("--votes"), "{}", without.stderr);
+    let both = files(&scores("ann", &BY_PEOPLE), &scores("judge", &BY_JUDGE));
+    let json = result(&both, &["--anchor", "8"]);
+    assert!(json["rating_bias"]["judges"][0]["bias"]["value"].is_number() && json["answers"] == 16, "{json}");
+}
+
+// ---------------------------------------------------------------------------------------------- hostile files
+
+#[test]
+fn files_that_cannot_be_compared_say_why() {
+    let votes = "question,voter,model_a,model_b,winner\n1,ann,x,y,a\n";
+    let scores = "item,model,annotator,score\n1,x,ann,3\n";
+    for (people, judge, said) in [
+        ("", votes, "people.csv: no column is called winner or outcome or verdict, as for votes, or score"),
+        (votes, "model,score\nx,3\n", "judge.csv: no column is called question or question_id"),
+        (votes, "question,model_a,winner\n", "judge.csv: no column is called model_b or right or model_2"),
+        (votes, "question,model_a,model_b,winner\n1,x,y,both\n", "judge.csv: line 2: the winner \"both\""),
+        (votes, "question,model_a,model_b,winner\n1,x,x,a\n", "line 2: both sides are the model \"x\""),
+        (votes, "question,model_a,model_b,winner\n1,x,y\n", "judge.csv: CSV error: record 1 (line: 2"),
+        (votes, scores, "people.csv holds votes and judge.csv scores"),
+        (scores, votes, "judge.csv holds votes and people.csv scores"),
+        (scores, "item,model,score\n1,x,3\n2,x,good\n", "judge.csv: line 3: the score \"good\" is not a finite number"),
+        (scores, "item,model,score\n1,x,NaN\n", "line 2: the score \"NaN\""),
+        (scores, "item,model,score\n1,x,1e999\n", "line 2: the score \"1e999\""),
+        (scores, "item,score\n1,3\n", "judge.csv: no column is called model"),
+    ] {
+        let refused = agree(&files(people, judge), &[]);
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{people:?} {judge:?}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "");
+    }
+    let missing = langya(tempfile::tempdir().unwrap().path(), ["agree", "--votes", "no.csv", "--verdicts", "no.csv"]);
+    assert!(missing.code == Some(2) && missing.stderr.contains("no.csv"), "{}", missing.stderr);
+    let folder = files(votes, votes);
+    for (arguments, said) in [
+        (["--anchor", "8"], "judge.csv holds votes: the bias"),
+        (["--anchor", "nan"], "an anchor of NaN points"),
+        (["--planned", "0"], "--planned"),
+    ] {
+        let refused = agree(&folder, &arguments);
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn where_there_is_nothing_to_compare_every_figure_says_so() {
+    let head = "question,voter,model_a,model_b,winner\n";
+    let json = result(&files(head, head), &[]);
+    nothing(&json["human_human"]["with_ties"], "rate", "nothing to compare");
+    nothing(&json["chance"]["cohen_majority"], "kappa", "nothing to compare");
+    nothing(&json["chance"]["fleiss"], "kappa", "nothing to compare");
+    nothing(&json["chance"]["krippendorff"], "value", "nothing to compare");
+    assert_eq!(json["wins"], json!([]));
+    let ties = "question,voter,model_a,model_b,winner\n1,ann,x,y,tie\n1,ben,x,y,tie\n2,ann,x,y,tie\n2,ben,x,y,tie\n";
+    let json = result(&files(ties, ties), &[]);
+    share(&json["human_human"]["with_ties"], 2, 2);
+    nothing(&json["human_human"]["without_ties"], "rate", "nothing to compare");
+    nothing(&json["chance"]["cohen_majority"], "kappa", "chance alone");
+    nothing(&json["chance"]["fleiss"], "kappa", "chance alone");
+    nothing(&json["wins"][0]["votes"]["win_rate_without_ties"], "value", "nothing to compare");
+    let head = "item,model,annotator,score\n";
+    for scores in [head, "item,model,annotator,score\n1,x,ann,5\n"] {
+        let run = agree(&files(scores, scores), &["--format", "json"]);
+        let json = found(&run);
+        nothing(&json["sample_level"]["pearson"], "value", "only 0");
+        nothing(&json["system_level"]["kendall"], "r", "only");
+        nothing(&json["pairwise"]["judge_ties_dropped"], "rate", "nothing to compare");
+        nothing(&json["labels"]["human_human"], "rate", "nothing to compare");
+        nothing(&json["labels"]["fleiss"]["people"], "kappa", "nothing to compare");
+        assert!(!run.stdout.contains("NaN") && run.stderr.contains("warning: only "), "{}", run.stderr);
+    }
+    let folder = files(head, head);
+    assert!(agree(&folder, &[]).stdout.contains("there is nothing to compare"));
+    assert!(agree(&folder, &["--format", "csv"]).stdout.contains(",there is nothing to compare\n"));
+}
+
+#[test]
+fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_told() {
+    let votes = "\u{feff}question,voter,model_a,model_b,winner\n1,ann,x,y,a\n1,ann,y,x,a\n1,ben,x,y,b\n";
+    let folder = files(votes, "question,model_a,model_b,winner\n1,x,y,b\n1,x,y,b\n");
+    let json = result(&folder, &[]);
+    share(&json["human_human"]["with_ties"], 1, 1);
+    share(&json["judge_human"]["with_ties"], 2, 2);
+    assert_eq!(json["replaced"], 2);
+    assert!(agree(&folder, &[]).stdout.contains(", 2 rows replaced by a later one of the same individual"));
+    let people = "\u{feff}item,turn,model,annotator,score\n1,1,x,ann,2\n1,1,x,ann,8\n1,2,x,ann,3\n";
+    let json = result(&files(people, "item,turn,model,score\n1,1,x,7\n1,2,x,9\n"), &[]);
+    assert_eq!((&json["replaced"], &json["questions"]), (&json!(1), &json!(2)));
+    share(&json["labels"]["judge_human"], 1, 2);
+    assert_eq!(json["sample_level"]["by_question"][1]["question"], "1, turn 2");
+}
+
+#[test]
+fn bands_are_only_of_a_scale_of_ten() {
+    let scores = "item,model,annotator,score\n1,x,ann,87.5\n1,x,ben,87.5\n2,x,ann,-0\n2,x,ben,0\n";
+    let labels = result(&files(scores, scores), &[])["labels"].clone();
+    assert!(labels["undefined"].as_str().unwrap().contains("take exact bins"), "{labels}");
+    let labels = result(&files(scores, scores), &["--bins", "exact"])["labels"].clone();
+    share(&labels["human_human"], 2, 2);
+}
+
+#[test]
+fn hostile_names_steer_neither_terminal_nor_spreadsheet() {
+    let votes = "question,voter,model_a,model_b,winner\n1,ann,\"=cmd()\",\"x\u{1b}[31m\ny\",a\n";
+    let folder = files(votes, votes);
+    let table = agree(&folder, &[]).stdout;
+    assert!(table.contains("=cmd() against x\u{fffd}[31m\u{fffd}y by votes"), "{table}");
+    assert!(!table.contains('\u{1b}'), "{table:?}");
+    let csv = agree(&folder, &["--format", "csv"]).stdout;
+    assert!(csv.contains("\"'=cmd() against "), "{csv}");
+    let bias = files("", "item,model,judge,score\n1,x,\u{1b}]0;owned\u{7},8\n");
+    let told = langya(bias.path(), ["agree", "--verdicts", "judge.csv", "--anchor", "8"]).stdout;
+    assert!(told.contains("rating bias of \u{fffd}]0;owned\u{fffd}"), "{told:?}");
+    let refused = agree(&files(votes, "question,model_a,model_b,winner\n1,x,y,\u{1b}[2J\n"), &[]);
+    assert!(refused.code == Some(2) && !refused.stderr.contains('\u{1b}'), "{:?}", refused.stderr);
+}
