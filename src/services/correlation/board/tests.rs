@@ -58,8 +58,8 @@ fn series_are_listed_by_source_and_wholes_before_parts() {
         ("published:mine", Source::Brought),
         ("published:urs", Source::Printed),
         ("published:urs:Leisure", Source::Printed),
-        ("published:urs:intents", Source::Intents),
         ("arena:satisfaction", Source::Intents),
+        ("published:urs:intents", Source::Intents),
     ];
     assert_eq!(listed, expected.map(|(name, source)| (name.to_owned(), source)));
     assert_eq!(board.default_pair(), Some(["arena:rating".to_owned(), "bench:urs".to_owned()]));
