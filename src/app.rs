@@ -15,6 +15,8 @@ use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::benchmark::boards::Boards;
 use crate::services::correlation::board::Correlator;
+use crate::services::crowd::reports::CrowdReports;
+use crate::services::crowd::rounds::{RoundParts, Rounds};
 use crate::services::final_labels::FacetChanges;
 use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
@@ -44,6 +46,8 @@ pub struct AppState {
     pub boards: Arc<Boards>,
     /// How series of the arena and of benchmarks go together.
     pub correlator: Arc<Correlator>,
+    /// What judges made of the arena's own battles.
+    pub crowd: Arc<CrowdReports>,
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -139,6 +143,7 @@ impl AppState {
         let boards = Arc::new(Boards::new(store.clone()));
         let correlator =
             Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), Arc::clone(&clock)));
+        let crowd = Arc::new(CrowdReports::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
             settings,
@@ -148,6 +153,7 @@ impl AppState {
             studies,
             boards,
             correlator,
+            crowd,
             matchmaker,
             fleet,
             battles,
@@ -206,6 +212,18 @@ impl AppState {
             self.store.clone(),
             Arc::clone(&self.clock),
             self.settings.clone(),
+            leads.clone(),
+            shutdown(),
+        ));
+        self.tasks.spawn(jobs::crowd::judge_battles(
+            Rounds::new(RoundParts {
+                store: self.store.clone(),
+                models: Arc::clone(&self.models),
+                chance: Arc::clone(&self.chance),
+                clock: Arc::clone(&self.clock),
+            }),
+            self.settings.clone(),
+            Arc::clone(&self.events),
             leads,
             shutdown(),
         ));

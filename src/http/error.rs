@@ -5,6 +5,7 @@ use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::board::BoardError;
+use crate::services::crowd::reports::CrowdError;
 use crate::services::studies::StudyError;
 
 /// Why a request gets no page.
@@ -37,6 +38,9 @@ pub enum PageError {
     /// The arena has just started.
     #[error("the correlations are being reckoned: try again in a moment")]
     Early,
+    /// What judges made of battles could not be reckoned.
+    #[error("what judges made of battles could not be read: try again")]
+    Crowd(#[from] CrowdError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -58,7 +62,7 @@ impl ResponseError for PageError {
             | Self::Early
             | Self::Study(StudyError::Busy)
             | Self::Correlation(BoardError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) => {
+            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         }

@@ -7,6 +7,7 @@ mod benchmark;
 mod board;
 mod connections;
 mod correlation;
+mod crowd;
 mod draining;
 pub mod error;
 pub mod headers;
@@ -55,6 +56,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
+        .route("/api/v1/crowd", web::get().to(crowd::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
         .route("/metrics", web::get().to(metrics::metrics))

@@ -2,6 +2,7 @@
 
 pub mod beat;
 pub mod correlations;
+pub mod crowd;
 mod discovery;
 pub mod health;
 pub mod lead;

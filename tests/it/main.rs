@@ -20,6 +20,7 @@ mod correlate;
 mod correlation_page;
 mod coverage;
 mod crash;
+mod crowd;
 mod deploy;
 mod derived;
 mod faults;
