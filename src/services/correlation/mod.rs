@@ -7,6 +7,7 @@
 
 mod aliases;
 mod align;
+pub mod board;
 mod error;
 pub mod figures;
 mod name;
