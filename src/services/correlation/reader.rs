@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::printed::{self, Printed};
+use super::satisfaction::{self, Satisfied};
 use super::suite::SuiteScores;
 use super::{
-    Aliases, Found, Point, Series, SeriesError, SeriesName, Subjects, Table, VotePart, drawn_for, satisfaction, votes,
+    Aliases, Found, Point, Series, SeriesError, SeriesName, Subjects, SuiteUsed, Table, Used, VotePart, VotesUsed,
+    drawn_for, votes,
 };
 use crate::benchmark::score::Part;
+use crate::clock::Timestamp;
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::leaderboard::LeaderboardOptions;
 use crate::rating::redraw::Figure;
@@ -40,14 +44,31 @@ pub struct Sources<'s> {
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
     log: Option<(Wanted, Arc<VoteLog>)>,
-    suites: HashMap<(String, Option<String>), Arc<SuiteScores>>,
+    used: Used,
+    suites: Suites,
 }
+
+/// The scores of suites by all judges or one, with their items drawn anew.
+#[derive(Clone, Default)]
+pub struct Suites(HashMap<(String, Option<String>), Arc<SuiteScores>>);
 
 impl<'s> SeriesReader<'s> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, suites: HashMap::new() }
+        Self { sources, log: None, used: Used::default(), suites: Suites::default() }
+    }
+
+    /// The scores of suites are known already: those of the same judgements, drawn anew as the sources say.
+    #[must_use]
+    pub fn with_suites(sources: Sources<'s>, suites: Suites) -> Self {
+        Self { suites, ..Self::new(sources) }
+    }
+
+    /// The scores of the suites that were read.
+    #[must_use]
+    pub fn into_suites(self) -> Suites {
+        self.suites
     }
 
     /// Reads several series, in their order.
@@ -78,7 +99,8 @@ impl<'s> SeriesReader<'s> {
                 scores.part(suite, part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
-                let Printed { title, subjects, values } = printed::read(id, self.sources.store).await?;
+                let Printed { title, source, subjects, values } = printed::read(id, self.sources.store).await?;
+                self.used.published.insert(name.to_string(), source);
                 Found { title, subjects, points: fixed(values), notes: Vec::new() }
             }
         };
@@ -90,7 +112,15 @@ impl<'s> SeriesReader<'s> {
         Ok(Series { name: name.clone(), title, subjects, points, notes })
     }
 
-    /// Every score of every suite that somebody was judged on, and what was brought in that others have published.
+    /// What everything that was read so far is made from.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        let mut suites: Vec<SuiteUsed> = self.suites.0.values().map(|scores| scores.used.clone()).collect();
+        suites.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
+        Used { suites, ..self.used.clone() }
+    }
+
+    /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was brought in that others have published.
     ///
     /// # Errors
     /// [`SeriesError`].
@@ -109,6 +139,8 @@ impl<'s> SeriesReader<'s> {
             "" => row.series,
             part => format!("{}:{part}", row.series),
         });
+        let judges = store.verdict_spending(Timestamp(i64::MIN)).await?;
+        names.extend(judges.into_iter().map(|spent| SeriesName::Verdicts(spent.judge)));
         names.extend(brought.collect::<BTreeSet<String>>().into_iter().map(SeriesName::Published));
         Ok(names)
     }
@@ -155,26 +187,32 @@ impl<'s> SeriesReader<'s> {
         Ok(Found { title, subjects: Subjects::Models, points, notes })
     }
 
-    async fn satisfaction(&self) -> Result<Found, SeriesError> {
+    async fn satisfaction(&mut self) -> Result<Found, SeriesError> {
         let store = self.store(&SeriesName::Satisfaction)?;
-        let points = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence).await?;
+        let found = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence);
+        let Satisfied { points, votes } = found.await?;
+        self.used.satisfied_votes = Some(votes);
         let title = "satisfaction, 1 to 5".to_owned();
         Ok(Found { title, subjects: Subjects::Intents, points, notes: Vec::new() })
     }
 
     async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteScores>, SeriesError> {
         let key = (suite.to_owned(), judge.map(str::to_owned));
-        if let Some(known) = self.suites.get(&key) {
+        if let Some(known) = self.suites.0.get(&key) {
             return Ok(Arc::clone(known));
         }
         let name = SeriesName::Bench { suite: suite.to_owned(), judge: key.1.clone(), part: String::new() };
         let scores = SuiteScores::read(self.store(&name)?, suite, judge, self.sources.bootstrap).await?;
-        self.suites.insert(key, Arc::clone(&scores));
+        self.suites.0.insert(key, Arc::clone(&scores));
         Ok(scores)
     }
 
-    /// Reads the votes with all columns that the series need, unless that was done.
-    async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
+    /// Reads the votes with all columns that the series need, unless that was done. Who reads series one by one calls it
+    /// with all of them first, so that the votes are read once.
+    ///
+    /// # Errors
+    /// [`SeriesError`].
+    pub async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
         let mut wanted = self.log.as_ref().map(|(wanted, _)| *wanted).unwrap_or_default();
         let mut asked = None;
         for name in names {
@@ -188,7 +226,10 @@ impl<'s> SeriesReader<'s> {
             return Ok(());
         }
         let reading = Reading { wanted, range: VoteRange::ALL, at_once: AT_ONCE };
-        let log = read_log(self.store(name)?, reading, |_, _| {}).await?;
+        let last_seq = AtomicI64::new(0);
+        let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
+        self.used.votes =
+            Some(VotesUsed { rated: log.len(), excluded: log.excluded.clone(), last_seq: last_seq.into_inner() });
         self.log = Some((wanted, Arc::new(log)));
         Ok(())
     }
