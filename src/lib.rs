@@ -15,6 +15,7 @@ pub mod annotation;
 pub mod battle;
 pub mod benchmark;
 pub mod chart;
+pub mod crowd;
 pub mod judging;
 pub mod markup;
 pub mod rating;

@@ -189,7 +189,7 @@ impl Points {
 }
 
 /// One line about the form of the reply.
-pub(super) const REMINDER_ZH: &str = "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。";
+pub const REMINDER_ZH: &str = "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。";
 /// The same in English.
-pub(super) const REMINDER_EN: &str =
+pub const REMINDER_EN: &str =
     "End your reply with the verdict alone on a line: \"[[A]]\", \"[[B]]\", or \"[[C]]\" for a tie.";

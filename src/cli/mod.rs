@@ -10,6 +10,7 @@ pub mod export;
 pub mod fit;
 pub mod import;
 mod insight_table;
+pub mod judge;
 pub mod label;
 pub mod models;
 mod output;
@@ -28,6 +29,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::benchmark::SuiteError;
 use crate::config::{ConfigError, Environment, Settings};
+use crate::judging::rubric::RubricError;
 use crate::services::agreement::AgreementError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
@@ -61,6 +63,8 @@ enum Command {
     Agree(agree::AgreeOptions),
     /// Label what prompts are about: by a classifier, then by reviewers.
     Label(label::LabelOptions),
+    /// Have judge models judge the arena's own battles, and see how far they agree with people.
+    Judge(judge::JudgeOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
     /// Make votes from known strengths, to see what a number of votes can tell.
@@ -114,6 +118,7 @@ pub fn run() -> ExitCode {
             Command::Correlate(options) => correlate::run(*options, &env).await,
             Command::Agree(options) => agree::run(options),
             Command::Label(options) => label::run(options, &env).await,
+            Command::Judge(options) => judge::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
         }
@@ -151,6 +156,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()
+            || cause.is::<RubricError>()
             || cause.downcast_ref::<BenchError>().is_some_and(|error| error.is_missing() || matches!(error, BenchError::File(_)))
             || cause.downcast_ref::<TransferError>().is_some_and(|error| {
                 matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))

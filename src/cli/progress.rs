@@ -1,5 +1,7 @@
 //! A progress bar for long work: on a terminal only, and on stderr, where it is in no pipe's way.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::services::benchmark::Progress;
@@ -32,14 +34,14 @@ pub(super) fn show<N: TryInto<u64>>(bar: &ProgressBar, done: N, all: N) {
 /// The bar of a benchmark: also how fast it goes, and what it spends. It takes itself away at the end.
 pub(super) struct BenchBar {
     bar: ProgressBar,
-    begun: std::cell::Cell<bool>,
+    begun: AtomicBool,
 }
 
 impl BenchBar {
     /// A bar that has not begun.
     pub(super) fn new(what: &'static str) -> Self {
         let bar = styled(what, "{msg} {wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left{prefix}");
-        Self { bar, begun: std::cell::Cell::new(false) }
+        Self { bar, begun: AtomicBool::new(false) }
     }
 
     /// Shows how far the run is. What was done before it does not count as its speed.
@@ -49,7 +51,7 @@ impl BenchBar {
         self.bar.set_prefix(format!(", {tokens} tokens{cost}"));
         self.bar.set_length(progress.total);
         self.bar.set_position(progress.done);
-        if !self.begun.replace(true) {
+        if !self.begun.swap(true, Ordering::Relaxed) {
             self.bar.reset_eta();
         }
     }

@@ -202,6 +202,22 @@ pub struct BenchSettings {
     pub give_up_after: u32,
 }
 
+/// `[crowd_judge]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CrowdJudgeSettings {
+    /// Ids of the models that judge battles after the vote; none, and no battle is sent to a judge.
+    pub models: Vec<String>,
+    /// The share of rated battles that is judged, 0 to 1.
+    pub share: f64,
+    /// Which battles are drawn.
+    pub seed: u64,
+    /// Requests to judges in a day (UTC) at the most; 0 means no limit.
+    pub max_calls_per_day: u64,
+    /// Money to spend on judges in a day at the most, in the currency of the models' prices; 0 means no limit.
+    pub budget_per_day: f64,
+}
+
 /// When the practice models take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -394,6 +410,12 @@ impl Default for ProviderSettings {
 impl Default for BenchSettings {
     fn default() -> Self {
         Self { attempts: 4, backoff_ms: 1_000, give_up_after: 16 }
+    }
+}
+
+impl Default for CrowdJudgeSettings {
+    fn default() -> Self {
+        Self { models: Vec::new(), share: 0.1, seed: 0, max_calls_per_day: 1_000, budget_per_day: 0.0 }
     }
 }
 

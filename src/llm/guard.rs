@@ -82,6 +82,15 @@ impl GuardedModel {
         Self { card, weight, shared: Arc::clone(&self.shared) }
     }
 
+    /// The same model behind a guard of its own that neither tries again nor lets it rest, for whoever does both.
+    #[must_use]
+    pub fn without_repetition(&self, rng: ChaCha8Rng) -> Self {
+        let Shared { model, limits, .. } = &*self.shared;
+        let breaker = BreakerPolicy { failures: 0, ..limits.breaker };
+        let limits = Limits { retries: 0, breaker, ..*limits };
+        Self::new(self.card.clone(), self.weight, Arc::clone(model), limits, rng)
+    }
+
     /// Whether the model may be paired: a reply would be let through now.
     #[must_use]
     pub fn healthy(&self) -> bool {

@@ -167,7 +167,9 @@ mod tests {
             let line = board.models.iter().find(|line| line.model == *name).unwrap();
             let (p, n) = (line.win_tie_rate, crate::rating::real(line.battles));
             let expected = (p * (1.0 - p) / n).sqrt();
-            let got = spread(&of_model(&found, position));
+            let values = of_model(&found, position);
+            let (got, mean) = (spread(&values), crate::stats::distribution::mean(&values).unwrap());
+            assert!((mean - p).abs() < expected / 4.0, "{name}: {mean} instead of {p}");
             assert!((got / expected - 1.0).abs() < 0.15, "{name}: {got} instead of {expected}");
         }
     }

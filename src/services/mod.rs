@@ -5,6 +5,7 @@ pub mod annotation;
 pub mod battles;
 pub mod benchmark;
 pub mod correlation;
+pub mod crowd;
 pub mod export;
 pub mod final_labels;
 pub mod fleet;

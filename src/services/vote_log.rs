@@ -139,8 +139,8 @@ fn label_in(labels: &FinalLabels, column: VoteColumn, seq: i64) -> Option<&str> 
 /// Adds a value to its column; `None` where it is not what the column holds.
 fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
     match column {
-        // It tells votes apart and is kept in no column.
-        VoteColumn::Seq => {}
+        // They tell votes apart and are kept in no column.
+        VoteColumn::Seq | VoteColumn::Battle => {}
         VoteColumn::Voter => add_label(log.voters.as_mut()?, value),
         VoteColumn::Language => add_label(log.languages.as_mut()?, value),
         VoteColumn::Category => add_label(log.categories.as_mut()?, value),

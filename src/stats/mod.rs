@@ -9,6 +9,7 @@ pub mod combination;
 pub mod correlation;
 pub mod distribution;
 pub mod matrix;
+pub mod proportion;
 pub mod resample;
 
 mod exact;

@@ -5,6 +5,7 @@
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
 mod ballots;
+mod battle_verdicts;
 mod battles;
 mod bench_answers;
 mod bench_judgements;
@@ -34,6 +35,7 @@ use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 
+pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::{BattleLine, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, JudgedGroup, Words};

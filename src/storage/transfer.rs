@@ -35,7 +35,7 @@ struct Table {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [Table; 13] = [
+const TABLES: [Table; 14] = [
     Table {
         name: "models",
         columns: &[
@@ -129,6 +129,26 @@ const TABLES: [Table; 13] = [
             ("rated", Flag),
             ("exclusion", Text),
             ("receipt", Text),
+            ("created_at", Number),
+        ],
+    },
+    Table {
+        name: "battle_verdicts",
+        columns: &[
+            ("id", Text),
+            ("battle_id", Text),
+            ("judge", Text),
+            ("game", Number),
+            ("prompt_sha256", Text),
+            ("params", Text),
+            ("raw_text", Text),
+            ("earlier", Text),
+            ("parsed", Text),
+            ("status", Text),
+            ("attempts", Number),
+            ("latency_ms", Number),
+            ("input_tokens", Number),
+            ("output_tokens", Number),
             ("created_at", Number),
         ],
     },

@@ -27,6 +27,8 @@ pub fn is_storable(text: &str) -> bool {
 pub enum VoteColumn {
     /// Number in the log.
     Seq,
+    /// Id of the battle.
+    Battle,
     /// Pseudonym of the voter.
     Voter,
     /// Language of the first prompt.
@@ -211,6 +213,7 @@ impl VoteColumn {
     pub fn name(self) -> &'static str {
         match self {
             Self::Seq => "seq",
+            Self::Battle => "battle_id",
             Self::Voter => "visitor",
             Self::Language => "language",
             Self::Category => "category",
@@ -238,7 +241,7 @@ impl VoteColumn {
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::TextCounts | Self::Satisfaction | Self::Prompts)
+        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts)
     }
 }
 

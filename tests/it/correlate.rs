@@ -190,22 +190,21 @@ fn a_model_is_the_same_under_all_of_its_names() {
     assert!(refused.code == Some(2) && refused.stderr.contains("more.toml"), "{}", refused.stderr);
 }
 
-/// Ratings of the six judged turns of the fixture by one judge.
+/// Four models judged on twelve cases of three intents.
 fn judged(folder: &Path) {
-    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/mtbench101.jsonl");
-    let turns = [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2)];
-    let mut lines = String::new();
-    for (place, model) in ["qwen, 14B", "通义千问", "Ärger 7B", "other"].into_iter().enumerate() {
-        for (at, (item, turn)) in turns.into_iter().enumerate() {
-            let said = format!("Rating: [[{}]]", 1 + (place * 2 + at * at) % 10);
-            let line = serde_json::json!({"item": item.to_string(), "turn": turn, "model": model, "judge": "owl", "judgment": said});
-            lines += &(line.to_string() + "\n");
+    let (mut cases, mut verdicts) = ("question,reference_ans,user_intent,language\n".to_owned(), String::new());
+    for case in 1..=12 {
+        let intent = ["Factual_QA", "Leisure", "Ask_for_Advice"][case % 3];
+        cases += &format!("Question {case}?,Answer.,{intent},EN\n");
+        for (place, model) in ["qwen, 14B", "通义千问", "Ärger 7B", "other"].into_iter().enumerate() {
+            let score = 1 + (place * 2 + case * case) % 10;
+            let line = serde_json::json!({"item": case.to_string(), "model": model, "judge": "owl", "score": score});
+            verdicts += &(line.to_string() + "\n");
         }
     }
-    std::fs::write(folder.join("verdicts.jsonl"), lines).unwrap();
-    for arguments in
-        [["suite", "mtbench101", suite].as_slice(), &["verdicts", "verdicts.jsonl", "--suite", "mtbench101"]]
-    {
+    std::fs::write(folder.join("urs.csv"), cases).unwrap();
+    std::fs::write(folder.join("verdicts.jsonl"), verdicts).unwrap();
+    for arguments in [["suite", "urs", "urs.csv"].as_slice(), &["verdicts", "verdicts.jsonl", "--suite", "urs"]] {
         let run = langya(folder, [&["import"], arguments, &["--data-dir", "data"]].concat());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
     }
@@ -221,22 +220,30 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     let with = |x: &str, y: &str, more: &[&str]| {
         found(&ask(&[&["correlate", "--x", x, "--y", y, "--format", "json"], more].concat()))
     };
-    let json = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]);
+    let json = with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]);
     println!("seed 5");
     assert_eq!((&json["n"], &json["x"]["only_here"]), (&3.into(), &serde_json::json!(["other"])));
     assert_eq!(json["bootstrap"], serde_json::json!({"replicates": 40, "seed": 5}));
     let redrawn = &json["pearson"]["redrawn"];
     assert!(redrawn["lower"].as_f64().unwrap() < redrawn["upper"].as_f64().unwrap(), "{redrawn}");
+    for point in json["points"].as_array().unwrap() {
+        let within = |axis: &str| {
+            let [low, value, high] =
+                ["_lower", "", "_upper"].map(|end| point[format!("{axis}{end}")].as_f64().unwrap());
+            low < high && low <= value && value <= high
+        };
+        assert!(within("x") && within("y"), "{point}");
+    }
     assert_eq!(
         json,
-        with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
+        with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "5"]),
         "the same seed, the same numbers"
     );
-    let other = with("bench:mtbench101", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
+    let other = with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
     assert_ne!(json["pearson"]["redrawn"], other["pearson"]["redrawn"]);
-    let fixed = with("bench:mtbench101@owl:CM", "arena:elo", &["--bootstrap", "0"]);
+    let fixed = with("bench:urs@owl:Leisure", "arena:elo", &["--bootstrap", "0"]);
     assert_eq!((&fixed["bootstrap"], &fixed["pearson"]["redrawn"]), (&Value::Null, &Value::Null));
-    let scores = ask(&["bench", "report", "mtbench101", "--format", "csv"]).stdout;
+    let scores = ask(&["bench", "report", "urs", "--format", "csv"]).stdout;
     std::fs::write(folder.path().join("scores.csv"), scores).unwrap();
     for point in fixed["points"].as_array().unwrap() {
         let model = point["model"].as_str().unwrap();
@@ -246,21 +253,21 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
         let row = rows
             .records()
             .map(Result::unwrap)
-            .find(|row| &row[column("model")] == model && &row[column("part")] == "CM");
+            .find(|row| &row[column("model")] == model && &row[column("part")] == "Leisure");
         let score: f64 = row.unwrap()[column("score")].parse().unwrap();
         assert!((score - point["x"].as_f64().unwrap()).abs() < 1e-9, "{point}");
     }
     for (series, said) in [
-        ("bench:mtbench101:fame", "there is overall"),
-        ("bench:urs", "import suite urs"),
-        ("bench:mtbench101@nobody", "by nobody"),
+        ("bench:urs:fame", "there is overall"),
+        ("bench:alignbench", "import suite alignbench"),
+        ("bench:urs@nobody", "by nobody"),
     ] {
         let refused = ask(&["correlate", "--x", series, "--y", "arena:elo"]);
         assert!(refused.code == Some(2) && refused.stderr.contains(said), "{}", refused.stderr);
     }
     let list = ask(&["correlate", "--list", "--format", "json"]);
     let names: Vec<String> = serde_json::from_str(&list.stdout).unwrap();
-    for name in ["arena:win_tie_rate", "bench:mtbench101", "bench:mtbench101:CM/turn:2"] {
+    for name in ["arena:win_tie_rate", "bench:urs", "bench:urs:intents"] {
         assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
     }
 }

@@ -6,7 +6,7 @@ use langya::clock::Timestamp;
 use langya::storage::{Annotator, IfMissing, NewLabel, QueryLabel, Store, VoteRange};
 use serde_json::Value;
 
-use crate::storage::bench;
+use crate::storage::{bench, verdicts};
 use crate::support::arena::TestArena;
 use crate::support::postgres::TestDatabase;
 use crate::support::program::langya;
@@ -48,6 +48,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let labelled = label(&arena.app.store).await;
     let busy = langya(folder.path(), ["fit", "--data-dir", "data", "--format", "json"]);
     bench::fill(&arena.app.store).await;
+    verdicts::fill(&arena.app.store).await;
     arena.app.store.close().await;
     arena.end().await;
 
@@ -67,12 +68,13 @@ async fn every_number_arrives_and_the_arena_goes_on() {
 
     let again = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
     assert_eq!(again.code, Some(2));
-    assert!(again.stderr.contains("5 battles"), "{}", again.stderr);
+    assert!(again.stderr.contains("6 battles"), "{}", again.stderr);
     let store = Store::open(&database.settings(), IfMissing::Fail).await.unwrap();
     assert_eq!(store.labels_between(Scheme::Urs, "", "~").await.unwrap(), labelled);
     assert_eq!(store.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 4);
     assert_eq!(store.answered("mtbench101", "v1").await.unwrap().len(), 1);
     assert_eq!(store.judged("mtbench101", "v1").await.unwrap().len(), 1);
+    assert_eq!(store.verdicts_of("x").await.unwrap().len(), 1);
     store.close().await;
     database.drop().await;
 }

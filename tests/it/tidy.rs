@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 const OUTSIDE: [&str; 6] = ["tokio::", "sqlx::", "actix_web::", "actix_ws::", "reqwest::", "redis::"];
 /// A folder, and the modules of this crate that it may not name.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("battle", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("rating", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("stats", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("judging", &["benchmark", "config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("benchmark", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
+    ("crowd", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("annotation", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("markup", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
     ("chart", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
@@ -21,7 +22,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("llm", &["storage", "services", "jobs", "ws", "http", "cli", "app"]),
     ("services", &["jobs", "ws", "http", "cli", "app"]),
 ];
-const PURE: [&str; 8] = ["battle", "rating", "stats", "annotation", "judging", "benchmark", "markup", "chart"];
+const PURE: [&str; 9] = ["battle", "rating", "stats", "annotation", "judging", "benchmark", "crowd", "markup", "chart"];
 
 #[test]
 fn rules_name_no_outside_world_and_no_layer_names_one_above_it() {

@@ -46,7 +46,8 @@ impl PositionBias {
         bias
     }
 
-    fn count(&mut self, first: Preference, second: Preference) {
+    /// Counts what the two games of one pair of answers say, each as the judge saw them.
+    pub fn count(&mut self, first: Preference, second: Preference) {
         self.turns += 1;
         let kind = match (first, second) {
             (Preference::A, Preference::B) | (Preference::B, Preference::A) | (Preference::Tie, Preference::Tie) => {

@@ -11,13 +11,13 @@ use crate::chance::Chance;
 use crate::cli::BadInput;
 use crate::cli::signals::Signals;
 use crate::config::{Environment, Settings};
-use crate::llm::roster::{Roster, entries};
+use crate::llm::roster::Roster;
 use crate::services::benchmark::asking::{AskedModel, RunLimits};
-use crate::services::benchmark::spending::{Budget, Prices, Purse};
+use crate::services::benchmark::spending::{Budget, Purse};
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
-pub(super) struct BudgetFlags {
+pub(in crate::cli) struct BudgetFlags {
     /// Money to spend at the most, in the currency of the models' prices
     #[arg(long, value_name = "MONEY")]
     budget: Option<f64>,
@@ -28,7 +28,7 @@ pub(super) struct BudgetFlags {
 
 impl BudgetFlags {
     /// The limits of a run, which the first signal stops and a second one ends.
-    pub(super) fn limits(&self) -> anyhow::Result<RunLimits> {
+    pub(in crate::cli) fn limits(&self) -> anyhow::Result<RunLimits> {
         let purse = Purse::new(Budget { max_calls: self.max_calls, max_cost: self.budget });
         Ok(RunLimits { stop: stopped_by_signals()?, purse })
     }
@@ -48,16 +48,16 @@ fn stopped_by_signals() -> anyhow::Result<CancellationToken> {
 }
 
 /// The models of the settings, as a run asks them.
-pub(super) struct Askers {
+pub(in crate::cli) struct Askers {
     settings: Settings,
     roster: Roster,
     /// Randomness of the run.
-    pub(super) chance: Chance,
+    pub(in crate::cli) chance: Chance,
 }
 
 impl Askers {
     /// A run counts its own tries, and goes on asking where an arena would let a model rest.
-    pub(super) fn make(mut settings: Settings, env: &Environment) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn make(mut settings: Settings, env: &Environment) -> anyhow::Result<Self> {
         settings.providers.retries = 0;
         settings.providers.breaker_failures = 0;
         let chance = Chance::from_system();
@@ -66,24 +66,20 @@ impl Askers {
     }
 
     /// All models of the settings.
-    pub(super) fn all(&self) -> Vec<ModelId> {
+    pub(in crate::cli) fn all(&self) -> Vec<ModelId> {
         self.roster.all().iter().map(|model| model.card.id.clone()).collect()
     }
 
     /// Models with their limits and prices.
-    pub(super) fn asked(&self, ids: &[ModelId], budget: &BudgetFlags) -> Result<Vec<AskedModel>, BadInput> {
+    pub(in crate::cli) fn asked(&self, ids: &[ModelId], budget: &BudgetFlags) -> Result<Vec<AskedModel>, BadInput> {
         ids.iter().map(|id| self.one(id, budget)).collect()
     }
 
     /// A model with its limits and prices.
-    pub(super) fn one(&self, id: &ModelId, budget: &BudgetFlags) -> Result<AskedModel, BadInput> {
+    pub(in crate::cli) fn one(&self, id: &ModelId, budget: &BudgetFlags) -> Result<AskedModel, BadInput> {
         let model = self.roster.get(id).ok_or_else(|| self.unknown(id))?;
         let rng = ChaCha8Rng::seed_from_u64(self.chance.seed());
-        let mut asked = AskedModel::new(id.clone(), model, self.settings.bench.clone(), rng);
-        if let Some(entry) = entries(&self.settings).iter().find(|entry| entry.id == id.as_str()) {
-            asked.max_concurrent = entry.max_concurrent as usize;
-            asked.prices = Prices::of(entry);
-        }
+        let asked = AskedModel::configured(id.clone(), model, &self.settings, rng);
         if budget.budget.is_some() && asked.prices.is_none() {
             return Err(BadInput(format!(
                 "model {:?} has no prices, so --budget cannot be kept: set input_price and output_price under \
@@ -94,7 +90,7 @@ impl Askers {
         Ok(asked)
     }
 
-    pub(super) fn unknown(&self, id: &ModelId) -> BadInput {
+    pub(in crate::cli) fn unknown(&self, id: &ModelId) -> BadInput {
         let known: Vec<String> = self.all().iter().map(ToString::to_string).collect();
         BadInput(format!("there is no model {:?}: the settings have {}", id.as_str(), known.join(", ")))
     }

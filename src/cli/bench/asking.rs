@@ -1,31 +1,25 @@
 //! `langya bench answer`, `judge` and `run`: one run at a time for each suite, which can be stopped and goes on later.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 
-use super::askers::{Askers, BudgetFlags};
-use super::rows::{OutcomeRow, PlanRow, left_over};
+use super::askers::Askers;
+use super::rows::{OutcomeRow, PlanRow};
+use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
 use crate::battle::ModelId;
 use crate::benchmark::{JudgeMode, SuiteOptions, contest};
-use crate::cli::models::{Format, render};
-use crate::cli::output::print;
 use crate::cli::progress::BenchBar;
 use crate::cli::{BadInput, Location};
 use crate::config::Environment;
 use crate::llm::discover::{Places, with_discovered};
-use crate::services::benchmark::asking::{AskedModel, RunLimits};
+use crate::services::benchmark::asking::AskedModel;
 use crate::services::benchmark::judging::{Contest, PlannedOver};
 use crate::services::benchmark::loading::{Loaded, load};
 use crate::services::benchmark::report::{BenchError, Outcome, Plan};
 use crate::services::benchmark::{Bench, answering, judging};
-use crate::storage::{BenchSet, JobLock, Store};
-
-/// How often a lock that another machine grants is looked after.
-const LOCK_CHECK: Duration = Duration::from_secs(5);
+use crate::storage::{BenchSet, Store};
 
 /// Flags of `langya bench answer`.
 #[derive(Debug, Clone, Args)]
@@ -65,19 +59,6 @@ pub(super) struct JudgeOptions {
     retry_failed: bool,
     #[command(flatten)]
     limits: LimitFlags,
-}
-
-/// What a run may spend, and how it speaks.
-#[derive(Debug, Clone, Args)]
-struct LimitFlags {
-    /// Say what would be asked and what it would cost, and ask nothing
-    #[arg(long)]
-    dry_run: bool,
-    #[command(flatten)]
-    budget: BudgetFlags,
-    /// How to print the outcome
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
 }
 
 /// What `judge` does.
@@ -289,49 +270,8 @@ impl Ready {
     /// Takes the suite's lock and listens to signals.
     async fn begin(&self, flags: &LimitFlags) -> anyhow::Result<Run> {
         let name = self.loaded.suite.name();
-        let lock = self.store.command_lock(&format!("bench-{name}")).await?.ok_or_else(|| {
-            BadInput(format!("another langya runs suite {name} on this database: wait for its end, or stop it"))
-        })?;
-        Ok(Run { lock: tokio::sync::Mutex::new(Some(lock)), limits: flags.budget.limits()? })
-    }
-}
-
-/// A run that has begun.
-struct Run {
-    lock: tokio::sync::Mutex<Option<JobLock>>,
-    limits: RunLimits,
-}
-
-impl Run {
-    /// Does the work, and stops it where the lock is lost: another process may have it then.
-    async fn until_lock_is_lost<T>(&self, work: impl Future<Output = T>) -> T {
-        let watch = async {
-            loop {
-                tokio::time::sleep(LOCK_CHECK).await;
-                let held = match self.lock.lock().await.as_mut() {
-                    Some(lock) => lock.is_held().await,
-                    None => true,
-                };
-                if !held {
-                    eprintln!("stopping: the database does not hold this run's lock any more");
-                    self.limits.stop.cancel();
-                    return std::future::pending().await;
-                }
-            }
-        };
-        tokio::select! {
-            done = work => done,
-            never = watch => never,
-        }
-    }
-
-    /// Says what came of it. A budget that was kept is a success; what failed or was stopped is not.
-    async fn end(self, rows: Vec<OutcomeRow>, outcomes: &[Outcome], format: Format) -> anyhow::Result<ExitCode> {
-        if let Some(lock) = self.lock.into_inner() {
-            lock.release().await;
-        }
-        print(&render(&rows, format)?)?;
-        Ok(left_over(outcomes.iter().map(Outcome::left).sum(), &self.limits))
+        let taken = format!("another langya runs suite {name} on this database: wait for its end, or stop it");
+        Run::begin(&self.store, &format!("bench-{name}"), taken, &flags.budget).await
     }
 }
 
@@ -341,13 +281,4 @@ fn plan_rows(step: &'static str, plans: &[Plan]) -> Vec<PlanRow> {
 
 fn outcome_rows(step: &'static str, outcomes: &[Outcome]) -> Vec<OutcomeRow> {
     outcomes.iter().map(|outcome| OutcomeRow::of(step, outcome)).collect()
-}
-
-fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> anyhow::Result<ExitCode> {
-    rows.push(PlanRow::total(&rows));
-    print(&render(&rows, format)?)?;
-    if std::io::stderr().is_terminal() {
-        eprintln!("nothing was asked: leave --dry-run out to begin");
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,10 +1,11 @@
 //! `langya bench`: list suites, ask models, ask judges, report scores, make items.
 
-mod askers;
+pub(super) mod askers;
 mod asking;
 mod constructing;
 mod report;
-mod rows;
+pub(super) mod rows;
+pub(super) mod run;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

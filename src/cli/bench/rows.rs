@@ -88,7 +88,7 @@ impl Row for SuiteRow {
 
 /// What a model or judge would be asked.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct PlanRow {
+pub(in crate::cli) struct PlanRow {
     step: &'static str,
     model: String,
     done: u64,
@@ -99,7 +99,7 @@ pub(super) struct PlanRow {
 }
 
 impl PlanRow {
-    pub(super) fn of(step: &'static str, plan: &Plan) -> Self {
+    pub(in crate::cli) fn of(step: &'static str, plan: &Plan) -> Self {
         Self {
             step,
             model: plan.model.to_string(),
@@ -112,7 +112,7 @@ impl PlanRow {
     }
 
     /// All rows together; a cost only where every row has one.
-    pub(super) fn total(rows: &[Self]) -> Self {
+    pub(in crate::cli) fn total(rows: &[Self]) -> Self {
         let sum = |number: fn(&Self) -> u64| rows.iter().map(number).sum();
         Self {
             step: "all",
@@ -145,7 +145,7 @@ impl Row for PlanRow {
 
 /// What came of a model or judge.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct OutcomeRow {
+pub(in crate::cli) struct OutcomeRow {
     step: &'static str,
     model: String,
     total: u64,
@@ -157,7 +157,7 @@ pub(super) struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    pub(super) fn of(step: &'static str, outcome: &Outcome) -> Self {
+    pub(in crate::cli) fn of(step: &'static str, outcome: &Outcome) -> Self {
         Self {
             step,
             model: outcome.model.to_string(),

@@ -67,7 +67,7 @@ pub async fn answer(
         let outcomes = runs.iter().map(|run| run.answer_all(&to_keep));
         Ok(futures_util::future::join_all(outcomes).await)
     };
-    let keeping = keeper.run(async |rows| bench.store.insert_answers(&set, rows).await);
+    let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_answers(&set, &rows).await);
     let (outcomes, ()) = try_join!(asking, keeping)?;
     Ok(outcomes)
 }

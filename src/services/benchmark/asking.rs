@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::spending::{Prices, Purse, Tokens, estimate_all};
 use crate::battle::ModelId;
-use crate::config::BenchSettings;
+use crate::config::{BenchSettings, Settings};
+use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 
 /// Longest wait between two tries.
@@ -112,6 +113,17 @@ impl AskedModel {
             failures_in_a_row: AtomicU32::new(0),
             replied: Mutex::default(),
         }
+    }
+
+    /// The same with the limits and prices of these settings.
+    #[must_use]
+    pub fn configured(id: ModelId, model: Arc<dyn ChatModel>, settings: &Settings, rng: ChaCha8Rng) -> Self {
+        let mut asked = Self::new(id, model, settings.bench.clone(), rng);
+        if let Some(entry) = entries(settings).iter().find(|entry| entry.id == asked.id.as_str()) {
+            asked.max_concurrent = entry.max_concurrent as usize;
+            asked.prices = Prices::of(entry);
+        }
+        asked
     }
 
     /// Whether it has failed so often that it is asked no more.

@@ -67,7 +67,7 @@ pub async fn construct(
         drafts.for_each(|()| std::future::ready(())).await;
         Ok::<(), BenchFileError>(())
     };
-    let keeping = keeper.run(async |lines: &[DraftLine]| file.append(lines));
+    let keeping = keeper.run(async |lines: Vec<DraftLine>| file.append(&lines));
     try_join!(asking, keeping)?;
     Ok(run.constructed().clone())
 }

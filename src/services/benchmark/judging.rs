@@ -7,31 +7,25 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures_util::future::{join_all, ready};
 use futures_util::{StreamExt, stream, try_join};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::asking::{AskError, AskedModel, RunLimits};
+use super::asking::{AskedModel, RunLimits};
 use super::given::GivenAnswers;
+use super::hearing::{Form, Heard, USUAL_VERDICT, hear};
 use super::keeper::{ToKeep, keeper};
 use super::report::{Outcome, Plan};
-use super::spending::{Tokens, estimate_all};
+use super::spending::estimate_all;
 use super::{Bench, OnProgress, Progress};
 use crate::battle::ModelId;
 use crate::benchmark::item::{Answer, Item, Sampling};
 use crate::benchmark::judgement::Tokens as CountedTokens;
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Judging, Status};
-use crate::judging::rubric::with_reminder;
-use crate::judging::verdict::Verdict;
 use crate::llm::Usage;
 use crate::storage::{BenchJudgementRow, StoreError, Words};
 
-/// Further questions after a reply that cannot be read.
-const FURTHER: usize = 2;
-/// What a judge's reply is taken to be long, in tokens, before anything was asked.
-const USUAL_VERDICT: u64 = 300;
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
 
@@ -123,7 +117,7 @@ pub async fn judge(
         let all = runs.iter().map(|run| run.judge_all(&to_keep, &step));
         Ok(join_all(all).await)
     };
-    let keeping = keeper.run(async |rows| bench.store.insert_judgements(rows).await);
+    let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_judgements(&rows).await);
     let (outcomes, ()) = try_join!(judging, keeping)?;
     Ok(outcomes)
 }
@@ -219,18 +213,6 @@ struct JudgeRun<'r> {
     under_way: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
 }
 
-/// What came of asking a judge.
-#[derive(Debug, Default)]
-struct Heard {
-    raw_text: String,
-    earlier: Vec<String>,
-    verdict: Option<Verdict>,
-    status: Option<Status>,
-    attempts: u32,
-    latency: Duration,
-    usage: Usage,
-}
-
 impl JudgeRun<'_> {
     /// Counts what is done and what there is.
     fn count_open(&self) -> u64 {
@@ -309,15 +291,7 @@ impl JudgeRun<'_> {
             JudgeStep::Ask(request) => (self.hear(item, &request, &prompt_sha256).await?, request.sampling),
         };
         let status = heard.status.unwrap_or(Status::Ok);
-        self.count(|outcome| match status {
-            Status::Ok => outcome.kept += 1,
-            // It counts as open: the next run asks again.
-            Status::TransportFailed => {}
-            failed => {
-                outcome.kept += 1;
-                *outcome.failed.entry(failed.as_str().to_owned()).or_default() += 1;
-            }
-        });
+        self.count(|outcome| outcome.ended(status));
         Some(BenchJudgementRow {
             id: self.bench.chance.id(self.bench.clock),
             sample: self.bench.sample,
@@ -380,96 +354,18 @@ impl JudgeRun<'_> {
         Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.contest.retry_failed))
     }
 
-    /// Asks, and asks again where the reply cannot be read.
+    /// Asks, and counts what did not come through.
     async fn ask(&self, judge: &AskedModel, item: &Item, request: &JudgeRequest) -> Option<Heard> {
-        let mut heard = Heard::default();
-        let mut messages = request.messages.clone();
-        for further in 0..=FURTHER {
-            match judge.ask(&messages, request.sampling.into(), self.limits).await {
-                Ok(reply) => {
-                    heard.add(reply.attempts, reply.latency, reply.usage);
-                    if further > 0 {
-                        heard.earlier.push(std::mem::take(&mut heard.raw_text));
-                    }
-                    heard.raw_text = reply.text;
-                    heard.take(self.bench.suite.parse(item, &heard.raw_text));
-                }
-                Err(error) => {
-                    // A refusal is kept as such and counted there.
-                    if !matches!(error, AskError::Refused { .. }) {
-                        self.count(|outcome| outcome.fail(&error));
-                    }
-                    return heard.broken_off(error);
-                }
-            }
-            if !matches!(heard.status, Some(Status::ParseFailed | Status::OutOfRange)) {
-                break;
-            }
-            // At temperature 0 the same question would get the same reply.
-            if request.sampling.temperature == Some(0.0) {
-                messages = with_reminder(&request.messages, &self.bench.suite.reminder(item));
-            }
+        let form =
+            Form { parse: &|reply| self.bench.suite.parse(item, reply), reminder: &self.bench.suite.reminder(item) };
+        let (heard, error) = hear(judge, request, &form, self.limits).await;
+        if let Some(error) = error {
+            self.count(|outcome| outcome.fail(&error));
         }
-        Some(heard)
-    }
-}
-
-impl Heard {
-    fn read(verdict: Verdict) -> Self {
-        Self { verdict: Some(verdict), ..Self::default() }
-    }
-
-    fn failed(status: Status) -> Self {
-        Self { status: Some(status), ..Self::default() }
-    }
-
-    fn add(&mut self, attempts: u32, latency: Duration, usage: Usage) {
-        self.attempts += attempts;
-        self.latency += latency;
-        let sum = |before: Option<u64>, more: Option<u64>| before.map_or(more, |before| Some(before + more?));
-        self.usage = match self.usage {
-            none if none == Usage::default() => usage,
-            before => Usage { input: sum(before.input, usage.input), output: sum(before.output, usage.output) },
-        };
-    }
-
-    fn take(&mut self, parsed: Result<Verdict, crate::judging::verdict::VerdictError>) {
-        (self.verdict, self.status) = match parsed {
-            Ok(verdict) => (Some(verdict), None),
-            Err(error) => (None, Some(Status::from(error))),
-        };
-    }
-
-    /// What is kept where a request did not come through; nothing where the run ended.
-    fn broken_off(mut self, error: AskError) -> Option<Self> {
-        match error {
-            AskError::Failed { attempts, latency, .. } => {
-                self.add(attempts, latency, Usage::default());
-                self.status = Some(Status::TransportFailed);
-            }
-            AskError::Refused { latency, .. } => {
-                self.add(1, latency, Usage::default());
-                self.status = Some(Status::Refused);
-            }
-            AskError::GivenUp | AskError::Stopped | AskError::OverBudget => return None,
-        }
-        self.verdict = None;
-        Some(self)
+        heard
     }
 }
 
 fn counted(usage: Usage) -> Option<CountedTokens> {
     Some(CountedTokens { prompt: usage.input?, reply: usage.output? })
-}
-
-impl Plan {
-    fn nothing(model: ModelId) -> Self {
-        Self { model, calls: 0, done: 0, tokens: Tokens::default(), cost: None }
-    }
-
-    fn add(&mut self, input: u64, output: u64) {
-        self.calls += 1;
-        self.tokens.input += input;
-        self.tokens.output += output;
-    }
 }

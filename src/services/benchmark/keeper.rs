@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 const MOST: usize = 64;
 
 /// The way to the keeper.
-pub(super) struct ToKeep<T>(mpsc::Sender<Letter<T>>);
+pub(in crate::services) struct ToKeep<T>(mpsc::Sender<Letter<T>>);
 
 struct Letter<T> {
     rows: Vec<T>,
@@ -16,17 +16,17 @@ struct Letter<T> {
 
 impl<T> ToKeep<T> {
     /// Hands rows over and waits until they are committed; `false` where the keeper has failed.
-    pub(super) async fn keep(&self, rows: Vec<T>) -> bool {
+    pub(in crate::services) async fn keep(&self, rows: Vec<T>) -> bool {
         let (kept, committed) = oneshot::channel();
         self.0.send(Letter { rows, kept }).await.is_ok() && committed.await.is_ok()
     }
 }
 
 /// Commits what it is handed.
-pub(super) struct Keeper<T>(mpsc::Receiver<Letter<T>>);
+pub(in crate::services) struct Keeper<T>(mpsc::Receiver<Letter<T>>);
 
 /// A keeper and the way to it.
-pub(super) fn keeper<T>() -> (ToKeep<T>, Keeper<T>) {
+pub(in crate::services) fn keeper<T>() -> (ToKeep<T>, Keeper<T>) {
     let (sender, receiver) = mpsc::channel(MOST);
     (ToKeep(sender), Keeper(receiver))
 }
@@ -36,12 +36,15 @@ impl<T> Keeper<T> {
     ///
     /// # Errors
     /// The first failure; what was handed over then is not kept, and those who wait are told so.
-    pub(super) async fn run<E>(mut self, commit: impl AsyncFn(&[T]) -> Result<(), E>) -> Result<(), E> {
+    pub(in crate::services) async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
+    where
+        F: Future<Output = Result<(), E>>,
+    {
         let mut letters = Vec::new();
         while self.0.recv_many(&mut letters, MOST).await > 0 {
             let (rows, waiting): (Vec<Vec<T>>, Vec<_>) =
                 letters.drain(..).map(|letter| (letter.rows, letter.kept)).unzip();
-            commit(&rows.into_iter().flatten().collect::<Vec<T>>()).await?;
+            commit(rows.into_iter().flatten().collect()).await?;
             for kept in waiting {
                 // Who does not wait any more needs no answer.
                 let _ = kept.send(());
@@ -64,9 +67,10 @@ mod tests {
     async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {
         let (to_keep, rows) = keeper();
         let commits = Mutex::new(Vec::new());
-        let keeping = rows.run(async |rows: &[u32]| {
-            commits.lock().unwrap().push(rows.to_vec());
-            if rows.contains(&7) { Err(StoreError::Busy) } else { Ok(()) }
+        let keeping = rows.run(async |rows: Vec<u32>| {
+            let busy = rows.contains(&7);
+            commits.lock().unwrap().push(rows);
+            if busy { Err(StoreError::Busy) } else { Ok(()) }
         });
         let asking = async move {
             let first = join_all((0..3).map(|row| to_keep.keep(vec![row, 10 * row]))).await;

@@ -13,8 +13,9 @@ pub mod constructing;
 mod draft_file;
 pub mod files;
 mod given;
+pub(super) mod hearing;
 pub mod judging;
-mod keeper;
+pub(super) mod keeper;
 pub mod loading;
 mod records;
 pub mod report;
@@ -64,7 +65,7 @@ pub struct Progress {
 }
 
 /// Hears how far a run is.
-pub type OnProgress<'p> = &'p dyn Fn(Progress);
+pub type OnProgress<'p> = &'p (dyn Fn(Progress) + Sync);
 
 /// A benchmark's sampling; its tokens are counted.
 impl From<Sampling> for llm::Sampling {

@@ -9,6 +9,7 @@ use super::records::BenchFileError;
 use super::spending::Tokens;
 use crate::battle::ModelId;
 use crate::benchmark::SuiteError;
+use crate::benchmark::judgement::Status;
 use crate::storage::StoreError;
 
 /// Why a benchmark cannot be run or read as asked.
@@ -73,6 +74,21 @@ pub struct Plan {
     pub cost: Option<f64>,
 }
 
+impl Plan {
+    /// Nothing to ask yet.
+    #[must_use]
+    pub fn nothing(model: ModelId) -> Self {
+        Self { model, calls: 0, done: 0, tokens: Tokens::default(), cost: None }
+    }
+
+    /// Counts a request of about so many tokens.
+    pub(in crate::services) fn add(&mut self, input: u64, output: u64) {
+        self.calls += 1;
+        self.tokens.input += input;
+        self.tokens.output += output;
+    }
+}
+
 /// What came of asking one model, or one judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
@@ -98,9 +114,21 @@ impl Outcome {
     }
 
     /// Counts a failure. A run that ends early has failed at nothing: what it leaves is left.
-    pub(super) fn fail(&mut self, error: &AskError) {
+    pub(in crate::services) fn fail(&mut self, error: &AskError) {
         if !matches!(error, AskError::Stopped | AskError::OverBudget | AskError::GivenUp) {
             *self.failed.entry(error.to_string()).or_default() += 1;
+        }
+    }
+
+    /// Counts a judgement that is kept. What never came through stays open: the next run asks again.
+    pub(in crate::services) fn ended(&mut self, status: Status) {
+        match status {
+            Status::TransportFailed => {}
+            Status::Ok => self.kept += 1,
+            failed => {
+                self.kept += 1;
+                *self.failed.entry(failed.as_str().to_owned()).or_default() += 1;
+            }
         }
     }
 

@@ -25,7 +25,7 @@ use crate::support::upstream::{Gate, Received, Script, Upstream};
 const SETTINGS: &str = "[server]\nworkers = 1\n[providers]\npractice = \"never\"\nfirst_token_timeout_ms = 400\n\
      idle_timeout_ms = 400\n[bench]\nattempts = 3\nbackoff_ms = 1\ngive_up_after = 4\n";
 /// Requests of one model under way at the same time.
-const AT_ONCE: usize = 3;
+pub(crate) const AT_ONCE: usize = 3;
 
 /// A number made of a text, the same on every machine (FNV-1a).
 fn number(text: &str) -> u64 {
@@ -48,17 +48,17 @@ fn score(answer: &str) -> u64 {
 }
 
 /// The last message of a request.
-fn question(request: &Received) -> &str {
+pub(crate) fn question(request: &Received) -> &str {
     request.body["messages"].as_array().and_then(|messages| messages.last()?["content"].as_str()).unwrap_or_default()
 }
 
 /// A whole reply, with what it cost.
-fn reply(text: &str) -> Script {
+pub(crate) fn reply(text: &str) -> Script {
     finish(Script::stream(), text)
 }
 
 /// The same, once the gate is open.
-fn reply_behind(gate: &Gate, text: &str) -> Script {
+pub(crate) fn reply_behind(gate: &Gate, text: &str) -> Script {
     finish(Script::stream().wait(gate), text)
 }
 
@@ -68,9 +68,9 @@ fn finish(begun: Script, text: &str) -> Script {
 }
 
 /// A folder with settings, a model server, and what it was asked.
-struct Field {
+pub(crate) struct Field {
     folder: TempDir,
-    upstream: Upstream,
+    pub(crate) upstream: Upstream,
     /// How often each model was asked each question.
     asked: Arc<Mutex<BTreeMap<(String, String), usize>>>,
 }
@@ -82,7 +82,10 @@ impl Field {
     }
 
     /// Models that answer, and a judge of the test's own: it is told how often the question has come.
-    async fn with_judge(models: &[&str], judge: impl Fn(&Received, usize) -> Script + Send + Sync + 'static) -> Self {
+    pub(crate) async fn with_judge(
+        models: &[&str],
+        judge: impl Fn(&Received, usize) -> Script + Send + Sync + 'static,
+    ) -> Self {
         let field = Self::empty(models).await;
         for model in models {
             let name = (*model).to_owned();
@@ -92,7 +95,7 @@ impl Field {
         field
     }
 
-    async fn empty(models: &[&str]) -> Self {
+    pub(crate) async fn empty(models: &[&str]) -> Self {
         let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
         let entry = |id: &str| {
             format!(
@@ -107,7 +110,7 @@ impl Field {
     }
 
     /// Scripts a model; every request is counted.
-    fn respond(&self, model: &str, responder: impl Fn(&Received, usize) -> Script + Send + Sync + 'static) {
+    pub(crate) fn respond(&self, model: &str, responder: impl Fn(&Received, usize) -> Script + Send + Sync + 'static) {
         let (name, asked) = (model.to_owned(), Arc::clone(&self.asked));
         self.upstream.respond(model, move |request| {
             let key = (name.clone(), question(request).to_owned());
@@ -122,37 +125,37 @@ impl Field {
     }
 
     /// Lets the program wait for a reply as long as the test likes.
-    fn with_patience(self) -> Self {
+    pub(crate) fn with_patience(self) -> Self {
         let settings = std::fs::read_to_string(self.path().join("langya.toml")).unwrap();
         self.write("langya.toml", settings.replace("_timeout_ms = 400", "_timeout_ms = 30000"));
         self
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file beside the settings.
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
     /// Runs the program to its end.
-    async fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Run {
         langya_beside(self.path(), arguments).await
     }
 
     /// Runs the program, which has to succeed, and returns what it printed.
-    async fn done(&self, arguments: &[&str]) -> String {
+    pub(crate) async fn done(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments).await;
         assert_eq!(run.code, Some(0), "{arguments:?}: {}{}", run.stdout, run.stderr);
         run.stdout
     }
 
     /// Runs the program, which has to refuse its input, and returns what it said.
-    async fn refused(&self, arguments: &[&str]) -> String {
+    pub(crate) async fn refused(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments).await;
         assert_eq!(run.code, Some(2), "{arguments:?}: {}{}", run.stdout, run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "one line: {}", run.stderr);
@@ -169,17 +172,17 @@ impl Field {
     }
 
     /// How often a model was asked, over all questions.
-    fn requests(&self, model: &str) -> usize {
+    pub(crate) fn requests(&self, model: &str) -> usize {
         self.asked.lock().unwrap().iter().filter(|((name, _), _)| name == model).map(|(_, times)| times).sum()
     }
 
     /// Questions that a model was asked more than once.
-    fn repeated(&self, model: &str) -> usize {
+    pub(crate) fn repeated(&self, model: &str) -> usize {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|((name, _), _)| name == model).map(|(_, times)| times - 1).sum()
     }
 
-    async fn store(&self) -> Store {
+    pub(crate) async fn store(&self) -> Store {
         let settings = StorageSettings { data_dir: self.path().join("data"), ..StorageSettings::default() };
         Store::open(&settings, IfMissing::Fail).await.unwrap()
     }

@@ -17,6 +17,11 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"
         }
+        "keep_verdicts.sql" => {
+            "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, parsed, status, \
+             attempts, latency_ms, input_tokens, output_tokens, created_at) \
+             SELECT 'v' || id, id, 'j', 1, '00', '{}', '[[A]]', '[]', '{\"winner\":\"a\"}', 'ok', 1, 9, 5, 6, 20 FROM battles"
+        }
         _ => "",
     }
 }

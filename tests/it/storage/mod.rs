@@ -8,6 +8,7 @@ mod migrations;
 mod outages;
 mod postgres;
 mod sqlite;
+pub(crate) mod verdicts;
 
 use futures_util::future::join_all;
 use langya::battle::state::{Progress, Stage};
@@ -29,6 +30,11 @@ use bench::{
 use fits::{
     counts_of_more_votes_stay, counts_that_were_kept_are_what_a_fresh_count_gives,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
+};
+
+use verdicts::{
+    a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,
+    what_is_settled_and_what_was_spent_is_known_since_a_moment,
 };
 
 use labels::{labels_are_kept_by_who_gave_them, the_queue_leaves_out_what_is_known};
@@ -407,6 +413,9 @@ on_both! {
     what_a_judge_said_to_a_prompt_is_found_again
     published_scores_are_replaced_by_their_successors
     a_suite_is_run_by_one_at_a_time
+    a_verdict_is_kept_once_and_failures_may_repeat
+    only_rated_votes_stand_beside_verdicts
+    what_is_settled_and_what_was_spent_is_known_since_a_moment
 }
 
 /// What nobody may do, whoever asks.
@@ -417,3 +426,4 @@ const FORBIDDEN_OF_BENCHMARKS: [&str; 4] = [
     "UPDATE bench_judgements SET parsed = '{}'",
     "DELETE FROM bench_judgements",
 ];
+const FORBIDDEN_OF_VERDICTS: [&str; 2] = ["UPDATE battle_verdicts SET parsed = 'null'", "DELETE FROM battle_verdicts"];

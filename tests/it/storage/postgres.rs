@@ -5,7 +5,7 @@ use std::time::Duration;
 use langya::config::StorageSettings;
 use langya::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, bench, ready, vote};
+use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
 use crate::support::postgres::TestDatabase;
 
 #[actix_web::test]
@@ -25,9 +25,12 @@ async fn votes_can_neither_be_changed_nor_deleted() {
 #[actix_web::test]
 async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let Some(database) = TestDatabase::create().await else { return };
-    bench::fill(&database.open().await).await;
+    let store = database.open().await;
+    bench::fill(&store).await;
+    verdicts::fill(&store).await;
     let pool = database.raw().await;
-    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(["TRUNCATE bench_judgements"]) {
+    let emptied = ["TRUNCATE bench_judgements", "TRUNCATE battle_verdicts"];
+    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(emptied) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }

@@ -24,7 +24,17 @@ pub(crate) struct Run {
 /// Runs the program in `folder`, with nothing of this process's environment. One that serves where it should have
 /// refused is ended after a while, with the code 124 of `timeout`.
 pub(crate) fn langya<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Run {
-    let output = command("timeout", folder).args(["60", PROGRAM]).args(arguments).output().unwrap();
+    langya_in(folder, arguments, &[])
+}
+
+/// As [`langya`], with these environment variables.
+pub(crate) fn langya_in<S: AsRef<OsStr>>(
+    folder: &Path,
+    arguments: impl IntoIterator<Item = S>,
+    environment: &[(&str, &str)],
+) -> Run {
+    let mut command = command("timeout", folder);
+    let output = command.envs(environment.iter().copied()).args(["60", PROGRAM]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,0 +1,99 @@
+//! A run that asks models: alone under its lock, within its budget, stopped by signals.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use tokio::sync::Mutex;
+
+use super::askers::BudgetFlags;
+use super::rows::{OutcomeRow, PlanRow, left_over};
+use crate::cli::BadInput;
+use crate::cli::models::{Format, render};
+use crate::cli::output::print;
+use crate::services::benchmark::asking::RunLimits;
+use crate::services::benchmark::report::Outcome;
+use crate::storage::{JobLock, Store};
+
+/// How often a lock that another machine grants is looked after.
+const LOCK_CHECK: Duration = Duration::from_secs(5);
+
+/// What a run may spend, and how it speaks.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct LimitFlags {
+    /// Say what would be asked and what it would cost, and ask nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(in crate::cli) budget: BudgetFlags,
+    /// How to print the outcome
+    #[arg(long, value_enum, default_value_t)]
+    pub(in crate::cli) format: Format,
+}
+
+/// A run that has begun.
+pub(in crate::cli) struct Run {
+    lock: Mutex<Option<JobLock>>,
+    /// What it may spend, and whether it is to end.
+    pub(in crate::cli) limits: RunLimits,
+}
+
+impl Run {
+    /// Takes a lock, or says that it is taken, and listens to signals.
+    pub(in crate::cli) async fn begin(
+        store: &Store,
+        lock: &str,
+        taken: String,
+        budget: &BudgetFlags,
+    ) -> anyhow::Result<Self> {
+        let lock = store.command_lock(lock).await?.ok_or(BadInput(taken))?;
+        Ok(Self { lock: Mutex::new(Some(lock)), limits: budget.limits()? })
+    }
+
+    /// Does the work, and stops it where the lock is lost: another process may have it then.
+    pub(in crate::cli) async fn until_lock_is_lost<T>(&self, work: impl Future<Output = T>) -> T {
+        let watch = async {
+            loop {
+                tokio::time::sleep(LOCK_CHECK).await;
+                let held = match self.lock.lock().await.as_mut() {
+                    Some(lock) => lock.is_held().await,
+                    None => true,
+                };
+                if !held {
+                    eprintln!("stopping: the database does not hold this run's lock any more");
+                    self.limits.stop.cancel();
+                    return std::future::pending().await;
+                }
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            never = watch => never,
+        }
+    }
+
+    /// Says what came of it. A budget that was kept is a success; what failed or was stopped is not.
+    pub(in crate::cli) async fn end(
+        self,
+        rows: Vec<OutcomeRow>,
+        outcomes: &[Outcome],
+        format: Format,
+    ) -> anyhow::Result<ExitCode> {
+        if let Some(lock) = self.lock.into_inner() {
+            lock.release().await;
+        }
+        print(&render(&rows, format)?)?;
+        Ok(left_over(outcomes.iter().map(Outcome::left).sum(), &self.limits))
+    }
+}
+
+/// Says what would be asked.
+pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> anyhow::Result<ExitCode> {
+    rows.push(PlanRow::total(&rows));
+    print(&render(&rows, format)?)?;
+    if std::io::stderr().is_terminal() {
+        eprintln!("nothing was asked: leave --dry-run out to begin");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,137 @@
+//! `langya judge`: have judge models judge the arena's own battles, and see how far they agree with people.
+
+mod report;
+mod tables;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::bench::askers::Askers;
+use super::bench::rows::{OutcomeRow, PlanRow};
+use super::bench::run::{LimitFlags, Run, print_plans};
+use super::bench::{open_beside, read_text};
+use super::progress::BenchBar;
+use super::times::{parse_end_time, parse_time};
+use super::{BadInput, Location};
+use crate::battle::ModelId;
+use crate::clock::{SystemClock, Timestamp};
+use crate::config::Environment;
+use crate::crowd::prompt::BattlePrompt;
+use crate::crowd::sample::Sample;
+use crate::llm::discover::{Places, with_discovered};
+use crate::services::crowd::judging::judge;
+use crate::services::crowd::survey::{Skipped, survey};
+use crate::services::crowd::{Crowd, LOCK, MOST_TOKENS, Scope};
+
+/// Flags of `langya judge`.
+#[derive(Debug, Clone, Args)]
+pub struct JudgeOptions {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum What {
+    /// Ask judges about a share of the rated battles; what they have judged is not asked again
+    Run(RunOptions),
+    /// How far judges agree with people, and which leaderboard their verdicts make
+    Report(report::ReportOptions),
+}
+
+#[derive(Debug, Clone, Args)]
+struct RunOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Judges, by id and joined with commas
+    #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
+    judge: Vec<String>,
+    /// The share of rated battles that is judged; a larger one adds to the same battles
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = parse_share)]
+    share: f64,
+    /// Which battles are drawn
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Only battles voted on since then
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Timestamp>,
+    /// Only battles voted on until then; a date means all of its day
+    #[arg(long, value_name = "TIME", value_parser = parse_end_time)]
+    until: Option<Timestamp>,
+    /// Instructions of your own to the judges, with {conversation_a} and {conversation_b}
+    #[arg(long, value_name = "FILE")]
+    prompt: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitFlags,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1, for example 0.1".to_owned())
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Input that cannot be used (exit code 2), or a run that failed (1).
+pub async fn run(options: JudgeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    match options.what {
+        What::Run(options) => run_judges(&options, env).await,
+        What::Report(options) => report::run(&options, env).await,
+    }
+}
+
+async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    let own = options.prompt.as_deref().map(read_text).transpose()?;
+    let prompt = BattlePrompt::new(own.as_deref())?;
+    let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
+    let store = open_beside(&settings).await?;
+    let askers = Askers::make(settings, env)?;
+    let judges = askers.asked(&options.judges()?, &options.limits.budget)?;
+    let crowd =
+        Crowd { store: &store, clock: &SystemClock, chance: &askers.chance, prompt: &prompt, scope: options.scope() };
+    if options.limits.dry_run {
+        let found = survey(crowd, &judges).await?;
+        tell(found.skipped);
+        let rows = found.plans(&judges).iter().map(|plan| PlanRow::of("judge", plan)).collect();
+        return print_plans(rows, options.limits.format);
+    }
+    let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
+                 itself has the models of crowd_judge.models";
+    let run = Run::begin(&store, LOCK, taken.to_owned(), &options.limits.budget).await?;
+    // Only now: who had the lock before has settled more.
+    let found = survey(crowd, &judges).await?;
+    tell(found.skipped);
+    let bar = BenchBar::new("judging");
+    let show = |progress| bar.show(progress, run.limits.purse.spent());
+    let outcomes = run.until_lock_is_lost(judge(crowd, &found, &judges, &run.limits, &show)).await?;
+    drop(bar);
+    let rows = outcomes.iter().map(|outcome| OutcomeRow::of("judge", outcome)).collect();
+    run.end(rows, &outcomes, options.limits.format).await
+}
+
+/// Says what nobody is asked about.
+fn tell(skipped: Skipped) {
+    let Skipped { without_text, too_long } = skipped;
+    if without_text > 0 {
+        eprintln!("note: {without_text} battles were brought in without what was said, and are not judged");
+    }
+    if too_long > 0 {
+        eprintln!("note: {too_long} battles have more than {MOST_TOKENS} tokens, and are not judged");
+    }
+}
+
+impl RunOptions {
+    fn judges(&self) -> Result<Vec<ModelId>, BadInput> {
+        match self.judge.iter().enumerate().find(|(at, judge)| self.judge[..*at].contains(judge)) {
+            Some((_, judge)) => Err(BadInput(format!("judge {judge} is named twice: name each one once"))),
+            None => Ok(self.judge.iter().map(ModelId::new).collect()),
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        let all = Scope::all(Sample { seed: self.seed, share: self.share });
+        Scope { since: self.since.unwrap_or(all.since), until: self.until.unwrap_or(all.until), ..all }
+    }
+}

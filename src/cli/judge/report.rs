@@ -1,0 +1,63 @@
+//! `langya judge report`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::tables;
+use crate::cli::models::Format;
+use crate::cli::output::print;
+use crate::cli::{BadInput, Location};
+use crate::config::Environment;
+use crate::crowd::report::CrowdReport;
+use crate::rating::interval::ConfidenceLevel;
+use crate::services::crowd::reports::CrowdReports;
+use crate::storage::{IfMissing, Store};
+
+/// Flags of `langya judge report`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ReportOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Only these judges, by id and joined with commas
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    judge: Vec<String>,
+    /// Confidence level of the intervals; as the settings have it where it is left out
+    #[arg(long, value_name = "SHARE")]
+    confidence: Option<f64>,
+    /// How to print it; csv is the agreement, a row a part of the battles
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints the report.
+///
+/// # Errors
+/// A judge that has judged nothing, or a database that cannot be read.
+pub(super) async fn run(options: &ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let report = CrowdReports::new(store).latest(level).await?;
+    let report = of_judges(&report, &options.judge)?;
+    let text = match options.format {
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+        Format::Csv => tables::csv(&report)?,
+        Format::Table => tables::tables(&report),
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_judges(report: &CrowdReport, wanted: &[String]) -> Result<CrowdReport, BadInput> {
+    let known: Vec<&str> = report.judges.iter().map(|judge| judge.judge.as_str()).collect();
+    if let Some(unknown) = wanted.iter().find(|judge| !known.contains(&judge.as_str())) {
+        let known = if known.is_empty() { "nobody".to_owned() } else { known.join(", ") };
+        return Err(BadInput(format!("no battle was judged by {unknown:?}: there are verdicts of {known}")));
+    }
+    let holds = |judge: &String| wanted.is_empty() || wanted.contains(judge);
+    let mut report = report.clone();
+    report.judges.retain(|judge| holds(&judge.judge));
+    report.between.retain(|pair| pair.judges.iter().all(holds));
+    Ok(report)
+}

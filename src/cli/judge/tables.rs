@@ -1,0 +1,167 @@
+//! The report of `langya judge report` as tables for people, and as comma-separated values.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::cli::fit::printable;
+use crate::cli::models::table;
+use crate::crowd::agreement::{Figure, Rate, Setups, SliceAgreement, SliceKind};
+use crate::crowd::boards::{Boards, Place};
+use crate::crowd::report::{CrowdReport, JudgeReport};
+
+/// Everything, for people.
+pub(super) fn tables(report: &CrowdReport) -> String {
+    if report.judges.is_empty() {
+        return "no battle was judged yet: `langya judge run --judge MODEL` asks a model\n".to_owned();
+    }
+    let mut parts: Vec<String> = report.judges.iter().map(one).collect();
+    if !report.between.is_empty() {
+        let rows = report.between.iter().map(|pair| {
+            let names = printable(&pair.judges.join(" and "));
+            [vec![names, pair.battles.to_string()], setups(&pair.agreement)].concat()
+        });
+        let heads = ["judges", "battles", "agree", "without ties", "kappa"];
+        parts.push(table(&heads, rows.collect()));
+    }
+    parts.join("\n")
+}
+
+fn one(judge: &JudgeReport) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a String takes what is written");
+    line(format!("judge {} (instructions {})", printable(&judge.judge), judge.prompt));
+    let ended = judge.statuses.iter().map(|(status, games)| format!("{games} {status}"));
+    line(format!("games: {}", ended.collect::<Vec<_>>().join(", ")));
+    line(format!("battles with both games read: {}", rate(&judge.judged)));
+    line(format!("both orders say the same: {}", rate(&judge.consistent)));
+    line(format!("else the first position wins: {}", rate(&judge.first_position)));
+    line(format!("else the second position wins: {}", rate(&judge.second_position)));
+    if judge.by_other_prompts > 0 {
+        line(format!("not counted: {} battles judged by other instructions", judge.by_other_prompts));
+    }
+    let rows = judge
+        .agreements()
+        .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setups(found)].concat());
+    let heads = ["agreement with people", "battles", "agree", "without ties", "kappa"];
+    text + "\n" + &table(&heads, rows.collect()) + "\n" + &boards(&judge.boards)
+}
+
+fn boards(boards: &Boards) -> String {
+    let rows = boards.models.iter().map(|row| {
+        let [votes, verdicts] = [&row.votes, &row.verdicts].map(|place| (place.rank.to_string(), rating(place)));
+        vec![printable(&row.model), votes.0, votes.1, verdicts.0, verdicts.1]
+    });
+    let heads = ["model", "rank by votes", "rating by votes", "rank by verdicts", "rating by verdicts"];
+    let mut text = table(&heads, rows.collect());
+    for (name, found) in [("Spearman", &boards.spearman), ("Kendall", &boards.kendall)] {
+        writeln!(text, "{name}: {}", figure(found)).expect("a String takes what is written");
+    }
+    if let Some(pairs) = boards.pairs {
+        let all = pairs.same + pairs.otherwise + pairs.equal;
+        writeln!(text, "pairs of models ordered otherwise: {} of {all}", pairs.otherwise)
+            .expect("a String takes what is written");
+    }
+    text
+}
+
+fn part(slice: Option<&SliceAgreement>) -> String {
+    slice.map_or_else(|| "all".to_owned(), |slice| format!("{} {}", kind(slice.by), printable(&slice.value)))
+}
+
+fn kind(by: SliceKind) -> &'static str {
+    match by {
+        SliceKind::Language => "language",
+        SliceKind::Category => "category",
+        SliceKind::Intent => "intent",
+        SliceKind::Turns => "turns",
+        SliceKind::Distance => "points apart",
+    }
+}
+
+fn setups(found: &Setups) -> Vec<String> {
+    vec![rate(&found.with_ties), rate(&found.without_ties), figure(&found.kappa)]
+}
+
+fn rate(rate: &Rate) -> String {
+    match rate.share.value {
+        Some(share) => format!("{share:.3}{} of {}", between(&rate.share, 3), rate.total),
+        None => figure(&rate.share),
+    }
+}
+
+fn figure(figure: &Figure) -> String {
+    match (figure.value, &figure.undefined) {
+        (Some(value), _) => format!("{value:.3}{}", between(figure, 3)),
+        (None, Some(reason)) => format!("- ({reason})"),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+fn between(figure: &Figure, digits: usize) -> String {
+    figure.interval.map_or_else(String::new, |ends| format!(" ({:.digits$} to {:.digits$})", ends.lower, ends.upper))
+}
+
+fn rating(place: &Place) -> String {
+    let rating = format!("{:.0}", place.rating);
+    match (place.unbounded, place.lower, place.upper) {
+        (true, ..) => format!("{rating} (a bound)"),
+        (false, Some(lower), Some(upper)) => format!("{rating} ({lower:.0} to {upper:.0})"),
+        _ => rating,
+    }
+}
+
+/// Agreement on a part of the battles, as a row.
+#[derive(Serialize)]
+struct AgreementRow<'r> {
+    judge: &'r str,
+    prompt: &'r str,
+    by: &'r str,
+    value: &'r str,
+    battles: usize,
+    agree: u64,
+    share: Option<f64>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    decided: u64,
+    agree_decided: u64,
+    share_decided: Option<f64>,
+    lower_decided: Option<f64>,
+    upper_decided: Option<f64>,
+    kappa: Option<f64>,
+}
+
+impl<'r> AgreementRow<'r> {
+    fn of(judge: &'r JudgeReport, slice: Option<&'r SliceAgreement>, battles: usize, found: &Setups) -> Self {
+        let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
+        let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
+        Self {
+            judge: &judge.judge,
+            prompt: &judge.prompt,
+            by: slice.map_or("all", |slice| kind(slice.by)),
+            value: slice.map_or("", |slice| &slice.value),
+            battles,
+            agree: found.with_ties.of,
+            share: found.with_ties.share.value,
+            lower,
+            upper,
+            decided: found.without_ties.total,
+            agree_decided: found.without_ties.of,
+            share_decided: found.without_ties.share.value,
+            lower_decided,
+            upper_decided,
+            kappa: found.kappa.value,
+        }
+    }
+}
+
+/// Agreement with people, a row a judge and part of the battles.
+pub(super) fn csv(report: &CrowdReport) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for judge in &report.judges {
+        for (slice, battles, found) in judge.agreements() {
+            writer.serialize(AgreementRow::of(judge, slice, battles, found))?;
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

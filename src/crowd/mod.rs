@@ -1,0 +1,12 @@
+//! Judge models on the arena's own battles: which battles they are asked about, how, and how far they agree with people.
+//!
+//! Pure. [`sample`] draws battles by their ids alone, [`prompt`] puts a whole conversation before a judge, [`verdicts`]
+//! puts the two games of a battle together, [`agreement`] compares them with the votes and [`boards`] fits both, [`report`]
+//! holds all of it. Asking and keeping is done in `services/crowd`.
+
+pub mod agreement;
+pub mod boards;
+pub mod prompt;
+pub mod report;
+pub mod sample;
+pub mod verdicts;

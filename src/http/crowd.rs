@@ -1,0 +1,28 @@
+//! Judges on the arena's own battles, for programs.
+
+use std::sync::Arc;
+
+use actix_web::{HttpResponse, web};
+
+use super::error::PageError;
+use crate::app::AppState;
+use crate::crowd::report::CrowdReport;
+use crate::rating::interval::ConfidenceLevel;
+use crate::services::crowd::reports::CrowdError;
+
+/// The latest report, at the confidence level of the leaderboard.
+///
+/// # Errors
+/// [`PageError::Crowd`].
+pub(super) async fn latest(app: &AppState) -> Result<Arc<CrowdReport>, PageError> {
+    let level = ConfidenceLevel::new(app.settings.now().rating.confidence).map_err(CrowdError::from)?;
+    Ok(app.crowd.latest(level).await?)
+}
+
+/// `GET /api/v1/crowd`: how far judges agree with people, as `langya judge report --format json` gives it.
+///
+/// # Errors
+/// As [`latest`].
+pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(HttpResponse::Ok().json(&*latest(&app).await?))
+}

@@ -1,0 +1,185 @@
+//! What judges made of the arena's battles, for whoever reads it: kept while neither votes, verdicts nor labels change.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio::sync::Mutex;
+
+use crate::annotation::scheme::Scheme;
+use crate::clock::Timestamp;
+use crate::crowd::boards::verdict_log;
+use crate::crowd::report::{CrowdReport, report};
+use crate::crowd::verdicts::{Said, by_judge};
+use crate::rating::FitError;
+use crate::rating::interval::ConfidenceLevel;
+use crate::rating::leaderboard::{LeaderboardOptions, RankedModel, rank, rank_log};
+use crate::rating::vote_log::VoteLog;
+use crate::services::final_labels::FinalLabels;
+use crate::services::vote_log::ReadLogError;
+use crate::services::vote_tally::VoteTally;
+use crate::stats::Interval;
+use crate::storage::{Store, StoreError, VoteRange};
+
+/// Numbers of the log whose labels are looked up together.
+const PAGE: i64 = 10_000;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum CrowdError {
+    /// The judge has judged nothing.
+    #[error("no battle was judged by {0:?}: there are verdicts of {1}")]
+    NoVerdicts(String, String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// A fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The thread that reckons died.
+    #[error("the thread of the report ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+/// A model's rating by a judge's verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct VerdictRating {
+    /// On the public scale.
+    pub rating: f64,
+    /// Between which two it lies, where that is known.
+    pub interval: Option<Interval>,
+}
+
+/// The latest report, and what it takes to make the next one.
+pub struct CrowdReports {
+    store: Store,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// All votes of the arena: distances between models are taken from their leaderboard.
+    tally: VoteTally,
+    kept: Option<(Stamp, Arc<CrowdReport>)>,
+}
+
+/// What a report rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stamp {
+    verdicts: u64,
+    last_vote_seq: i64,
+    labelled_at: Timestamp,
+    level: ConfidenceLevel,
+}
+
+impl CrowdReports {
+    /// Nothing has been asked for yet.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self { store, state: Mutex::default() }
+    }
+
+    /// The report as it is now. One at a time is made.
+    ///
+    /// # Errors
+    /// [`CrowdError`].
+    pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<CrowdReport>, CrowdError> {
+        let mut state = self.state.lock().await;
+        let stamp = self.stamp(level).await?;
+        if let Some((_, kept)) = state.kept.as_ref().filter(|(of, _)| *of == stamp) {
+            return Ok(Arc::clone(kept));
+        }
+        let made = Arc::new(self.make(&mut state.tally, stamp).await?);
+        state.kept = Some((stamp, Arc::clone(&made)));
+        Ok(made)
+    }
+
+    async fn stamp(&self, level: ConfidenceLevel) -> Result<Stamp, StoreError> {
+        let verdicts = self.store.verdict_count().await?;
+        Ok(Stamp {
+            verdicts,
+            // Without verdicts nothing else matters.
+            last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
+            labelled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
+            level,
+        })
+    }
+
+    async fn make(&self, tally: &mut VoteTally, stamp: Stamp) -> Result<CrowdReport, CrowdError> {
+        let said = said(&self.store, "").await?;
+        if !said.is_empty() {
+            tally.catch_up(&self.store, |_, _, _| {}).await?;
+        }
+        let (comparisons, elo) = (tally.comparisons.clone(), tally.elo.clone());
+        let level = stamp.level;
+        let made = tokio::task::spawn_blocking(move || {
+            let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
+            let models: Vec<RankedModel> = rank(&comparisons, &elo, &options)?.models;
+            report(&said, &models, level)
+        });
+        Ok(made.await??)
+    }
+}
+
+/// A judge's verdicts as votes, to be fitted like any others: of battles whose two games were read.
+///
+/// # Errors
+/// [`CrowdError::NoVerdicts`] names the judges that there are.
+pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, CrowdError> {
+    let said = said(store, judge).await?;
+    match by_judge(&said).first() {
+        Some(found) => Ok(verdict_log(&found.battles)),
+        None => Err(CrowdError::NoVerdicts(judge.to_owned(), judges(store).await?)),
+    }
+}
+
+/// The ratings that a judge's verdicts come to.
+///
+/// # Errors
+/// As [`verdict_votes`].
+pub async fn verdict_ratings(
+    store: &Store,
+    judge: &str,
+    level: ConfidenceLevel,
+) -> Result<BTreeMap<String, VerdictRating>, CrowdError> {
+    let log = verdict_votes(store, judge).await?;
+    let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
+    let board = tokio::task::spawn_blocking(move || rank_log(&log, &options)).await??;
+    let rating = |row: RankedModel| {
+        let interval = row.lower.zip(row.upper).map(|(lower, upper)| Interval { lower, upper });
+        (row.model, VerdictRating { rating: row.rating, interval })
+    };
+    Ok(board.models.into_iter().map(rating).collect())
+}
+
+/// The judges that there are, in words.
+async fn judges(store: &Store) -> Result<String, StoreError> {
+    let all = store.verdict_spending(Timestamp(i64::MIN)).await?;
+    let names: Vec<String> = all.into_iter().map(|spent| spent.judge).collect();
+    Ok(if names.is_empty() { "nobody".to_owned() } else { names.join(", ") })
+}
+
+/// What a judge said, or all of them where it is empty. Categories and intents are the final labels of the prompts, and what
+/// the visitors said where a prompt has none.
+async fn said(store: &Store, judge: &str) -> Result<Vec<Said>, StoreError> {
+    let mut said = store.judged_votes(judge).await?;
+    if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {
+        return Ok(said);
+    }
+    let page = |one: &Said| (one.seq - 1) / PAGE;
+    for chunk in said.chunk_by_mut(|one, other| page(one) == page(other)) {
+        let after = page(&chunk[0]) * PAGE;
+        let range = VoteRange { after, upto: after + PAGE, ..VoteRange::ALL };
+        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        for one in chunk {
+            let label = |scheme| labels.of(scheme, one.seq).map(str::to_owned);
+            let (category, intent) = (label(Scheme::Superclue), label(Scheme::Urs));
+            one.category = category.or(one.category.take());
+            one.intent = intent.or(one.intent.take());
+        }
+    }
+    Ok(said)
+}

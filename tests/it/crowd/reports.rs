@@ -1,0 +1,150 @@
+//! What the report says of a small arena, worked out by hand, and how it is had.
+
+use std::sync::Arc;
+
+use langya::battle::Outcome;
+use langya::benchmark::judgement::{Game, Status, Tokens};
+use langya::clock::Timestamp;
+use langya::judging::verdict::Preference;
+use langya::rating::interval::ConfidenceLevel;
+use langya::services::crowd::reports::{CrowdError, CrowdReports, verdict_ratings};
+use langya::storage::{IfMissing, Store, VerdictRow};
+use serde_json::{Value, json};
+
+use super::{Battle, share};
+use crate::support::arena::TestArena;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::get;
+
+/// What a judge says of a battle in both orders.
+fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
+    [0, 1].map(|game: usize| VerdictRow {
+        id: format!("{}-{game}", battle.id),
+        battle: battle.id.clone(),
+        judge: "<judge>".into(),
+        game: Game::BOTH[game],
+        prompt_sha256: "0123456789abcdef".into(),
+        params: langya::benchmark::item::Sampling::default(),
+        raw_text: String::new(),
+        earlier: Vec::new(),
+        parsed: Some(winners[game]),
+        status: Status::Ok,
+        attempts: 1,
+        latency_ms: 1,
+        tokens: Tokens::default(),
+        created_at: Timestamp(7_000),
+    })
+}
+
+/// Twelve battles of three models: x beats y, y beats z and x beats z, three of four times each. The judge agrees on x and
+/// y, is swayed by the position on y and z, and has x and z the other way round.
+async fn small_arena(store: &Store) {
+    use Preference::{A, B};
+    let pairs = [(["x", "y"], "English"), (["y", "z"], "Chinese"), (["x", "z"], "English")];
+    for (group, (models, language)) in pairs.into_iter().enumerate() {
+        for number in 0..4 {
+            let first_wins = number < 3;
+            let mut battle = Battle::new(10 * group + number, if first_wins { [2, 1] } else { [1, 2] });
+            battle.models = models;
+            battle.language = language;
+            battle.category = (number == 0).then_some("maths,code");
+            if group == 1 {
+                battle.quality = vec![[1, 1], [2, 2]];
+            }
+            battle.keep(store).await;
+            let winners = match (group, first_wins) {
+                (0, true) | (2, false) => [A, B],
+                (0, false) | (2, true) => [B, A],
+                _ => [A, A],
+            };
+            store.insert_verdicts(&said(&battle, winners)).await.unwrap();
+        }
+    }
+}
+
+async fn open(folder: &std::path::Path) -> Store {
+    let settings = langya::config::StorageSettings { data_dir: folder.into(), ..Default::default() };
+    Store::open(&settings, IfMissing::Create).await.unwrap()
+}
+
+#[actix_web::test]
+async fn a_small_arena_is_reported_as_worked_out_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    small_arena(&store).await;
+    let level = ConfidenceLevel::default();
+    let report = CrowdReports::new(store.clone()).latest(level).await.unwrap();
+    let report = serde_json::to_value(&*report).unwrap();
+    let judge = &report["judges"][0];
+    assert_eq!((share(&judge["consistent"]), share(&judge["first_position"])), ((8, 12), (4, 4)));
+    // Four on x and y; on y and z and on x and z nothing: those votes are for a side.
+    assert_eq!(share(&judge["agreement"]["with_ties"]), (4, 12));
+    assert_eq!(share(&judge["agreement"]["without_ties"]), (4, 8));
+    let slices: Vec<(String, u64, u64)> = judge["slices"].as_array().unwrap().iter().map(counted).collect();
+    let expected = [
+        ("language Chinese", 0, 4),
+        ("language English", 4, 8),
+        ("category code", 1, 3),
+        ("category maths", 1, 3),
+        ("turns first", 4, 8),
+        ("turns multi", 0, 4),
+    ];
+    assert_eq!(slices[..6], expected.map(|(part, of, total)| (part.to_owned(), of, total)));
+    // σ(s) + σ(2s) = 6/4 has s = 0.76: x and y, and y and z, are 131 points apart, x and z twice as far.
+    let bands: Vec<&str> = slices[6..].iter().map(|(part, ..)| part.as_str()).collect();
+    assert_eq!(bands, ["distance 100-200", "distance 200+"]);
+    assert_eq!((slices[6].2, slices[7].2), (8, 4));
+    let boards = &judge["boards"];
+    let order: Vec<&str> =
+        boards["models"].as_array().unwrap().iter().map(|row| row["model"].as_str().unwrap()).collect();
+    assert_eq!(order, ["x", "y", "z"]);
+    // By the verdicts z is first: it beats x three to one and ties with y, who loses to x three to one.
+    let ratings = verdict_ratings(&store, "<judge>", level).await.unwrap();
+    assert!(ratings["z"].rating > ratings["x"].rating && ratings["x"].rating > ratings["y"].rating, "{ratings:?}");
+    assert!(ratings["z"].interval.is_some_and(|ends| ends.lower < ratings["z"].rating));
+    assert_eq!(boards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
+    assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
+    let nobody = verdict_ratings(&store, "nobody", level).await.unwrap_err();
+    assert!(matches!(nobody, CrowdError::NoVerdicts(..)) && nobody.to_string().contains("<judge>"), "{nobody}");
+}
+
+fn counted(slice: &Value) -> (String, u64, u64) {
+    let (of, total) = share(&slice["agreement"]["with_ties"]);
+    (format!("{} {}", slice["by"].as_str().unwrap(), slice["value"].as_str().unwrap()), of, total)
+}
+
+#[actix_web::test]
+async fn a_report_is_made_once_until_something_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    small_arena(&store).await;
+    let (reports, level) = (CrowdReports::new(store.clone()), ConfidenceLevel::default());
+    let first = reports.latest(level).await.unwrap();
+    assert!(Arc::ptr_eq(&first, &reports.latest(level).await.unwrap()));
+    let mut battle = Battle::new(99, [2, 1]);
+    battle.outcome = Outcome::AWins;
+    battle.keep(&store).await;
+    let second = reports.latest(level).await.unwrap();
+    assert!(!Arc::ptr_eq(&first, &second), "a vote is new");
+    assert_eq!(second.judges[0].judged.total, 12);
+    store.insert_verdicts(&said(&battle, [Preference::A, Preference::B])).await.unwrap();
+    assert_eq!(reports.latest(level).await.unwrap().judges[0].judged.total, 13, "a verdict is new");
+    let wider = reports.latest(ConfidenceLevel::new(0.5).unwrap()).await.unwrap();
+    assert!((wider.confidence - 0.5).abs() < 1e-12, "another level is another report");
+}
+
+#[actix_web::test]
+async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
+    let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
+    let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
+    let arena = TestArena::start(&models).await;
+    let report = async || -> Value { get(&format!("{}/api/v1/crowd", arena.url)).await.json().await.unwrap() };
+    assert_eq!(report().await, json!({"confidence": 0.95, "judges": [], "between": []}));
+    small_arena(&arena.app.store).await;
+    let found = report().await;
+    assert_eq!(
+        (&found["judges"][0]["judge"], &found["judges"][0]["prompt"]),
+        (&json!("<judge>"), &json!("0123456789ab"))
+    );
+    arena.end().await;
+}
