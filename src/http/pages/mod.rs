@@ -7,6 +7,7 @@ pub mod about;
 pub mod battle;
 pub mod benchmark;
 pub mod charts;
+pub(crate) mod crowd;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;

@@ -22,6 +22,7 @@ pub(crate) struct Strings {
     pub(crate) script: ScriptStrings,
     pub(crate) leaderboard: LeaderboardStrings,
     pub(crate) benchmark: BenchmarkStrings,
+    pub(crate) crowd: CrowdStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
 }
@@ -152,6 +153,8 @@ pub(crate) struct AboutStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    /// Shown where a model judges battles.
+    pub(crate) judges: &'static str,
 }
 
 /// A part of the rules.
@@ -169,8 +172,10 @@ pub(crate) struct MissingStrings {
 
 mod benchmark;
 mod chinese;
+mod crowd;
 mod english;
 
 pub(crate) use benchmark::BenchmarkStrings;
 pub(crate) use chinese::CHINESE;
+pub(crate) use crowd::CrowdStrings;
 pub(crate) use english::ENGLISH;
