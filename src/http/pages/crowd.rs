@@ -175,7 +175,7 @@ struct CrowdPage {
 /// The page.
 #[must_use]
 pub(crate) fn crowd(request: &HttpRequest, report: &CrowdReport) -> HttpResponse {
-    let page = Page::new(request, Section::Benchmarks);
+    let page = Page::new(request, Section::Correlation);
     let part = CrowdPart::new(report, page.language);
     respond(request, StatusCode::OK, &CrowdPage { page, part })
 }

@@ -7,6 +7,7 @@ pub mod about;
 pub mod battle;
 pub mod benchmark;
 pub mod charts;
+pub(crate) mod correlation;
 pub(crate) mod crowd;
 pub mod language;
 pub mod leaderboard;
@@ -28,6 +29,7 @@ pub(crate) enum Section {
     Battle,
     Leaderboard,
     Benchmarks,
+    Correlation,
     About,
     None,
 }

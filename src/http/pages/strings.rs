@@ -11,6 +11,7 @@ pub(crate) struct Strings {
     pub(crate) nav_battle: &'static str,
     pub(crate) nav_leaderboard: &'static str,
     pub(crate) nav_benchmarks: &'static str,
+    pub(crate) nav_correlation: &'static str,
     pub(crate) nav_about: &'static str,
     pub(crate) theme_system: &'static str,
     pub(crate) theme_light: &'static str,
@@ -22,6 +23,7 @@ pub(crate) struct Strings {
     pub(crate) script: ScriptStrings,
     pub(crate) leaderboard: LeaderboardStrings,
     pub(crate) benchmark: BenchmarkStrings,
+    pub(crate) correlation: CorrelationStrings,
     pub(crate) crowd: CrowdStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
@@ -172,10 +174,12 @@ pub(crate) struct MissingStrings {
 
 mod benchmark;
 mod chinese;
+mod correlation;
 mod crowd;
 mod english;
 
 pub(crate) use benchmark::BenchmarkStrings;
 pub(crate) use chinese::CHINESE;
+pub(crate) use correlation::CorrelationStrings;
 pub(crate) use crowd::CrowdStrings;
 pub(crate) use english::ENGLISH;
