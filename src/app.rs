@@ -14,6 +14,7 @@ use crate::llm::roster::Roster;
 use crate::rating::FitError;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::benchmark::boards::Boards;
+use crate::services::correlation::board::Correlator;
 use crate::services::crowd::reports::CrowdReports;
 use crate::services::crowd::rounds::{RoundParts, Rounds};
 use crate::services::final_labels::FacetChanges;
@@ -43,6 +44,8 @@ pub struct AppState {
     pub studies: Arc<Studies>,
     /// The scores of benchmarks.
     pub boards: Arc<Boards>,
+    /// How series of the arena and of benchmarks go together.
+    pub correlator: Arc<Correlator>,
     /// What judges made of the arena's own battles.
     pub crowd: Arc<CrowdReports>,
     /// Who meets whom.
@@ -138,6 +141,8 @@ impl AppState {
         });
         let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
         let boards = Arc::new(Boards::new(store.clone()));
+        let correlator =
+            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), Arc::clone(&clock)));
         let crowd = Arc::new(CrowdReports::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Self {
@@ -147,6 +152,7 @@ impl AppState {
             standings,
             studies,
             boards,
+            correlator,
             crowd,
             matchmaker,
             fleet,
@@ -180,6 +186,12 @@ impl AppState {
         let shutdown = || self.tasks.shutdown();
         self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
         self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
+        self.tasks.spawn(jobs::correlations::keep_correlations(
+            Arc::clone(&self.correlator),
+            Arc::clone(&self.events),
+            self.settings.clone(),
+            shutdown(),
+        ));
         self.tasks.spawn(jobs::beat::keep_beating(
             Arc::clone(&self.fleet),
             self.settings.clone(),

@@ -222,20 +222,20 @@ impl Room {
 /// Where beside its dot a name stands free: to the right, to the left, above, below, and between these.
 fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, Room)> {
     const PLACES: [(&str, f64, f64); 8] = [
-        ("", 8.0, 4.5),
-        ("end", -8.0, 4.5),
-        ("middle", 0.0, -9.0),
-        ("middle", 0.0, 18.0),
-        ("", 6.0, -6.0),
-        ("", 6.0, 15.0),
-        ("end", -6.0, -6.0),
-        ("end", -6.0, 15.0),
+        ("halo", 8.0, 4.5),
+        ("halo end", -8.0, 4.5),
+        ("halo middle", 0.0, -9.0),
+        ("halo middle", 0.0, 18.0),
+        ("halo", 6.0, -6.0),
+        ("halo", 6.0, 15.0),
+        ("halo end", -6.0, -6.0),
+        ("halo end", -6.0, 15.0),
     ];
     let wide = width(text) * 13.0;
     let places = PLACES.into_iter().map(|(class, right, down)| {
         let left = match class {
-            "end" => -wide,
-            "middle" => -0.5 * wide,
+            "halo end" => -wide,
+            "halo middle" => -0.5 * wide,
             _ => 0.0,
         };
         let (left, base) = (x + right + left, y + down);

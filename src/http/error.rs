@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::benchmark::report::BenchError;
+use crate::services::correlation::board::BoardError;
 use crate::services::crowd::reports::CrowdError;
 use crate::services::studies::StudyError;
 
@@ -31,6 +32,12 @@ pub enum PageError {
     /// A benchmark that is not here, or could not be read.
     #[error("{}", if .0.is_missing() { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
+    /// The correlations that were asked for could not be made.
+    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Busy) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    Correlation(#[from] BoardError),
+    /// The arena has just started.
+    #[error("the correlations are being reckoned: try again in a moment")]
+    Early,
     /// What judges made of battles could not be reckoned.
     #[error("what judges made of battles could not be read: try again")]
     Crowd(#[from] CrowdError),
@@ -49,8 +56,15 @@ impl ResponseError for PageError {
             Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
             Self::Study(StudyError::Slice(_)) | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
-            Self::Full | Self::Draining | Self::Study(StudyError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Crowd(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
+            Self::Full
+            | Self::Draining
+            | Self::Early
+            | Self::Study(StudyError::Busy)
+            | Self::Correlation(BoardError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
     }
 

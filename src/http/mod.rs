@@ -6,6 +6,7 @@ pub mod asked;
 mod benchmark;
 mod board;
 mod connections;
+mod correlation;
 mod crowd;
 mod draining;
 pub mod error;
@@ -45,6 +46,7 @@ fn routes(config: &mut web::ServiceConfig) {
                 .get(benchmark::item)
                 .route(web::head().to(benchmark::item)),
         )
+        .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))
@@ -53,6 +55,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
+        .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/crowd", web::get().to(crowd::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))

@@ -1,6 +1,7 @@
 //! Background loops: they wait for their time or an event and call a service.
 
 pub mod beat;
+pub mod correlations;
 pub mod crowd;
 mod discovery;
 pub mod health;

@@ -17,6 +17,7 @@ mod blindness;
 mod bounds;
 mod command_line;
 mod correlate;
+mod correlation_page;
 mod coverage;
 mod crash;
 mod crowd;

@@ -133,8 +133,8 @@ fn names_of_dots_do_not_stand_on_each_other_and_all_are_told() {
         .map(|node| {
             let wide = super::text::width(node.text().unwrap()) * 13.0;
             let left = match node.attribute("class").unwrap() {
-                "end" => -wide,
-                "middle" => -wide / 2.0,
+                "halo end" => -wide,
+                "halo middle" => -wide / 2.0,
                 _ => 0.0,
             };
             let (x, y) = (number(node, "x") + left, number(node, "y"));

@@ -7,6 +7,7 @@ pub mod about;
 pub mod battle;
 pub mod benchmark;
 pub mod charts;
+pub(crate) mod correlation;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;
@@ -27,6 +28,7 @@ pub(crate) enum Section {
     Battle,
     Leaderboard,
     Benchmarks,
+    Correlation,
     About,
     None,
 }

@@ -11,6 +11,7 @@ pub(crate) struct Strings {
     pub(crate) nav_battle: &'static str,
     pub(crate) nav_leaderboard: &'static str,
     pub(crate) nav_benchmarks: &'static str,
+    pub(crate) nav_correlation: &'static str,
     pub(crate) nav_about: &'static str,
     pub(crate) theme_system: &'static str,
     pub(crate) theme_light: &'static str,
@@ -22,6 +23,7 @@ pub(crate) struct Strings {
     pub(crate) script: ScriptStrings,
     pub(crate) leaderboard: LeaderboardStrings,
     pub(crate) benchmark: BenchmarkStrings,
+    pub(crate) correlation: CorrelationStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
 }
@@ -169,8 +171,10 @@ pub(crate) struct MissingStrings {
 
 mod benchmark;
 mod chinese;
+mod correlation;
 mod english;
 
 pub(crate) use benchmark::BenchmarkStrings;
 pub(crate) use chinese::CHINESE;
+pub(crate) use correlation::CorrelationStrings;
 pub(crate) use english::ENGLISH;

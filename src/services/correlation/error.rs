@@ -135,4 +135,13 @@ impl SeriesError {
             _ => true,
         }
     }
+
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) | Self::Votes(ReadLogError::Store(error)) => error.is_outage(),
+            _ => false,
+        }
+    }
 }

@@ -7,6 +7,7 @@
 
 mod aliases;
 mod align;
+pub mod board;
 mod error;
 mod name;
 mod printed;

@@ -9,6 +9,7 @@ pub(crate) const CHINESE: Strings = Strings {
     nav_battle: "对战",
     nav_leaderboard: "排行榜",
     nav_benchmarks: "评测",
+    nav_correlation: "相关",
     nav_about: "规则",
     theme_system: "配色：跟随系统",
     theme_light: "配色：浅色",
@@ -141,6 +142,7 @@ pub(crate) const CHINESE: Strings = Strings {
         ],
     },
     benchmark: super::benchmark::CHINESE,
+    correlation: super::correlation::CHINESE,
     about: AboutStrings {
         title: "规则",
         lead: "琅琊之名取自琅琊阁：故事里，阁中有榜，评定天下高手。这份榜单由提问的人评出，规则人人可查。",

@@ -9,6 +9,7 @@ pub(crate) const ENGLISH: Strings = Strings {
     nav_battle: "Battle",
     nav_leaderboard: "Leaderboard",
     nav_benchmarks: "Benchmarks",
+    nav_correlation: "Correlations",
     nav_about: "Rules",
     theme_system: "Colours: as the system has them",
     theme_light: "Colours: light",
@@ -141,6 +142,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         ],
     },
     benchmark: super::benchmark::ENGLISH,
+    correlation: super::correlation::ENGLISH,
     about: AboutStrings {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",

@@ -1,0 +1,42 @@
+//! How a correlation with the arena's rating came about: the ratings after the votes up to each of some past moments, against
+//! the other series as it is now. Reckoned from the log; nothing is stored.
+
+use crate::rating::history::Moment;
+use crate::rating::redraw::Figure;
+use crate::rating::slice::Slice;
+use crate::services::correlation::{Series, SeriesName, VotePart};
+use crate::stats::Undefined;
+use crate::stats::correlation::Coefficient;
+
+/// A correlation as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CourseMoment {
+    /// In seconds since 1970.
+    pub seconds: f64,
+    /// Models that had a rating and are in the other series.
+    pub n: usize,
+    /// The correlation.
+    pub r: Result<f64, Undefined>,
+}
+
+/// The course of two series, where one of them is the rating by all votes.
+pub(super) fn course(history: &[Moment], x: &Series, y: &Series, coefficient: Coefficient) -> Vec<CourseMoment> {
+    let other = match [is_rating(x), is_rating(y)] {
+        [true, false] => y,
+        [false, true] => x,
+        _ => return Vec::new(),
+    };
+    history.iter().map(|moment| at(moment, other, coefficient)).collect()
+}
+
+fn at(moment: &Moment, other: &Series, coefficient: Coefficient) -> CourseMoment {
+    let both = moment.ratings.iter().filter_map(|(model, rating)| Some((*rating, other.points.get(model)?.value)));
+    let (ratings, values): (Vec<f64>, Vec<f64>) = both.unzip();
+    let r = coefficient.of(&ratings, &values).map(|found| found.r);
+    CourseMoment { seconds: moment.seconds, n: ratings.len(), r }
+}
+
+fn is_rating(series: &Series) -> bool {
+    let whole = VotePart(Slice::default());
+    matches!(&series.name, SeriesName::Arena { figure: Figure::Rating, part } if *part == whole)
+}

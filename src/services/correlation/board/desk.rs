@@ -1,0 +1,200 @@
+//! Answers what is asked of a board: one question at a time, each of a bounded size, on a blocking thread.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::course::{CourseMoment, course};
+use super::{Board, Correlator, Group};
+use crate::services::correlation::report::{MixtureReport, PairReport, compare, mixture};
+use crate::services::correlation::{Series, SeriesError, align};
+use crate::stats::combination::Search;
+use crate::stats::correlation::Coefficient;
+use crate::stats::matrix::{Cell, pair};
+
+/// Longest wait for the questions of others.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Series that may be mixed.
+pub(super) const MIXED: usize = 4;
+/// Mixtures that may be tried for each question: about a tenth of a second.
+const MOST_TRIED: f64 = 3e6;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The board has no such series.
+    #[error("there is no series {0:?} here: /api/v1/correlation lists those that there are")]
+    Unknown(String),
+    /// Too few or too many series.
+    #[error(
+        "{0} series cannot be mixed here: choose from two to {MIXED} different ones, and a target that is none of them"
+    )]
+    Count(usize),
+    /// The grid is too fine for so many series and models.
+    #[error(
+        "steps of {step} over {series} series and {models} models take too long here: choose larger steps, 0 for the exact optimum, or langya correlate --combine"
+    )]
+    Fine {
+        /// The step.
+        step: String,
+        /// Series that are mixed.
+        series: usize,
+        /// Models that they have in common.
+        models: usize,
+    },
+    /// Others have asked for too much.
+    #[error("too much is being reckoned: try again in a moment")]
+    Busy,
+    /// The series cannot be compared.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// The thread died.
+    #[error("the thread of the study ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl BoardError {
+    /// Whether something was asked that cannot be.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Unknown(_) | Self::Count(_) | Self::Fine { .. } => true,
+            Self::Series(error) => error.is_input(),
+            Self::Busy | Self::Thread(_) => false,
+        }
+    }
+}
+
+/// Two series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairStudy {
+    /// The figures.
+    pub report: PairReport,
+    /// The correlations as such, with the reasons where there are none.
+    pub cell: Cell,
+    /// How the correlation came about; empty where neither is the arena's rating.
+    pub course: Vec<CourseMoment>,
+}
+
+/// Which mixture is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MixtureQuestion {
+    /// What is mixed.
+    pub series: Vec<String>,
+    /// What the mixture is to follow.
+    pub target: String,
+    /// Steps from 0 to 1; `None` for the exact optimum.
+    pub steps: Option<u32>,
+}
+
+/// Lets one question in after the other.
+#[derive(Debug)]
+pub(super) struct Desk(Semaphore);
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self(Semaphore::new(1))
+    }
+}
+
+impl Correlator {
+    /// How two series of a board go together, and how the given correlation of theirs came about.
+    ///
+    /// # Errors
+    /// [`BoardError`].
+    pub async fn pair(
+        &self,
+        board: &Arc<Board>,
+        [x, y]: [&str; 2],
+        coefficient: Coefficient,
+    ) -> Result<PairStudy, BoardError> {
+        let [x, y] = [place(board, x)?, place(board, y)?];
+        self.work(board, move |board| {
+            let (x, y) = (&board.series[x], &board.series[y]);
+            let report = compare(x, y, &[], board.options)?;
+            let columns = align(&[x, y], &[])?.columns();
+            let cell = pair(&columns[0], &columns[1], board.options.level);
+            Ok(PairStudy { report, cell, course: course(&board.history, x, y, coefficient) })
+        })
+        .await
+    }
+
+    /// The mixture of series of a board that follows a target best.
+    ///
+    /// # Errors
+    /// [`BoardError`].
+    pub async fn mixture(&self, board: &Arc<Board>, question: &MixtureQuestion) -> Result<MixtureReport, BoardError> {
+        let count = question.series.len();
+        let repeated = (0..count).any(|at| question.series[..at].contains(&question.series[at]));
+        if !(2..=MIXED).contains(&count) || repeated || question.series.contains(&question.target) {
+            return Err(BoardError::Count(count));
+        }
+        let series: Vec<usize> = question.series.iter().map(|name| place(board, name)).collect::<Result<_, _>>()?;
+        let (target, steps) = (place(board, &question.target)?, question.steps);
+        self.work(board, move |board| {
+            let series: Vec<&Series> = series.iter().map(|&at| &board.series[at]).collect();
+            mix(board, &series, &board.series[target], steps)
+        })
+        .await
+    }
+
+    /// Sees to it that the matrix of a group is there.
+    ///
+    /// # Errors
+    /// [`BoardError::Busy`], [`BoardError::Thread`].
+    pub async fn prepare(&self, board: &Arc<Board>, group: Group) -> Result<(), BoardError> {
+        if board.grids[group as usize].get().is_some() {
+            return Ok(());
+        }
+        self.work(board, move |board| {
+            board.grid(group);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        board: &Arc<Board>,
+        question: impl FnOnce(&Board) -> Result<T, BoardError> + Send + 'static,
+    ) -> Result<T, BoardError> {
+        let turn = timeout(PATIENCE, self.desk.0.acquire()).await;
+        let _turn = turn.ok().and_then(Result::ok).ok_or(BoardError::Busy)?;
+        let board = Arc::clone(board);
+        tokio::task::spawn_blocking(move || question(&board)).await?
+    }
+}
+
+pub(super) fn mix(
+    board: &Board,
+    series: &[&Series],
+    target: &Series,
+    steps: Option<u32>,
+) -> Result<MixtureReport, BoardError> {
+    let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
+    let models = align(&all, &[])?.models.len();
+    let search = match steps {
+        None => Search::Exact,
+        // Each model is left out once.
+        Some(steps)
+            if tried(steps, series.len()) * f64::from(u32::try_from(models + 1).unwrap_or(u32::MAX)) > MOST_TRIED =>
+        {
+            let step = format!("{}", 1.0 / f64::from(steps));
+            return Err(BoardError::Fine { step, series: series.len(), models });
+        }
+        Some(steps) => Search::Grid { steps },
+    };
+    Ok(mixture(series, target, &[], search, board.options)?)
+}
+
+/// How many mixtures a grid has.
+fn tried(steps: u32, series: usize) -> f64 {
+    (1..u32::try_from(series).unwrap_or(u32::MAX)).map(|place| f64::from(steps + place) / f64::from(place)).product()
+}
+
+fn place(board: &Board, name: &str) -> Result<usize, BoardError> {
+    let found = board.series.iter().position(|series| series.name.to_string() == name);
+    found.ok_or_else(|| BoardError::Unknown(name.to_owned()))
+}

@@ -1,0 +1,320 @@
+//! Every series that the arena has, and how they go together, in memory and up to date.
+//!
+//! A [`Board`] is what there was at one moment; nothing of it is stored. The [`Correlator`] makes a new one when something
+//! changed that it rests on ([`Stamp`]), and answers what is asked of the latest. One question at a time is reckoned, so that
+//! visitors cannot make the arena reckon on all cores, and each has a bounded size.
+
+mod course;
+mod desk;
+mod listing;
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OnceCell, watch};
+
+pub use course::CourseMoment;
+pub use desk::{BoardError, MixtureQuestion, PairStudy};
+pub use listing::{Source, arena_names};
+
+use super::align::column;
+use super::report::StudyOptions;
+use super::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources, Subjects, printed};
+use crate::benchmark::claims::{self, Claim};
+use crate::clock::{Clock, Timestamp};
+use crate::config::CurrentSettings;
+use crate::rating::bootstrap::BootstrapOptions;
+use crate::rating::history::{Moment, history};
+use crate::rating::leaderboard::LeaderboardOptions;
+use crate::rating::vote_log::Wanted;
+use crate::services::leaderboard::{Standings, leaderboard_options};
+use crate::services::vote_log::{Reading, read_log};
+use crate::stats::matrix::{Cell, Matrix, matrix};
+use crate::storage::{Store, VoteRange};
+
+/// How votes and judged items are drawn anew. The command line draws more often, with the same seed.
+const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
+/// Moments of the history.
+const MOMENTS: usize = 40;
+/// Series of a matrix.
+pub const SHOWN: usize = 40;
+
+/// What a board rests on.
+#[derive(Debug, Clone, PartialEq)]
+struct Stamp {
+    /// The latest vote.
+    votes: i64,
+    /// Data files, answers and judgements of benchmarks.
+    judged: u64,
+    /// When labels last changed.
+    labelled: Timestamp,
+    /// What was brought in that others have published, as one number.
+    brought: u64,
+    /// How the arena rates.
+    rating: LeaderboardOptions,
+    /// Other names of models.
+    aliases: Aliases,
+    /// The series of the arena's votes.
+    names: Vec<SeriesName>,
+}
+
+/// All series at one moment.
+pub struct Board {
+    stamp: Option<Stamp>,
+    /// When it was made; `None` before the first.
+    pub made_at: Option<Timestamp>,
+    /// The series, in the order in which they are listed.
+    pub series: Vec<Series>,
+    /// Why there are no others: what the user would have to mend.
+    pub unusable: Vec<String>,
+    /// How intervals are found.
+    pub options: StudyOptions,
+    history: Vec<Moment>,
+    grids: [OnceLock<Grid>; 3],
+    /// How long it took.
+    cost: Duration,
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        let rating = LeaderboardOptions::default();
+        Self {
+            stamp: None,
+            made_at: None,
+            series: Vec::new(),
+            unusable: Vec::new(),
+            options: StudyOptions { level: rating.confidence, bootstrap: BOOTSTRAP },
+            history: Vec::new(),
+            grids: Default::default(),
+            cost: Duration::ZERO,
+        }
+    }
+}
+
+/// Which series a matrix has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Group {
+    /// The arena's votes, its benchmarks, and what was brought in.
+    #[default]
+    Own,
+    /// What the papers print.
+    Published,
+    /// All.
+    All,
+}
+
+impl Group {
+    /// Its name in addresses.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Published => "published",
+            Self::All => "all",
+        }
+    }
+}
+
+/// A matrix of series of models.
+pub struct Grid {
+    /// The places of its series on the board.
+    pub series: Vec<usize>,
+    /// As many series as the group has; the matrix has the first [`SHOWN`].
+    pub of: usize,
+    matrix: Matrix,
+    cost: Duration,
+}
+
+impl Grid {
+    /// What the series of a row and of another column have.
+    #[must_use]
+    pub fn cell(&self, row: usize, column: usize) -> Cell {
+        self.matrix.cell(row, column)
+    }
+}
+
+impl Board {
+    /// A series by its name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.name.to_string() == name)
+    }
+
+    /// How many series a group has.
+    #[must_use]
+    pub fn of_group(&self, group: Group) -> usize {
+        listing::of_group(&self.series, group).len()
+    }
+
+    /// The two series that are shown where none are asked for: the arena's rating and its first benchmark, or else two
+    /// that a paper compares.
+    #[must_use]
+    pub fn default_pair(&self) -> Option<[String; 2]> {
+        const PRINTED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
+        let rating = self.find("arena:rating").map(|series| series.name.to_string());
+        let bench = self.series.iter().find(|series| Source::of(series) == Source::Benchmark);
+        if let (Some(rating), Some(bench)) = (rating, bench) {
+            return Some([rating, bench.name.to_string()]);
+        }
+        PRINTED.iter().all(|name| self.find(name).is_some()).then(|| PRINTED.map(str::to_owned))
+    }
+
+    /// Satisfaction and a benchmark's means by intent, where both are there: a benchmark that was run here goes first.
+    #[must_use]
+    pub fn intents(&self) -> Option<[String; 2]> {
+        let of_intents = || self.series.iter().filter(|series| Source::of(series) == Source::Intents);
+        let satisfaction = of_intents().find(|series| series.name == SeriesName::Satisfaction)?;
+        let suite = of_intents().find(|series| series.name != SeriesName::Satisfaction)?;
+        Some([&satisfaction.name, &suite.name].map(ToString::to_string))
+    }
+
+    /// The matrix of a group, reckoned when it is first asked for: do that on a blocking thread.
+    pub fn grid(&self, group: Group) -> &Grid {
+        self.grids[group as usize].get_or_init(|| {
+            let started = Instant::now();
+            let all = listing::of_group(&self.series, group);
+            let shown: Vec<usize> = all.iter().copied().take(SHOWN).collect();
+            let series: Vec<&Series> = shown.iter().map(|&at| &self.series[at]).collect();
+            let models: std::collections::BTreeSet<&String> =
+                series.iter().flat_map(|series| series.points.keys()).collect();
+            let of = |series: &&Series| column(models.iter().map(|model| series.points.get(*model)));
+            let columns: Vec<_> = series.iter().map(of).collect();
+            let matrix = matrix(&columns, self.options.level);
+            Grid { series: shown, of: all.len(), matrix, cost: started.elapsed() }
+        })
+    }
+
+    /// How long it has taken so far, with its matrices.
+    #[must_use]
+    pub fn cost(&self) -> Duration {
+        self.cost + self.grids.iter().filter_map(OnceLock::get).map(|grid| grid.cost).sum::<Duration>()
+    }
+}
+
+/// Keeps the latest board and answers what is asked of it.
+pub struct Correlator {
+    store: Store,
+    settings: CurrentSettings,
+    standings: Arc<Standings>,
+    clock: Arc<dyn Clock>,
+    latest: watch::Sender<Arc<Board>>,
+    desk: desk::Desk,
+    claims: OnceCell<Arc<Vec<Claim>>>,
+}
+
+impl Correlator {
+    /// There is no board yet.
+    #[must_use]
+    pub fn new(store: Store, settings: CurrentSettings, standings: Arc<Standings>, clock: Arc<dyn Clock>) -> Self {
+        let (latest, desk, claims) = (watch::Sender::default(), desk::Desk::default(), OnceCell::new());
+        Self { store, settings, standings, clock, latest, desk, claims }
+    }
+
+    /// The latest board.
+    #[must_use]
+    pub fn latest(&self) -> Arc<Board> {
+        Arc::clone(&self.latest.borrow())
+    }
+
+    /// Tells of every new board.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<Board>> {
+        self.latest.subscribe()
+    }
+
+    /// What the papers say of their own figures, reckoned when it is first asked for.
+    ///
+    /// # Errors
+    /// [`BoardError::Thread`].
+    pub async fn claims(&self) -> Result<Arc<Vec<Claim>>, BoardError> {
+        let all = || async { Ok::<_, BoardError>(Arc::new(tokio::task::spawn_blocking(claims::all).await?)) };
+        Ok(Arc::clone(self.claims.get_or_try_init(all).await?))
+    }
+
+    /// Makes a new board if something changed that the latest one rests on. Returns whether it did.
+    ///
+    /// # Errors
+    /// [`SeriesError`]; the former board stays.
+    pub async fn refresh(&self) -> Result<bool, SeriesError> {
+        let stamp = self.stamp().await?;
+        if self.latest().stamp.as_ref() == Some(&stamp) {
+            return Ok(false);
+        }
+        let board = Arc::new(self.make(stamp).await?);
+        self.latest.send_replace(board);
+        Ok(true)
+    }
+
+    async fn stamp(&self) -> Result<Stamp, SeriesError> {
+        let settings = self.settings.now();
+        Ok(Stamp {
+            votes: self.store.last_vote_seq().await?,
+            judged: self.store.bench_row_count().await?,
+            labelled: self.store.labels_changed_at().await?,
+            brought: listing::fingerprint(&self.store.published_scores().await?),
+            rating: leaderboard_options(&settings.rating)?,
+            aliases: Aliases::new(&settings.aliases)?,
+            names: arena_names(&self.standings.facets()),
+        })
+    }
+
+    async fn make(&self, stamp: Stamp) -> Result<Board, SeriesError> {
+        let started = Instant::now();
+        let sources = Sources {
+            store: Some(&self.store),
+            table: None,
+            aliases: stamp.aliases.clone(),
+            rating: stamp.rating.clone(),
+            bootstrap: BOOTSTRAP,
+        };
+        let mut reader = SeriesReader::new(sources);
+        let mut names = if stamp.votes > 0 { stamp.names.clone() } else { Vec::new() };
+        let mut unusable = Vec::new();
+        match reader.stored_scores().await {
+            Ok(stored) => names.extend(stored),
+            Err(error) if error.is_input() => unusable.push(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        names.extend(printed().filter_map(|name| name.parse().ok()));
+        let mut series = listing::read(&mut reader, &names, &mut unusable).await?;
+        listing::sort(&mut series);
+        let history = self.history(&stamp).await?;
+        Ok(Board {
+            made_at: Some(self.clock.now()),
+            series,
+            unusable,
+            options: StudyOptions { level: stamp.rating.confidence, bootstrap: BOOTSTRAP },
+            history,
+            cost: started.elapsed(),
+            stamp: Some(stamp),
+            ..Board::default()
+        })
+    }
+
+    /// The ratings at past moments, out of the log, with the models under the names that series have them under.
+    async fn history(&self, stamp: &Stamp) -> Result<Vec<Moment>, SeriesError> {
+        if stamp.votes == 0 {
+            return Ok(Vec::new());
+        }
+        let wanted = Wanted { seconds: true, ..Wanted::default() };
+        let range = VoteRange { upto: stamp.votes, ..VoteRange::ALL };
+        let log = read_log(&self.store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
+        let (rating, aliases) = (stamp.rating.clone(), stamp.aliases.clone());
+        let moments = tokio::task::spawn_blocking(move || {
+            let mut moments = history(&log, MOMENTS, &rating)?;
+            for (model, _) in moments.iter_mut().flat_map(|moment| &mut moment.ratings) {
+                *model = aliases.model(model).to_owned();
+            }
+            Ok::<_, SeriesError>(moments)
+        });
+        moments.await?
+    }
+}
+
+/// Whether a series has one number a model.
+fn is_of_models(series: &Series) -> bool {
+    series.subjects == Subjects::Models
+}
+
+#[cfg(test)]
+mod tests;

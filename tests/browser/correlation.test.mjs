@@ -1,0 +1,137 @@
+// The page of correlations: two series chosen, all of them in a table that leads to each pair, mixtures, the papers' own studies;
+// axe in both themes and languages, phones and the keyboard.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { assertAccessible } from "./support/axe.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
+import { correlation } from "./support/correlation.mjs";
+
+const MIXTURE = "a=arena:rating&b=bench:mtbench101&target=published:Elsewhere:overall";
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena(correlation);
+  browser = await startBrowser();
+  await reckoned();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+/** Waits until the arena has read its votes: the page is asked again until it offers them. */
+async function reckoned() {
+  const page = await openPage(browser);
+  await page.goto(`${arena.url}/correlation?lang=en`);
+  for (const until = Date.now() + 30_000; !(await page.locator('option[value="arena:rating"]').count()); await page.reload()) {
+    assert.ok(Date.now() < until, "the correlations were never reckoned");
+  }
+  await page.context().close();
+}
+
+async function arrive(query, options) {
+  const page = await openPage(browser, options);
+  await page.goto(`${arena.url}/correlation?${query}`);
+  return page;
+}
+
+/** Opens what is folded, so that it is looked at too. */
+async function unfold(page) {
+  await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
+}
+
+test("two series are chosen by keyboard and shown as a scatter with their figures", async () => {
+  const page = await arrive("lang=en");
+  await page.getByRole("link", { name: "Correlations" }).waitFor();
+  const form = page.getByRole("form", { name: "Choose two series" });
+  await form.getByRole("combobox", { name: "Across" }).selectOption("published:Elsewhere:overall");
+  await form.getByRole("combobox", { name: "Upwards" }).selectOption("arena:rating");
+  await form.getByRole("combobox", { name: "Correlation" }).selectOption("kendall");
+  await form.getByRole("button", { name: "Show" }).press("Enter");
+  await page.waitForURL(/x=published%3AElsewhere%3Aoverall&y=arena%3Arating&coefficient=kendall#pair$/);
+  await page.getByRole("img", { name: "Elsewhere: overall × Arena rating" }).waitFor();
+  const figures = page.getByRole("table", { name: "Correlations of the two series" });
+  const row = await figures.getByRole("row", { name: /^Kendall/ }).innerText();
+  assert.match(row, /0\.\d{4}\s+[<\d. ]+\(exact\)\s+−?0\.\d{4} … 0\.\d{4}/);
+  assert.equal(await figures.locator(".chosen").count(), 1);
+  assert.match(await page.getByRole("img", { name: /This correlation over time: Kendall/ }).innerHTML(), /40 moments/);
+  await page.locator("#pair summary").first().press("Enter");
+  assert.equal(await page.getByRole("region", { name: "What was compared, and its numbers" }).getByRole("row").count(), 11);
+  assert.equal(await page.locator("main script, main img").count(), 0, "a name stays text");
+  page.assertQuiet();
+});
+
+test("a cell of the table leads to its pair", async () => {
+  const page = await arrive("lang=en&coefficient=spearman&group=own");
+  const table = page.locator("table.correlations");
+  const label = await table.getByRole("row", { name: /Elsewhere/ }).getByRole("rowheader").innerText();
+  assert.match(label, /Elsewhere: overall$/);
+  const cell = table.getByRole("row", { name: /Elsewhere/ }).getByRole("link").first();
+  const figure = (await cell.innerText()).replace(/[()]/g, "");
+  await cell.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/x=arena:rating&y=published:Elsewhere:overall&coefficient=spearman&group=own#pair$/);
+  const chosen = page.getByRole("table", { name: "Correlations of the two series" }).locator(".chosen");
+  assert.match(await chosen.innerText(), new RegExp(`Spearman's ρ\\s+${figure}`));
+  await page.getByRole("form", { name: "Choose what the table shows" }).getByRole("combobox", { name: "Series" }).selectOption("published");
+  await page.getByRole("form", { name: "Choose what the table shows" }).getByRole("button").click();
+  await page.waitForURL(/group=published/);
+  assert.match(page.url(), /x=arena%3Arating/, "the pair stays chosen");
+  await page.getByText(/^The first 40 of \d+ series/).waitFor();
+  page.assertQuiet();
+});
+
+test("a mixture is found, and what it flatters is said", async () => {
+  const page = await arrive(`lang=en&${MIXTURE}`);
+  const form = page.getByRole("form", { name: "Choose what is mixed" });
+  assert.equal(await form.getByRole("combobox", { name: "Mix 1" }).inputValue(), "arena:rating");
+  await form.getByRole("combobox", { name: "Mix 2" }).selectOption("arena:elo");
+  await form.getByRole("combobox", { name: "Steps of the weights" }).selectOption("0.01");
+  await form.getByRole("button", { name: "Find the mixture" }).press("Enter");
+  await page.waitForURL(/b=arena%3Aelo.*step=0.01#mixture$/);
+  const weights = await page.getByRole("region", { name: "Weights" }).getByRole("cell").allInnerTexts();
+  assert.equal(weights.reduce((sum, weight) => sum + Number(weight), 0), 1, String(weights));
+  await page.getByText("so it flatters").waitFor();
+  await page.getByRole("row", { name: /Each model by the mixture of the others/ }).waitFor();
+  page.assertQuiet();
+});
+
+test("the papers' own studies stand beside what is reckoned, with the contradictions", async () => {
+  const page = await arrive("lang=en");
+  const papers = page.getByRole("region", { name: "The papers' own studies" });
+  assert.match(await papers.getByRole("row", { name: /^S1 / }).innerText(), /0\.5150\s+0\.51498\s+reproduced/);
+  assert.match(await papers.getByRole("row", { name: /^S24 / }).innerText(), /80\.15\s+65\.22 ≠\s+contradiction\s+Table 2 prints a total above/);
+  page.assertQuiet();
+});
+
+test("axe finds nothing, light or dark, wide or narrow, in either language", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [width, language] of [[1440, "en"], [390, "zh"]]) {
+      const page = await arrive(`${MIXTURE}&group=all&lang=${language}`, { colorScheme, viewport: { width, height: 900 } });
+      await unfold(page);
+      await assertAccessible(page, `/correlation ${colorScheme} ${width}`);
+      page.assertQuiet();
+      await page.context().close();
+    }
+  }
+});
+
+test("nothing but frames scrolls sideways on a phone, and what is touched is large enough", async () => {
+  for (const language of ["en", "zh"]) {
+    const page = await arrive(`${MIXTURE}&lang=${language}`, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await unfold(page);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    for (const [selector, least] of [["main :is(button, select, .button, summary):visible, nav a:visible", 44], ["table.correlations a", 24]]) {
+      const small = await page.locator(selector).evaluateAll(
+        (all, height) => all.filter((one) => one.getBoundingClientRect().height < height).map((one) => one.outerHTML),
+        least,
+      );
+      assert.deepEqual(small, []);
+    }
+    await page.context().close();
+  }
+});
