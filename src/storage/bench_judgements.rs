@@ -91,7 +91,7 @@ pub enum Words {
 }
 
 macro_rules! insert_judgement {
-    ($row:expr) => {{
+    ($row:expr, $verdict:expr) => {{
         let said = &$row.judgement;
         sqlx::query(INSERT)
             .bind(&$row.id)
@@ -110,7 +110,7 @@ macro_rules! insert_judgement {
             .bind(json(&said.params))
             .bind(&said.raw_text)
             .bind(json(&$row.earlier))
-            .bind(verdict_text($row)?)
+            .bind($verdict)
             .bind(said.status.as_str())
             .bind(i64::from(said.attempts))
             .bind(signed(said.latency_ms.unwrap_or_default()))
@@ -123,8 +123,8 @@ macro_rules! insert_judgement {
 macro_rules! insert_all {
     ($pool:expr, $rows:expr) => {{
         let (mut tx, mut new) = ($pool.begin().await?, 0);
-        for row in $rows {
-            new += insert_judgement!(row).execute(&mut *tx).await?.rows_affected();
+        for (row, verdict) in $rows.iter().zip(&verdict_texts($rows)?) {
+            new += insert_judgement!(row, verdict).execute(&mut *tx).await?.rows_affected();
         }
         tx.commit().await?;
         Ok(new)
@@ -134,6 +134,10 @@ macro_rules! insert_all {
 /// How the judge was sampled, as it is kept and compared.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain numbers and texts")
+}
+
+fn verdict_texts(rows: &[BenchJudgementRow]) -> Result<Vec<String>, StoreError> {
+    rows.iter().map(verdict_text).collect()
 }
 
 /// A verdict as it is kept. JSON has no infinite number, and what stands in its place could not be read back.
@@ -163,10 +167,11 @@ impl Store {
     /// [`StoreError`].
     pub async fn insert_judgements(&self, rows: &[BenchJudgementRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_judgements");
+        let verdicts = verdict_texts(rows)?;
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
-            for row in rows {
-                insert_judgement!(row).execute(&mut *tx).await?;
+            for (row, verdict) in rows.iter().zip(&verdicts) {
+                insert_judgement!(row, verdict).execute(&mut *tx).await?;
             }
             tx.commit().await
         })

@@ -61,7 +61,7 @@ impl Way {
 
     /// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
     fn is_in(&self, summary: &SuiteSummary) -> bool {
-        let base = |variant| split_references(variant).0 == self.variant;
+        let base = |variant: &str| split_references(variant).0 == self.variant;
         let judged = |group: &JudgedGroup| {
             group.sample == self.sample && (group.variant == self.variant || base(&group.variant))
         };
