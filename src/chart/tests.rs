@@ -238,7 +238,22 @@ fn a_violin_is_widest_where_most_scores_are_and_tells_the_quartiles() {
     // The row's middle is at 89, the score 8 at 220 + 420 · 7/9.
     assert!((height - 71.0).abs() < 0.01, "{height}");
     assert!((546.0..570.0).contains(&x), "between 8 and 8.5, drawn to the right by the nine: {x}");
-    assert!(svg.contains("m: median 8.00, middle half 8.00 to 8.00, mean 7.40, 5 scores."), "{svg}");
+    assert!(svg.contains("m: median 8.00, middle half 8.00 to 8.00, mean 7.40, 5 values."), "{svg}");
+}
+
+#[test]
+fn a_violin_of_correlations_has_ticks_in_round_steps() {
+    let sample = Sample { name: "m".into(), scores: vec![-0.5, 0.0, 0.25, 0.75] };
+    let ticks = |range: std::ops::RangeInclusive<f64>| {
+        let svg = violin::draw(topic("v"), std::slice::from_ref(&sample), &range, PAGE);
+        let document = Document::parse(&svg).unwrap();
+        let ticks = texts(&document).filter(|node| node.attribute("class") == Some("quiet middle"));
+        ticks.map(|node| node.text().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ticks(-0.6..=0.8), "-0.6 -0.4 -0.2 0.0 0.2 0.4 0.6 0.8");
+    assert_eq!(ticks(0.7..=1.0), "0.7 0.8 0.9 1.0");
+    assert_eq!(ticks(0.8..=1.0), "0.80 0.85 0.90 0.95 1.00");
+    assert_eq!(ticks(1.0..=4.0), "1 2 3 4");
 }
 
 #[test]

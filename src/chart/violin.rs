@@ -1,4 +1,4 @@
-//! Violins: how the scores of each model are distributed, on one scale.
+//! Violins: how the scores of each model, or other values, are distributed, on one scale.
 //!
 //! The density is a sum of Gaussian bells over the scores, f(x) = sum of exp(-((x - s)/h)^2 / 2), with Silverman's width
 //! h = 0.9 min(deviation, quartile range / 1.34) n^(-1/5); each violin is as high as the others at its highest.
@@ -71,13 +71,25 @@ impl Scale<'_> {
     }
 
     fn draw(&self, canvas: &mut Canvas, bottom: f64) {
-        let step = if self.span() > 20.0 { 20.0 } else { 1.0 };
-        let mut tick = *self.0.start();
-        while tick <= *self.0.end() {
+        let (step, decimals) = self.step();
+        let ticks = (0..).map(|number| self.0.start() + step * f64::from(number));
+        for tick in ticks.take_while(|tick| *tick <= self.0.end() + 1e-9) {
             let x = self.place(tick);
             canvas.line("grid", At(x, HEAD), At(x, bottom));
-            canvas.text("quiet middle", At(x, bottom + 18.0), &format!("{tick:.0}"));
-            tick += step;
+            // A zero that rounding left with a sign reads as zero.
+            let tick = if tick.abs() < 1e-9 { 0.0 } else { tick };
+            canvas.text("quiet middle", At(x, bottom + 18.0), &format!("{tick:.decimals$}"));
+        }
+    }
+
+    /// How far ticks are from each other, and with how many decimals they are written.
+    fn step(&self) -> (f64, usize) {
+        match self.span() {
+            span if span > 20.0 => (20.0, 0),
+            span if span > 2.0 => (1.0, 0),
+            span if span > 0.8 => (0.2, 1),
+            span if span > 0.25 => (0.1, 1),
+            _ => (0.05, 2),
         }
     }
 }

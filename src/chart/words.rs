@@ -147,9 +147,9 @@ const ENGLISH: Words = Words {
     },
     violin: About {
         description: "{count} models. {models}",
-        reading: "Height: share of scores there. Bar: middle half. Dot: median.",
+        reading: "Height: share of values there. Bar: middle half. Dot: median.",
     },
-    violin_one: "{name}: median {median}, middle half {lower} to {upper}, mean {mean}, {count} scores.",
+    violin_one: "{name}: median {median}, middle half {lower} to {upper}, mean {mean}, {count} values.",
     curves: About { description: "{count} models. {models}", reading: "Mean score by turn." },
     turn: "turn {n}",
     matrix: About {
@@ -230,9 +230,9 @@ const CHINESE: Words = Words {
     },
     violin: About {
         description: "共 {count} 个模型。{models}",
-        reading: "高度：该分数所占比例；粗线：中间一半；圆点：中位数。",
+        reading: "高度：该值所占比例；粗线：中间一半；圆点：中位数。",
     },
-    violin_one: "{name}：中位数 {median}，中间一半 {lower} 至 {upper}，均值 {mean}，共 {count} 个分数。",
+    violin_one: "{name}：中位数 {median}，中间一半 {lower} 至 {upper}，均值 {mean}，共 {count} 个值。",
     curves: About { description: "共 {count} 个模型。{models}", reading: "各轮的平均分。" },
     turn: "第 {n} 轮",
     matrix: About {

@@ -1,4 +1,4 @@
-//! `langya fit --charts DIR`: the leaderboard as pictures, one SVG file each.
+//! `langya fit --charts DIR`: the leaderboard as pictures, one SVG file each. Other commands write theirs by [`write_all`].
 
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,14 @@ pub fn write(
     if !board.style.is_empty() {
         charts.push(("style.svg", chart::style::draw(&board.style, FRAME)));
     }
+    Ok(write_all(folder, charts)?)
+}
+
+/// Writes pictures into a folder under their names.
+///
+/// # Errors
+/// [`ChartsError`].
+pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     for (name, svg) in charts {
         let path = folder.join(name);
         std::fs::write(&path, svg).map_err(|reason| ChartsError { path, reason })?;

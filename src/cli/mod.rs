@@ -33,6 +33,7 @@ use crate::judging::rubric::RubricError;
 use crate::services::agreement::AgreementError;
 use crate::services::annotation::AnnotationError;
 use crate::services::benchmark::report::BenchError;
+use crate::services::correlation::study::StudyError;
 use crate::services::correlation::{AliasError, SeriesError};
 use crate::services::import::ImportError;
 use crate::storage::{StoreError, TransferError};
@@ -154,6 +155,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<AgreementError>()
             || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
+            || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()
             || cause.is::<RubricError>()

@@ -70,6 +70,18 @@ pub enum PMethod {
     Normal,
 }
 
+impl PMethod {
+    /// Its name in results.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::T => "t",
+            Self::Exact => "exact",
+            Self::Normal => "normal",
+        }
+    }
+}
+
 /// A correlation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correlation {

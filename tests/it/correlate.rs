@@ -191,7 +191,7 @@ fn a_model_is_the_same_under_all_of_its_names() {
 }
 
 /// Four models judged on twelve cases of three intents.
-fn judged(folder: &Path) {
+pub(super) fn judged(folder: &Path) {
     let (mut cases, mut verdicts) = ("question,reference_ans,user_intent,language\n".to_owned(), String::new());
     for case in 1..=12 {
         let intent = ["Factual_QA", "Leisure", "Ask_for_Advice"][case % 3];

@@ -46,6 +46,7 @@ mod shared_rests;
 mod slices;
 mod stats;
 mod storage;
+mod study;
 mod style;
 mod suites;
 mod support;

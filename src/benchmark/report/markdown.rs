@@ -99,7 +99,8 @@ fn line(out: &mut String, cells: impl Iterator<Item = String>) {
 }
 
 /// Text that Markdown shows as it is, on one line.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         match c {
             c if c.is_control() => out.push(' '),

@@ -1,22 +1,44 @@
-//! `langya correlate --charts DIR`.
+//! `langya correlate --charts DIR`: what was compared as pictures, one SVG file each.
 
 use std::path::Path;
 
-use crate::cli::charts::ChartsError;
-use crate::services::correlation::Series;
-use crate::services::correlation::report::{MixtureReport, PairReport};
+use crate::cli::charts::write_all;
+use crate::services::correlation::report::{MixtureReport, PairReport, StudyOptions};
+use crate::services::correlation::{Series, figures};
+use crate::stats::correlation::Coefficient;
 
-/// Draws two series.
-pub(super) fn of_pair(_folder: &Path, _x: &Series, _y: &Series, _report: &PairReport) -> Result<(), ChartsError> {
-    Ok(())
+/// Draws two series: `scatter.svg`, and `redrawn.svg` where something was drawn anew.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(super) fn of_pair(
+    folder: &Path,
+    x: &Series,
+    y: &Series,
+    wanted: &[String],
+    report: &PairReport,
+) -> anyhow::Result<()> {
+    let mut charts = vec![("scatter.svg", figures::of_pair(report))];
+    charts.extend(figures::of_redrawn_pair(x, y, wanted)?.map(|svg| ("redrawn.svg", svg)));
+    Ok(write_all(folder, charts)?)
 }
 
-/// Draws a mixture and its target.
+/// Draws a mixture against its target, `scatter.svg`, and Pearson's correlation of every two of all series, `matrix.svg`.
+///
+/// # Errors
+/// A file that cannot be written.
 pub(super) fn of_mixture(
-    _folder: &Path,
-    _series: &[&Series],
-    _target: &Series,
-    _report: &MixtureReport,
-) -> Result<(), ChartsError> {
-    Ok(())
+    folder: &Path,
+    series: &[&Series],
+    target: &Series,
+    wanted: &[String],
+    report: &MixtureReport,
+    options: StudyOptions,
+) -> anyhow::Result<()> {
+    let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
+    let charts = vec![
+        ("scatter.svg", figures::of_mixture(series, target, wanted, report)?),
+        ("matrix.svg", figures::of_all(&all, wanted, Coefficient::Pearson, options)?),
+    ];
+    Ok(write_all(folder, charts)?)
 }

@@ -1,8 +1,10 @@
 //! `langya correlate`: how series of figures of the same models go together, and which mixture follows another best.
 
 mod charts;
+mod folder;
 mod papers;
 mod shown;
+mod study;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,15 +12,16 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
-use super::fit::OutputFormat;
+use super::fit::{OutputFormat, printable};
 use super::output::print;
-use super::{BadInput, Location, progress};
+use super::{Location, progress};
 use crate::benchmark::claims;
 use crate::config::{Environment, Settings};
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::LeaderboardOptions;
-use crate::services::correlation::report::{StudyOptions, compare, mixture};
+use crate::services::correlation::report::{StudyOptions, compare, mixture, search};
+use crate::services::correlation::study::StudyError;
 use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
 use crate::services::leaderboard::leaderboard_options;
 use crate::stats::combination::Search;
@@ -27,7 +30,7 @@ use crate::storage::{IfMissing, Store};
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
 #[derive(Debug, Clone, Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "papers"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "papers", "study"]))]
 pub struct CorrelateOptions {
     #[command(flatten)]
     location: Location,
@@ -56,6 +59,13 @@ pub struct CorrelateOptions {
     /// Print the series that there are
     #[arg(long)]
     list: bool,
+    /// Make the study of a TOML file: its keys are title, series, [[pairs]] (x, y), [[combinations]] (of, target, step), models,
+    /// slices, judge, table, key, confidence, bootstrap, seed and [aliases]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "step", "models", "aliases", "confidence", "bootstrap", "seed", "charts"])]
+    study: Option<PathBuf>,
+    /// Folder for what comes of it; the file's name without its ending where none is named
+    #[arg(long, value_name = "DIR", requires = "study")]
+    out: Option<PathBuf>,
     /// Print the papers' own studies: their numbers beside those that follow from their tables
     #[arg(long)]
     papers: bool,
@@ -91,8 +101,12 @@ pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result
         return print_papers(options.format);
     }
     let settings = options.location.settings(env)?;
+    if let Some(file) = &options.study {
+        study::run(file, options.out.as_deref(), options.format, &settings).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let level = ConfidenceLevel::new(options.confidence)?;
-    let search = search(options.step)?;
+    let search = search(options.step).ok_or(StudyError::Step(options.step))?;
     if let Some(folder) = &options.charts {
         super::charts::prepare(folder)?;
     }
@@ -129,14 +143,16 @@ impl CorrelateOptions {
             [x, y] if self.combine.is_empty() => {
                 let report = compare(x, y, &self.models, study)?;
                 warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &report))?;
+                self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &self.models, &report))?;
                 self.print(&report, || shown::pair(&report))?;
             }
             [series @ .., target] => {
                 let series: Vec<&Series> = series.iter().collect();
                 let report = mixture(&series, target, &self.models, search, study)?;
                 warn(&report.notes);
-                self.charts.iter().try_for_each(|folder| charts::of_mixture(folder, &series, target, &report))?;
+                self.charts
+                    .iter()
+                    .try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
                 self.print(&report, || shown::mixture(&report))?;
             }
             [] => {}
@@ -154,7 +170,7 @@ impl CorrelateOptions {
 }
 
 fn warn(notes: &[String]) {
-    notes.iter().for_each(|note| eprintln!("warning: {note}"));
+    notes.iter().for_each(|note| eprintln!("warning: {}", printable(note)));
 }
 
 /// The database is opened only where something may be read from it. Who asks what there is, or for what was published, need
@@ -207,22 +223,4 @@ async fn list(
         OutputFormat::Table | OutputFormat::Csv => print(&(names.join("\n") + "\n"))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A step of 0.001 is a thousand steps; 0 is no grid at all.
-fn search(step: f64) -> Result<Search, BadInput> {
-    if step == 0.0 {
-        return Ok(Search::Exact);
-    }
-    let steps = (1.0 / step).round();
-    if !(step > 0.0 && step <= 1.0 && steps <= 1e6) {
-        return Err(BadInput(format!("the step {step} is none: give a number between 0.000001 and 1, or 0")));
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to lie between 1 and a million"
-    )]
-    let steps = steps as u32;
-    Ok(Search::Grid { steps })
 }

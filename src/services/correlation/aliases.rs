@@ -68,6 +68,17 @@ impl Aliases {
         Self::new(&table)
     }
 
+    /// The models with their other names, as [`Self::new`] takes them.
+    #[must_use]
+    pub fn table(&self) -> BTreeMap<String, Vec<String>> {
+        let mut table: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, model) in &self.models {
+            let names = table.entry(model.clone()).or_default();
+            names.extend((name != model).then(|| name.clone()));
+        }
+        table
+    }
+
     /// The names of both; where they differ, the other's count.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {

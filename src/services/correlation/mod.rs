@@ -9,13 +9,16 @@ mod aliases;
 mod align;
 pub mod board;
 mod error;
+pub mod figures;
 mod name;
 mod printed;
 mod reader;
 pub mod report;
 mod satisfaction;
+pub mod study;
 mod suite;
 mod table;
+mod used;
 mod votes;
 
 use std::collections::BTreeMap;
@@ -27,6 +30,7 @@ pub use name::{SeriesName, VotePart};
 pub use printed::printed;
 pub use reader::{SeriesReader, Sources};
 pub use table::Table;
+pub use used::{SuiteUsed, Used, VotesUsed};
 
 use crate::rating::interval::ConfidenceLevel;
 use crate::stats::Interval;

@@ -103,10 +103,32 @@ impl SeriesName {
             Self::Arena { .. } | Self::Satisfaction | Self::Bench { .. } => true,
         }
     }
+
+    /// The same by one judge, where it is of a benchmark and names none.
+    #[must_use]
+    pub fn judged_by(self, judge: &str) -> Self {
+        match self {
+            Self::Bench { suite, judge: None, part } => Self::Bench { suite, judge: Some(judge.to_owned()), part },
+            other => other,
+        }
+    }
+
+    /// The same of a part of the votes; none where it is not of votes, or of a part already.
+    #[must_use]
+    pub fn of_part(&self, part: &VotePart) -> Option<Self> {
+        match self {
+            Self::Arena { figure, part: whole } if *whole == VotePart::default() => {
+                Some(Self::Arena { figure: *figure, part: part.clone() })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl VotePart {
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads a slice as it stands in the name of a series; an empty text is all votes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split([',', '+']).filter(|part| !part.is_empty());
         parts.try_fold(Slice::default(), with_part).map(Self)
     }

@@ -14,6 +14,8 @@ const WHOLE: &str = "overall";
 /// A published series: whose values, and of what.
 pub(super) struct Printed {
     pub(super) title: String,
+    /// Where it stands.
+    pub(super) source: String,
     pub(super) subjects: Subjects,
     pub(super) values: BTreeMap<String, f64>,
 }
@@ -63,8 +65,12 @@ fn split(id: &str, is_known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
 
 fn of_papers(series: &published::Published, part: &str) -> Result<Printed, SeriesError> {
     let title = format!("{}{}", series.title, in_words(part));
+    let source = match &series.note {
+        Some(note) => format!("{}; {note}", series.source),
+        None => series.source.clone(),
+    };
     if part == INTENTS && has_intents(series) {
-        return Ok(Printed { title, subjects: Subjects::Intents, values: by_intent(series) });
+        return Ok(Printed { title, source, subjects: Subjects::Intents, values: by_intent(series) });
     }
     let part = default_part(part, &series.parts()).ok_or_else(|| SeriesError::Part {
         series: format!("published:{}", series.id),
@@ -73,7 +79,7 @@ fn of_papers(series: &published::Published, part: &str) -> Result<Printed, Serie
     })?;
     let subjects = if series.of == SubjectKind::Method { Subjects::Methods } else { Subjects::Models };
     let values = series.part(part).into_iter().map(|(subject, value)| (subject.to_owned(), value)).collect();
-    Ok(Printed { title: title + unit(series.unit), subjects, values })
+    Ok(Printed { title: title + unit(series.unit), source, subjects, values })
 }
 
 fn unit(unit: Unit) -> &'static str {
@@ -105,9 +111,11 @@ fn of_rows(rows: Vec<PublishedScoreRow>, name: &str, part: &str) -> Result<Print
         part: part.to_owned(),
         known: keys.join(", "),
     })?;
-    let of_part = rows.into_iter().filter(|row| own(row) == wanted);
-    let values = of_part.map(|row| (row.model, row.score)).collect();
-    Ok(Printed { title: format!("{name}{}", in_words(part)), subjects: Subjects::Models, values })
+    let of_part: Vec<PublishedScoreRow> = rows.into_iter().filter(|row| own(row) == wanted).collect();
+    let sources: std::collections::BTreeSet<&str> = of_part.iter().map(|row| row.source.as_str()).collect();
+    let source = sources.into_iter().collect::<Vec<_>>().join("; ");
+    let values = of_part.into_iter().map(|row| (row.model, row.score)).collect();
+    Ok(Printed { title: format!("{name}{}", in_words(part)), source, subjects: Subjects::Models, values })
 }
 
 /// Whether it has a part for each of URS's intents.

@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::printed::{self, Printed};
+use super::satisfaction::{self, Satisfied};
 use super::suite::SuiteScores;
-use super::{Aliases, Point, Series, SeriesError, SeriesName, Subjects, Table, VotePart, satisfaction, votes};
+use super::{
+    Aliases, Point, Series, SeriesError, SeriesName, Subjects, SuiteUsed, Table, Used, VotePart, VotesUsed, votes,
+};
 use crate::benchmark::score::Part;
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::leaderboard::LeaderboardOptions;
@@ -36,6 +40,7 @@ pub struct Sources<'s> {
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
     log: Option<(Wanted, Arc<VoteLog>)>,
+    used: Used,
     suites: HashMap<(String, Option<String>), Arc<SuiteScores>>,
 }
 
@@ -43,7 +48,7 @@ impl<'s> SeriesReader<'s> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, suites: HashMap::new() }
+        Self { sources, log: None, used: Used::default(), suites: HashMap::new() }
     }
 
     /// Reads several series, in their order.
@@ -73,7 +78,8 @@ impl<'s> SeriesReader<'s> {
                 scores.part(suite, part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
-                let Printed { title, subjects, values } = printed::read(id, self.sources.store).await?;
+                let Printed { title, source, subjects, values } = printed::read(id, self.sources.store).await?;
+                self.used.published.insert(name.to_string(), source);
                 (title, subjects, fixed(values))
             }
         };
@@ -82,6 +88,14 @@ impl<'s> SeriesReader<'s> {
             Subjects::Intents | Subjects::Methods => points,
         };
         Ok(Series { name: name.clone(), title, subjects, points })
+    }
+
+    /// What everything that was read so far is made from.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        let mut suites: Vec<SuiteUsed> = self.suites.values().map(|scores| scores.used.clone()).collect();
+        suites.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
+        Used { suites, ..self.used.clone() }
     }
 
     /// Every score of every suite that somebody was judged on, and what was brought in that others have published.
@@ -123,9 +137,11 @@ impl<'s> SeriesReader<'s> {
         Ok((arena_title(figure, part), Subjects::Models, points.await??))
     }
 
-    async fn satisfaction(&self) -> Result<Found, SeriesError> {
+    async fn satisfaction(&mut self) -> Result<Found, SeriesError> {
         let store = self.store(&SeriesName::Satisfaction)?;
-        let points = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence).await?;
+        let found = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence);
+        let Satisfied { points, votes } = found.await?;
+        self.used.satisfied_votes = Some(votes);
         Ok(("satisfaction, 1 to 5".to_owned(), Subjects::Intents, points))
     }
 
@@ -140,8 +156,12 @@ impl<'s> SeriesReader<'s> {
         Ok(scores)
     }
 
-    /// Reads the votes with all columns that the series need, unless that was done.
-    async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
+    /// Reads the votes with all columns that the series need, unless that was done. Who reads series one by one calls it
+    /// with all of them first, so that the votes are read once.
+    ///
+    /// # Errors
+    /// [`SeriesError`].
+    pub async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
         let mut wanted = self.log.as_ref().map(|(wanted, _)| *wanted).unwrap_or_default();
         let mut asked = None;
         for name in names {
@@ -155,7 +175,10 @@ impl<'s> SeriesReader<'s> {
             return Ok(());
         }
         let reading = Reading { wanted, range: VoteRange::ALL, at_once: AT_ONCE };
-        let log = read_log(self.store(name)?, reading, |_, _| {}).await?;
+        let last_seq = AtomicI64::new(0);
+        let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
+        self.used.votes =
+            Some(VotesUsed { rated: log.len(), excluded: log.excluded.clone(), last_seq: last_seq.into_inner() });
         self.log = Some((wanted, Arc::new(log)));
         Ok(())
     }

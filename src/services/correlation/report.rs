@@ -4,7 +4,7 @@ mod mixture;
 
 use serde::Serialize;
 
-pub use mixture::{LeftOut, MixtureReport, mixture};
+pub use mixture::{LeftOut, MixtureReport, mixture, search};
 
 use super::{Aligned, Point, Series, SeriesError, align};
 use crate::rating::bootstrap::BootstrapOptions;

@@ -13,6 +13,14 @@ use crate::stats::distribution::mean;
 use crate::stats::resample::replicates;
 use crate::storage::{SatisfiedVote, Store, VoteRange};
 
+/// How satisfied visitors are.
+pub(super) struct Satisfied {
+    /// The mean of each intent.
+    pub(super) points: BTreeMap<String, Point>,
+    /// How many votes say both.
+    pub(super) votes: usize,
+}
+
 /// The mean satisfaction of each intent in the rated votes that say both. Each intent's votes are drawn anew.
 ///
 /// # Errors
@@ -21,7 +29,7 @@ pub(super) async fn by_intent(
     store: &Store,
     bootstrap: BootstrapOptions,
     level: ConfidenceLevel,
-) -> Result<BTreeMap<String, Point>, SeriesError> {
+) -> Result<Satisfied, SeriesError> {
     let votes = store.satisfied_votes().await?;
     let labels = FinalLabels::of_votes(store, &[Scheme::Urs], VoteRange::ALL).await?;
     let mut said: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -34,7 +42,7 @@ pub(super) async fn by_intent(
     if said.is_empty() {
         return Err(SeriesError::NoSatisfaction);
     }
-    Ok(means(&said, bootstrap, level))
+    Ok(Satisfied { points: means(&said, bootstrap, level), votes: said.values().map(Vec::len).sum() })
 }
 
 fn means(

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::name::INTENTS;
 use super::printed::intent;
-use super::{Point, SeriesError, Subjects};
+use super::{Point, SeriesError, Subjects, SuiteUsed};
 use crate::benchmark::item::{Item, Question};
 use crate::benchmark::judgement::{Judgement, Status};
 use crate::benchmark::score::{Part, PartKind, Scores};
@@ -26,6 +26,8 @@ use crate::storage::{BenchJudgementRow, BenchSet, Store, Words};
 
 /// The scores of every model in a suite, by everybody who judged or one judge, and what they are with the items drawn anew.
 pub(super) struct SuiteScores {
+    /// What they are made from.
+    pub(super) used: SuiteUsed,
     title: String,
     parts: Vec<Part>,
     models: Vec<ModelDraws>,
@@ -60,15 +62,26 @@ impl SuiteScores {
         let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: 1 };
         let mut rows = store.bench_judgements(&set, "", "", Words::Without).await?;
         rows.retain(|row| row.variant.is_empty() && judge.is_none_or(|judge| row.judgement.judge_model == judge));
-        let judged = judged(most_judged(rows));
+        let judgements = most_judged(rows);
+        let judges: BTreeSet<&String> = judgements.iter().map(|judgement| &judgement.judge_model).collect();
+        let used = SuiteUsed {
+            suite: suite.to_owned(),
+            sha256: loaded.row.version.clone(),
+            file: loaded.row.source.clone(),
+            judge: judge.map(str::to_owned),
+            judges: judges.into_iter().cloned().collect(),
+            judgements: judgements.len(),
+            models: 0,
+        };
+        let judged = judged(judgements);
         if judged.is_empty() {
             let by = judge.map_or_else(String::new, |judge| format!(" by {judge}"));
             return Err(SeriesError::NotJudged { suite: suite.to_owned(), by });
         }
-        Ok(tokio::task::spawn_blocking(move || Arc::new(Self::of(loaded, &judged, bootstrap))).await?)
+        Ok(tokio::task::spawn_blocking(move || Arc::new(Self::of(loaded, &judged, used, bootstrap))).await?)
     }
 
-    fn of(loaded: Loaded, judged: &[Judged], bootstrap: BootstrapOptions) -> Self {
+    fn of(loaded: Loaded, judged: &[Judged], used: SuiteUsed, bootstrap: BootstrapOptions) -> Self {
         let suite = loaded.suite.as_ref();
         let items: Vec<Item> = loaded.data.items.into_iter().map(without_texts).collect();
         let whole: Vec<Scores> = judged.iter().map(|model| model.scores(suite, &items)).collect();
@@ -85,7 +98,8 @@ impl SuiteScores {
             draws: draws(at),
         };
         let models = judged.iter().zip(&whole).enumerate().map(of_model).collect();
-        Self { title: suite.title().to_owned(), parts, models }
+        let used = SuiteUsed { models: judged.len(), ..used };
+        Self { used, title: suite.title().to_owned(), parts, models }
     }
 
     /// The keys of its parts, as a series asks for them.

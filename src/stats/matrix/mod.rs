@@ -90,6 +90,13 @@ pub fn matrix(columns: &[Column], level: ConfidenceLevel) -> Matrix {
     all_pairs(&columns.iter().collect::<Vec<_>>(), level)
 }
 
+/// Pearson's, Spearman's and Kendall's correlation of two columns in each replicate; empty where the values of both are
+/// fixed.
+#[must_use]
+pub fn in_replicates(x: &Column, y: &Column) -> Vec<Three> {
+    replicates(&[x, y], &[(0, 1)]).into_iter().map(|pairs| pairs[0]).collect()
+}
+
 fn all_pairs(columns: &[&Column], level: ConfidenceLevel) -> Matrix {
     let pairs: Vec<(usize, usize)> = (1..columns.len()).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
     let replicates = replicates(columns, &pairs);
@@ -108,8 +115,9 @@ fn found(x: &Column, y: &Column) -> (usize, [Result<Correlation, Undefined>; 3])
     (x.len(), Coefficient::ALL.map(|coefficient| coefficient.of(&x, &y)))
 }
 
-/// The three correlations of a pair of columns in one replicate; `None` where one does not exist.
-type Three = Option<[f64; 3]>;
+/// The correlations of a pair of columns in one replicate, in the order of [`Coefficient::ALL`]; `None` where they do not
+/// exist.
+pub type Three = Option<[f64; 3]>;
 
 /// What each replicate gives for each of the pairs.
 fn replicates(columns: &[&Column], pairs: &[(usize, usize)]) -> Vec<Vec<Three>> {

@@ -134,3 +134,23 @@ fn a_fixed_column_is_used_as_it_stands_in_every_replicate_of_the_other() {
         assert!(found.interval.lower < -0.8, "{found:?}");
     }
 }
+
+#[test]
+fn the_replicates_of_a_pair_are_those_that_its_interval_is_of() {
+    let seed = 17;
+    println!("seed {seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut draw = || (0..9).map(|_| rng.random_bool(0.8).then(|| rng.random_range(0.0..9.0))).collect::<Vec<_>>();
+    let values: Vec<Option<f64>> = (0..9).map(|place| Some(f64::from(place))).collect();
+    let [x, y] = [(), ()].map(|()| Column { values: values.clone(), draws: (0..40).map(|_| draw()).collect() });
+    let level = ConfidenceLevel::default();
+    let found = in_replicates(&x, &y);
+    let cell = pair(&x, &y, level);
+    for (place, redrawn) in cell.redrawn.unwrap().into_iter().enumerate() {
+        let values: Vec<_> =
+            found.iter().map(|three| three.map(|three| three[place]).ok_or(Undefined::Nothing)).collect();
+        assert_eq!(percentiles(&values, level), redrawn);
+    }
+    assert_eq!(found.len(), 40);
+    assert_eq!(in_replicates(&fixed(&values), &fixed(&values)), []);
+}

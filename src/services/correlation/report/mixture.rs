@@ -48,6 +48,22 @@ pub enum LeftOut {
     },
 }
 
+/// Where a step of the weights says to look: a step of 0.001 is a thousand steps, and 0 is the exact optimum. None for what
+/// is no step.
+#[must_use]
+pub fn search(step: f64) -> Option<Search> {
+    if step == 0.0 {
+        return Some(Search::Exact);
+    }
+    let steps = (1.0 / step).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to lie between 1 and a million"
+    )]
+    (step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
+}
+
 /// Finds the mixture of series that follows a target best, over the models that all of them have.
 ///
 /// # Errors

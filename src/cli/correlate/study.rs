@@ -1,0 +1,102 @@
+//! `langya correlate --study FILE`: reads a study and writes the folder that comes of it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::folder::StudyFolder;
+use super::{open, warn};
+use crate::cli::fit::OutputFormat;
+use crate::cli::output::print;
+use crate::cli::{BadInput, progress};
+use crate::config::Settings;
+use crate::judging::rubric::sha256;
+use crate::rating::leaderboard::LeaderboardOptions;
+use crate::services::correlation::study::{Data, Files, Results, Study, StudyError, reckon};
+use crate::services::correlation::{Aliases, SeriesReader, Sources, Table};
+use crate::services::leaderboard::leaderboard_options;
+
+/// Makes a study. Its folder is looked at before anything is reckoned.
+///
+/// # Errors
+/// A study that cannot be used, or a folder that holds something else.
+pub(super) async fn run(
+    file: &Path,
+    out: Option<&Path>,
+    format: OutputFormat,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    let (study, table) = read(file, settings)?;
+    let path = out.map_or_else(|| file.with_extension(""), Path::to_owned);
+    let folder = StudyFolder::at(&path)?;
+    let (results, files) = make(study, table, settings).await?;
+    warn(&results.warnings);
+    folder.write(&files)?;
+    print(&shown(&files, &path, format)?)
+}
+
+/// A table of a study, as it was read.
+struct StudyTable {
+    text: Vec<u8>,
+    table: Table,
+}
+
+fn read(file: &Path, settings: &Settings) -> anyhow::Result<(Study, Option<StudyTable>)> {
+    let cannot = |error: std::io::Error| BadInput(format!("cannot read {}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(cannot)?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let study = Study::parse(&text, &name, Aliases::new(&settings.aliases)?);
+    let study = study.with_context(|| file.display().to_string())?;
+    let path = study.file.table.as_ref().map(|table| file.parent().unwrap_or(Path::new("")).join(table));
+    let table = path.map(|path| read_table(&path, &study.file.key)).transpose()?;
+    Ok((study, table))
+}
+
+fn read_table(path: &PathBuf, key: &str) -> anyhow::Result<StudyTable> {
+    let table = Table::read(path, key)?;
+    let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
+    Ok(StudyTable { text, table })
+}
+
+/// Reads the series and reckons, with a bar on a terminal.
+async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> anyhow::Result<(Results, Files)> {
+    let names = study.names();
+    let store = open(settings, &names).await?;
+    let rating = LeaderboardOptions { confidence: study.options.level, ..leaderboard_options(&settings.rating)? };
+    let mut reader = SeriesReader::new(Sources {
+        store: store.as_ref(),
+        table: table.as_ref().map(|table| &table.table),
+        aliases: study.aliases.clone(),
+        rating,
+        bootstrap: study.options.bootstrap,
+    });
+    let bar = progress::bar("series");
+    let mut series = Vec::with_capacity(names.len());
+    reader.read_votes(&names).await?;
+    for name in &names {
+        series.push(reader.read(name).await?);
+        progress::show(&bar, series.len(), names.len());
+    }
+    drop(bar);
+    let data = Data { table_sha256: table.as_ref().map(|table| sha256(&table.text)), used: reader.used() };
+    let made = tokio::task::spawn_blocking(move || {
+        let bar = progress::bar("comparisons");
+        let results = reckon(&study, &series, data, |done, all| progress::show(&bar, done, all))?;
+        let files = study.files(&series, &results, table.map(|table| table.text))?;
+        Ok::<_, StudyError>((results, files))
+    });
+    Ok(made.await??)
+}
+
+/// Where the files are, or the results themselves for other programs.
+fn shown(files: &Files, folder: &Path, format: OutputFormat) -> anyhow::Result<String> {
+    let text = |name: &str| String::from_utf8(files.get(name).cloned().unwrap_or_default());
+    Ok(match format {
+        OutputFormat::Json => text("results.json")?,
+        OutputFormat::Csv => text("data/correlations.csv")?,
+        OutputFormat::Table => {
+            let report = folder.join("report.md");
+            format!("{} files are in {}; read {} first\n", files.len() + 1, folder.display(), report.display())
+        }
+    })
+}
