@@ -72,6 +72,9 @@ async fn scores_by_dimension_are_those_that_a_judge_may_give_also_in_a_cell() {
     let kept = store.bench_judgements(&set, "", "", langya::storage::Words::With).await.unwrap();
     let parsed = serde_json::to_string(&kept[0].judgement.parsed).unwrap();
     assert_eq!(parsed, "{\"score\":7.0,\"rating\":{\"a\":9.0}}");
+    field.write("v.csv", "item,model,judge,score,rating\n1,other,j,7,clear\n");
+    let refused = field.refused(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
+    assert!(refused.contains("line 2: rating is no object"), "{refused}");
 }
 
 #[actix_web::test]
@@ -159,11 +162,6 @@ async fn bad_answers_and_verdicts_are_refused_by_their_line_and_leave_nothing() 
         ),
         ("answers", "{\"item\": 2, \"turn\": 0, \"model\": \"far\", \"answer\": \"x\"}", "line 2: turn is \"0\""),
         ("verdicts", "", "line 1: it has neither raw_text nor judgment nor score"),
-        (
-            "verdicts",
-            "{\"item\": 1, \"model\": \"far\", \"judge\": \"j\", \"score\": 7, \"rating\": \"clear\"}",
-            "line 1: rating is no object",
-        ),
     ] {
         field.write("bad.jsonl", format!("{good}{text}\n"));
         let refused = field.refused(&["import", what, "bad.jsonl", "--suite", "mtbench101"]).await;
