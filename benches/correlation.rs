@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use divan::Bencher;
 use langya::rating::interval::ConfidenceLevel;
 use langya::services::agreement::{Votes, compare};
+use langya::stats::combination::{Search, leave_one_out};
 use langya::stats::matrix::{Column, matrix};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,6 +43,16 @@ fn simulated(apart: usize) -> Vec<Column> {
 fn every_pair(bencher: Bencher, apart: usize) {
     let columns = simulated(apart);
     bencher.bench(|| matrix(&columns, ConfidenceLevel::default()));
+}
+
+/// The best mixture of three series on a grid of a thousand steps, fitted to 12 models and to each 11 of them.
+#[divan::bench(sample_count = 10)]
+fn leave_one_out_of_a_mixture(bencher: Bencher) {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut random = || (0..12).map(|_| rng.random::<f64>()).collect::<Vec<f64>>();
+    let (series, target) = ([random(), random(), random()], random());
+    let series = series.each_ref().map(Vec::as_slice);
+    bencher.bench(|| leave_one_out(&series, &target, Search::Grid { steps: 1_000 }).expect("the series vary"));
 }
 
 /// People with each other and with GPT-4, from two files of 8,931 votes and 2,139 verdicts.

@@ -240,9 +240,11 @@ fn scores_agree_by_sample_system_and_pair_as_alignbench_measures() {
 
 #[test]
 fn the_mean_of_several_raters_counts_and_answers_of_one_side_do_not() {
-    let mut people = scores("ann", &BY_PEOPLE);
-    let other = BY_PEOPLE.map(|row| row.map(|score| score + 2.0));
-    people.push_str(scores("ben", &other).split_once('\n').unwrap().1);
+    // Each alone would give other correlations; the mean of both is what one gave above.
+    let lean =
+        |sign: f64| BY_PEOPLE.map(|row| std::array::from_fn(|model| row[model] + sign * [2.0, 0.0, 5.0, 1.0][model]));
+    let mut people = scores("ann", &lean(1.0));
+    people.push_str(scores("ben", &lean(-1.0)).split_once('\n').unwrap().1);
     people.push_str("0,m9,ann,4\n9,m0,ann,4\n1,m0,ann,\n");
     let json = result(&files(&people, &scores("judge", &BY_JUDGE)), &[]);
     close(&json["sample_level"]["pearson"]["value"], 0.942_285);
