@@ -95,7 +95,11 @@ pub(super) fn choices(texts: OptionTexts, answer: &str) -> Result<Choices, DataP
     let texts: Vec<String> = match texts {
         OptionTexts::List(texts) => texts.iter().map(|text| without_letter(text).to_owned()).collect(),
         OptionTexts::ByLetter(mut texts) => {
-            Letter::ALL.iter().filter_map(|letter| texts.remove(letter.as_str())).collect()
+            let known = Letter::ALL.iter().filter_map(|letter| texts.remove(letter.as_str())).collect();
+            if !texts.is_empty() {
+                return Err(four());
+            }
+            known
         }
         OptionTexts::Text(text) => split_by_letters(&text),
     };
@@ -162,5 +166,6 @@ mod tests {
         check(r#"["甲", "乙", "丙", "丁"]"#, "E", None);
         check(r#"["甲", "乙", "丙", "丁"]"#, "A和B", None);
         check(r#""A. 甲 C. 丙""#, "A", None);
+        check(r#"{"A": "甲", "B": "乙", "C": "丙", "D": "丁", "E": "戊"}"#, "A", None);
     }
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::Location;
-use super::fit::width;
-use super::output::print;
+use super::fit::{printable, width};
+use super::output::{lines_of_csv, print};
 use crate::battle::ModelId;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::llm::discover::{Places, with_discovered};
@@ -225,7 +225,7 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
         }
         ChatError::Status { status: 300..=399, .. } => "the address has moved: set base_url to the new one".into(),
         ChatError::Status { .. } | ChatError::Reported => "the server failed: see its own log, then try again".into(),
-        ChatError::Connection(_) => {
+        ChatError::Unreached(_) | ChatError::Connection(_) => {
             format!("check base_url ({}) and that the server runs", without_password(address))
         }
         ChatError::Malformed(_) | ChatError::Empty => {
@@ -293,17 +293,14 @@ pub fn render<R: Row>(rows: &[R], format: Format) -> anyhow::Result<String> {
     match format {
         Format::Table => Ok(table(R::HEADS, rows.iter().map(Row::cells).collect())),
         Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(Vec::new());
-            rows.iter().try_for_each(|row| writer.serialize(row))?;
-            Ok(String::from_utf8(writer.into_inner()?)?)
-        }
+        Format::Csv => lines_of_csv(rows),
     }
 }
 
-/// Columns for reading.
+/// Columns for reading; a name that would steer the terminal does not.
 pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     let heads: Vec<String> = heads.iter().map(|head| head.to_uppercase()).collect();
+    let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
     let lines: Vec<Vec<String>> = [heads].into_iter().chain(rows).collect();
     let columns = lines.first().map_or(0, Vec::len);
     let widths: Vec<usize> =

@@ -5,8 +5,10 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use serde::Serialize;
 
 use super::BadInput;
+use crate::services::export::defused;
 
 /// Prints the result of a command. Whoever reads it through a pipe and goes away early, as `head` does, has all they want.
 ///
@@ -21,6 +23,22 @@ fn print_to(mut out: impl Write, text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => done.context("cannot write to the standard output"),
     }
+}
+
+/// Rows as CSV with a header line. A text that a spreadsheet would work out gets an apostrophe.
+///
+/// # Errors
+/// Rows that have no columns.
+pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
+    let mut plain = csv::Writer::from_writer(Vec::new());
+    rows.iter().try_for_each(|row| plain.serialize(row))?;
+    let plain = plain.into_inner()?;
+    let mut lines = csv::Writer::from_writer(Vec::new());
+    for row in csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice()).records() {
+        let cell = |cell: &str| if cell.parse::<f64>().is_ok() { cell.to_owned() } else { defused(cell).into_owned() };
+        lines.write_record(row?.iter().map(cell))?;
+    }
+    Ok(String::from_utf8(lines.into_inner()?)?)
 }
 
 /// Writes a file that bears its name only once it is whole.

@@ -112,7 +112,10 @@ fn system_and_rest<'m>(own: &'m str, messages: &'m [Message]) -> (Option<&'m str
 /// provider text that could hold one, and it never reaches a visitor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// No connection, or it broke.
+    /// No connection, so that nothing was asked.
+    #[error("connection to the provider failed: {0}")]
+    Unreached(String),
+    /// The connection broke.
     #[error("connection to the provider failed: {0}")]
     Connection(String),
     /// The provider answered with an error status.
@@ -150,7 +153,7 @@ impl ChatError {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            ChatError::Connection(_) => "connection",
+            ChatError::Unreached(_) | ChatError::Connection(_) => "connection",
             ChatError::Status { status: 429, .. } => "status_429",
             ChatError::Status { status: 500.., .. } => "status_5xx",
             ChatError::Status { .. } => "status_4xx",
@@ -164,11 +167,18 @@ impl ChatError {
         }
     }
 
+    /// Whether the provider may ask money for a request that ended like this before anything was heard: it has the prompt, and
+    /// has not said that it does not answer.
+    #[must_use]
+    pub fn may_be_billed(&self) -> bool {
+        !matches!(self, ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen)
+    }
+
     /// Whether asking again may help: no connection, too many requests, or a failure of the server.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            ChatError::Connection(_) => true,
+            ChatError::Unreached(_) | ChatError::Connection(_) => true,
             ChatError::Status { status, .. } => *status == 429 || (500..600).contains(status),
             _ => false,
         }

@@ -201,7 +201,7 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(current) = cause {
         if let Some(io) = current.downcast_ref::<io::Error>() {
-            return ChatError::Connection(describe_io(io, error.is_connect()).to_owned());
+            return broken(error, describe_io(io, error.is_connect()));
         }
         cause = current.source();
     }
@@ -211,7 +211,14 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
         () if error.is_builder() => "the request cannot be built",
         () => "it broke off",
     };
-    ChatError::Connection(words.to_owned())
+    broken(error, words)
+}
+
+fn broken(error: &reqwest::Error, words: &str) -> ChatError {
+    match error.is_connect() || error.is_builder() {
+        true => ChatError::Unreached(words.to_owned()),
+        false => ChatError::Connection(words.to_owned()),
+    }
 }
 
 fn describe_io(error: &io::Error, connecting: bool) -> &'static str {

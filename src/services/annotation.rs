@@ -1,6 +1,8 @@
 //! Labelling what prompts are about: a classifier says it of all of them, reviewers say it of those that they look at.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -52,6 +54,9 @@ pub enum AnnotationError {
         /// What the system says.
         reason: std::io::Error,
     },
+    /// The file that a queue is to be written to.
+    #[error("{} is there already, and may hold a reviewer's work: choose another file with --out", .0.display())]
+    Exists(PathBuf),
     /// A reviewer without a name.
     #[error("the reviewer has no name: give one with --reviewer")]
     NoName,
@@ -67,7 +72,7 @@ impl AnnotationError {
     /// Whether the user gave something that cannot be used.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        matches!(self, Self::Seeds { .. } | Self::Review { .. } | Self::File { .. } | Self::NoName)
+        matches!(self, Self::Seeds { .. } | Self::Review { .. } | Self::File { .. } | Self::Exists(_) | Self::NoName)
     }
 }
 
@@ -77,7 +82,7 @@ impl AnnotationError {
 /// [`AnnotationError::File`], [`AnnotationError::Seeds`].
 pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, AnnotationError> {
     let of_file = |problem| AnnotationError::Seeds { file: file.to_owned(), problem };
-    let open = std::fs::File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
     let seeds = seeds::read(open, scheme).map_err(of_file)?;
     seeds::check_balance(&seeds, scheme, folds).map_err(of_file)?;
     Ok(seeds)
@@ -170,7 +175,8 @@ fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q QueryRow) ->
     Some(NewLabel { query_id: &query.id, label: scheme.label(found.label)?, confidence: Some(found.confidence) })
 }
 
-/// Writes what a reviewer is to look at, and returns how many prompts that is.
+/// Writes what a reviewer is to look at to a new file, and returns how many prompts that is. A file that is there already may
+/// hold a reviewer's work, and stays.
 ///
 /// # Errors
 /// [`AnnotationError`].
@@ -185,8 +191,20 @@ pub async fn write_queue(
     let cannot = |reason| AnnotationError::File { file: file.to_owned(), reason };
     let mut bytes = Vec::new();
     queue::write(&mut bytes, scheme, &queue, defused).map_err(|error| cannot(error.into()))?;
-    std::fs::write(file, bytes).map_err(cannot)?;
+    write_new(file, &bytes).map_err(|reason| match reason.kind() {
+        ErrorKind::AlreadyExists => AnnotationError::Exists(file.to_owned()),
+        _ => cannot(reason),
+    })?;
     Ok(queue.len())
+}
+
+/// Writes a file that must not be there yet; what could not be written whole is taken away again.
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes).inspect_err(|_| {
+        // The first failure is the one that is told.
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 /// What came of a review.
@@ -211,7 +229,7 @@ pub async fn import_review(
 ) -> Result<Reviewed, AnnotationError> {
     let of_file = |problem| AnnotationError::Review { file: file.to_owned(), problem };
     let name = named(reviewer)?;
-    let open = std::fs::File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
     let decisions = queue::read(open, scheme).map_err(of_file)?;
     for Decision { line, query_id, .. } in &decisions {
         if !store.has_query(query_id).await? {

@@ -66,29 +66,38 @@ fn decide(vote: &[VoteLabel]) -> Option<&str> {
     Some(final_label(&said)?.label)
 }
 
-/// By how much final labels change the counts of what votes are about. It is reckoned anew when a label has changed.
+/// By how much final labels change the counts of what votes are about. It is reckoned anew when a label has changed, and goes on
+/// with new votes, whose prompts may have had their labels before.
 #[derive(Debug, Clone, Default)]
 pub struct FacetChanges {
     /// When a label had last changed; `None` before the first look.
     known: Option<Timestamp>,
+    /// The number of the last vote that was looked at.
+    last: i64,
     changes: [BTreeMap<String, i64>; 2],
 }
 
 impl FacetChanges {
-    /// Looks whether labels have changed, and reckons anew if so. Returns whether they have.
+    /// Looks at the votes up to one: at all of them where labels have changed, else at the new ones. Returns whether there was
+    /// anything to look at.
     ///
     /// # Errors
     /// [`StoreError`]; the next call looks again.
-    pub async fn refresh(&mut self, store: &Store) -> Result<bool, StoreError> {
+    pub async fn refresh(&mut self, store: &Store, upto: i64) -> Result<bool, StoreError> {
         let changed_at = store.labels_changed_at().await?;
-        if Some(changed_at) == self.known {
+        let same = Some(changed_at) == self.known;
+        if same && upto <= self.last {
             return Ok(false);
         }
+        let mut anew = if same { self.changes.clone() } else { Default::default() };
         // Without any label the log need not be read.
         if changed_at != Timestamp(0) {
-            self.changes = [changes(store, Scheme::Superclue).await?, changes(store, Scheme::Urs).await?];
+            let after = if same { self.last } else { 0 };
+            for (changes, scheme) in anew.iter_mut().zip([Scheme::Superclue, Scheme::Urs]) {
+                add_changes(store, scheme, (after, upto), changes).await?;
+            }
         }
-        self.known = Some(changed_at);
+        *self = Self { known: Some(changed_at), last: upto, changes: anew };
         Ok(true)
     }
 
@@ -107,10 +116,13 @@ impl FacetChanges {
     }
 }
 
-async fn changes(store: &Store, scheme: Scheme) -> Result<BTreeMap<String, i64>, StoreError> {
-    let last = store.last_vote_seq().await?;
-    let mut changes: BTreeMap<String, i64> = BTreeMap::new();
-    let mut after = 0;
+/// Adds what the final labels of votes after one and up to another change.
+async fn add_changes(
+    store: &Store,
+    scheme: Scheme,
+    (mut after, last): (i64, i64),
+    changes: &mut BTreeMap<String, i64>,
+) -> Result<(), StoreError> {
     while after < last {
         let upto = after.saturating_add(PAGE).min(last);
         let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..VoteRange::ALL }).await?;
@@ -123,5 +135,5 @@ async fn changes(store: &Store, scheme: Scheme) -> Result<BTreeMap<String, i64>,
         }
         after = upto;
     }
-    Ok(changes)
+    Ok(())
 }

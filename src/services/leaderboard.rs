@@ -254,7 +254,7 @@ impl Refitter {
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
         let standings = Arc::clone(&self.standings);
         let new = self.tally.catch_up(&self.store, |one, other, votes| standings.count_pair(one, other, votes)).await?;
-        let relabelled = self.relabelled.refresh(&self.store).await?;
+        let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
         if new > 0 || relabelled || self.standings.facets().languages.is_empty() {
             self.standings.put_facets(self.relabelled.apply(&self.tally.facets));
         }

@@ -130,7 +130,7 @@ impl<'a> Turn<'a> {
         run.reasoning.clear();
         run.stream = model.map(|model| model.reply(&messages));
         if run.stream.is_none() {
-            let gone = ChatError::Connection("the model is no longer configured".into());
+            let gone = ChatError::Unreached("the model is no longer configured".into());
             Box::pin(self.fail(side, gone)).await;
         }
     }

@@ -157,6 +157,20 @@ pub fn spearman_by_t(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     Ok(Correlation { p: t_test(found.n, found.r), p_method: PMethod::T, ..found })
 }
 
+/// Spearman's ρ of values less the mean of their group, with p by the t distribution with n − groups − 1 degrees of freedom:
+/// each group's mean has taken one.
+///
+/// # Errors
+/// [`Undefined`] as for [`pearson`], and [`Undefined::TooFew`] under two values more than groups.
+pub fn spearman_within(x: &[f64], y: &[f64], groups: usize) -> Result<Correlation, Undefined> {
+    let found = spearman(x, y)?;
+    let needed = groups + 2;
+    // As many degrees of freedom as so many values of one group have.
+    let values = (found.n + 1).checked_sub(groups).filter(|_| found.n >= needed);
+    let values = values.ok_or(Undefined::TooFew { found: found.n, needed })?;
+    Ok(Correlation { p: t_test(values, found.r), p_method: PMethod::T, ..found })
+}
+
 /// Kendall's τ-b = (C − D) / √((N − X)(N − Y)) for C concordant and D discordant of N pairs, X and Y of them tied in the
 /// one and the other series. p is exact without ties, up to 33 values or where at most one pair is out of order.
 ///

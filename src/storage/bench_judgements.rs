@@ -1,12 +1,14 @@
 //! What judges said of answers: insert-only, with the judge's own words. Of failures there may be several for one request;
 //! of readable verdicts there is one.
 
+use serde_json::Value;
 use sqlx::FromRow;
 
 use super::bench_answers::BenchSet;
 use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
-use crate::benchmark::judgement::{Game, Judgement, Tokens};
+use crate::benchmark::judgement::{Game, Judgement, Status, Tokens};
 use crate::clock::Timestamp;
+use crate::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 
 const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \
@@ -89,7 +91,7 @@ pub enum Words {
 }
 
 macro_rules! insert_judgement {
-    ($row:expr) => {{
+    ($row:expr, $verdict:expr) => {{
         let said = &$row.judgement;
         sqlx::query(INSERT)
             .bind(&$row.id)
@@ -108,7 +110,7 @@ macro_rules! insert_judgement {
             .bind(json(&said.params))
             .bind(&said.raw_text)
             .bind(json(&$row.earlier))
-            .bind(json(&said.parsed))
+            .bind($verdict)
             .bind(said.status.as_str())
             .bind(i64::from(said.attempts))
             .bind(signed(said.latency_ms.unwrap_or_default()))
@@ -121,8 +123,8 @@ macro_rules! insert_judgement {
 macro_rules! insert_all {
     ($pool:expr, $rows:expr) => {{
         let (mut tx, mut new) = ($pool.begin().await?, 0);
-        for row in $rows {
-            new += insert_judgement!(row).execute(&mut *tx).await?.rows_affected();
+        for (row, verdict) in $rows.iter().zip(&verdict_texts($rows)?) {
+            new += insert_judgement!(row, verdict).execute(&mut *tx).await?.rows_affected();
         }
         tx.commit().await?;
         Ok(new)
@@ -134,6 +136,30 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain numbers and texts")
 }
 
+fn verdict_texts(rows: &[BenchJudgementRow]) -> Result<Vec<String>, StoreError> {
+    rows.iter().map(verdict_text).collect()
+}
+
+/// A verdict as it is kept. JSON has no infinite number, and what stands in its place could not be read back.
+fn verdict_text(row: &BenchJudgementRow) -> Result<String, StoreError> {
+    let parsed = &row.judgement.parsed;
+    let lost = match parsed {
+        Some(Verdict::Rating(Rating { score, dimensions })) => {
+            std::iter::once(score).chain(dimensions.values()).find(|score| !score.is_finite())
+        }
+        _ => None,
+    };
+    match lost {
+        None => Ok(json(parsed)),
+        Some(score) => Err(StoreError::Inconsistent {
+            table: "bench_judgements",
+            column: "parsed",
+            row: row.id.clone(),
+            value: score.to_string(),
+        }),
+    }
+}
+
 impl Store {
     /// Keeps judgements, unless the same verdict is there already; all of them in one commit.
     ///
@@ -141,10 +167,11 @@ impl Store {
     /// [`StoreError`].
     pub async fn insert_judgements(&self, rows: &[BenchJudgementRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_judgements");
+        let verdicts = verdict_texts(rows)?;
         on_writer!(self, |pool| {
             let mut tx = pool.begin().await?;
-            for row in rows {
-                insert_judgement!(row).execute(&mut *tx).await?;
+            for (row, verdict) in rows.iter().zip(&verdicts) {
+                insert_judgement!(row, verdict).execute(&mut *tx).await?;
             }
             tx.commit().await
         })
@@ -302,17 +329,32 @@ impl RawJudgement {
     }
 }
 
+/// Whether a verdict was kept with a score beyond all numbers, of which only a null is left: that is no score, and the rest
+/// of its suite counts without it.
+fn lost_its_number(verdict: &str) -> bool {
+    let null = |value: &Value| value.is_null();
+    serde_json::from_str::<Value>(verdict).is_ok_and(|verdict| {
+        let dimensions = verdict.get("rating").and_then(Value::as_object);
+        verdict.get("score").is_some_and(null) || dimensions.is_some_and(|scores| scores.values().any(null))
+    })
+}
+
 impl TryFrom<RawJudgement> for BenchJudgementRow {
     type Error = StoreError;
 
     fn try_from(raw: RawJudgement) -> Result<Self, StoreError> {
         let game = u8::try_from(raw.game).ok().and_then(|game| Game::try_from(game).ok());
+        let parsed = match raw.read(&raw.parsed, "parsed") {
+            Err(_) if lost_its_number(&raw.parsed) => None,
+            read => Some(read?),
+        };
+        let status = raw.status.parse().map_err(|_| raw.broken("status", &raw.status));
         let judgement = Judgement {
             turn: raw.small(raw.turn, "turn")?,
             params: raw.read(&raw.params, "params")?,
             game: game.ok_or_else(|| raw.broken("game", raw.game))?,
-            parsed: raw.read(&raw.parsed, "parsed")?,
-            status: raw.status.parse().map_err(|_| raw.broken("status", &raw.status))?,
+            status: parsed.as_ref().map_or(Ok(Status::OutOfRange), |_| status)?,
+            parsed: parsed.flatten(),
             attempts: raw.small(raw.attempts, "attempts")?,
             latency_ms: Some(unsigned(raw.latency_ms, "bench_judgements", "latency_ms", &raw.id)?),
             tokens: raw.tokens()?,
@@ -334,5 +376,19 @@ impl TryFrom<RawJudgement> for BenchJudgementRow {
             source: raw.source,
             judgement,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verdict_whose_number_is_lost_is_told_from_the_others() {
+        assert!(lost_its_number(r#"{"score":null,"rating":{}}"#));
+        assert!(lost_its_number(r#"{"score":7.0,"rating":{"清晰度":null}}"#));
+        for other in ["null", "{", r#"{"choice":null,"correct":false}"#, r#"{"score":7.0,"rating":{"score":1.0}}"#] {
+            assert!(!lost_its_number(other), "{other}");
+        }
     }
 }

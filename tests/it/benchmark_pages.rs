@@ -183,6 +183,10 @@ async fn a_suite_shows_its_scores_by_judge_with_their_coverage() {
         ("/benchmarks/mtbench101?judge=nobody", 404, "no judgements by \"nobody\""),
         ("/benchmarks/mtbench101?sample=0", 400, "a whole number from 1"),
         ("/benchmarks/mtbench101?data=ffff", 404, "has no data here"),
+        ("/benchmarks/mtbench101?sample=2", 404, "was not judged like this"),
+        ("/api/v1/benchmarks/mtbench101?sample=99", 404, "was not judged like this"),
+        ("/benchmarks/mtbench101/items?variant=prompt%20anything", 404, "was not judged like this"),
+        ("/benchmarks/mtbench101/items/1?variant=self_context", 404, "was not judged like this"),
         ("/benchmarks/mtbench101?variant=none", 404, "no ablation \"none\""),
     ] {
         let (refused, text) = text(&server, path).await;

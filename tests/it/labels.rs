@@ -180,6 +180,11 @@ async fn the_queue_begins_with_what_is_least_sure_and_hides_other_reviewers() {
     let suggested = |row: &str| row.contains("calculation") && !row.contains("safety");
     assert!(text.lines().any(|row| row.starts_with(&ids[0]) && suggested(row)), "as the classifier says: {text}");
     assert!(write_queue(store, Scheme::Superclue, " ", 9, &file).await.is_err(), "a reviewer has a name");
+    fill(&file, &[(&ids[0], "safety")]);
+    let filled = std::fs::read_to_string(&file).unwrap();
+    let refused = write_queue(store, Scheme::Superclue, "ben", 9, &file).await.unwrap_err();
+    assert!(refused.is_input() && refused.to_string().contains("is there already"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), filled, "a reviewer's work stays");
     arena.end().await;
 }
 
@@ -283,7 +288,31 @@ async fn slices_exports_and_the_page_follow_a_review() {
     let facets = arena.app.standings.facets();
     let expected = ["code_generation", "knowledge_and_encyclopedia", "role_playing", "safety", "small_talk"];
     assert_eq!(facets.categories, expected.map(|label| (label.to_owned(), 1)).into());
+    a_label_from_before_its_vote_counts(&arena).await;
     arena.end().await;
+}
+
+/// The label is looked at with another battle's vote, and again when its own comes.
+async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
+    let store = &arena.app.store;
+    let mut changes = arena.app.standings.changes();
+    let mut early = arena.visitor().await;
+    early.ask("How much is 3 + 4?").await;
+    early.until_ready().await;
+    let queries = store.queries_after("", 10).await.unwrap();
+    let query_id = &queries.iter().find(|query| query.prompt == "How much is 3 + 4?").unwrap().id;
+    let by = Annotator { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
+    let seed = NewLabel { query_id, label: "calculation", confidence: None };
+    store.put_labels(by, &[seed], Timestamp(6_000)).await.unwrap();
+    let mut other = arena.visitor().await;
+    other.ask("Who else is there?").await;
+    other.until_ready().await;
+    other.vote("a").await;
+    changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
+    assert_eq!(arena.app.standings.facets().categories.get("calculation"), None);
+    early.vote("b").await;
+    changes.wait_for(|standing| standing.last_vote_seq == 8).await.unwrap();
+    assert_eq!(arena.app.standings.facets().categories.get("calculation"), Some(&1));
 }
 
 // ----------------------------------------------------------------------------------------------- command line

@@ -99,7 +99,7 @@ fn malformed(error: Option<&ChatError>) -> bool {
 }
 
 fn connection(error: Option<&ChatError>) -> bool {
-    matches!(error, Some(ChatError::Connection(_)))
+    matches!(error, Some(ChatError::Unreached(_) | ChatError::Connection(_)))
 }
 
 fn deltas<const N: usize>(deltas: [serde_json::Value; N]) -> Script {
@@ -199,7 +199,7 @@ async fn a_server_that_is_not_there_is_a_connection_error() {
     drop(upstream);
     tokio::task::yield_now().await;
     let told = listen(model_of(&settings).reply(&conversation())).await;
-    assert_eq!(told.error, Some(ChatError::Connection("refused: nothing listens there".into())));
+    assert_eq!(told.error, Some(ChatError::Unreached("refused: nothing listens there".into())));
 }
 
 #[tokio::test]

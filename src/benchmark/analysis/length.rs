@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::judging::verdict::Preference;
 use crate::rating::real;
-use crate::stats::correlation::{Correlation, spearman};
+use crate::stats::correlation::{Correlation, spearman_within};
 use crate::stats::distribution::mean;
 use crate::stats::{Share, Undefined};
 
@@ -46,7 +46,8 @@ pub struct ScoredLength<'i> {
 }
 
 /// Spearman's ρ between the score of an answer and its length, each less its mean over the answers to the same question,
-/// so that questions that ask for long answers, or are easy, do not count.
+/// so that questions that ask for long answers, or are easy, do not count. A question's mean takes a degree of freedom: of two
+/// answers the second says nothing that the first does not.
 ///
 /// # Errors
 /// [`Undefined`] where there are too few answers, or all are alike.
@@ -55,12 +56,13 @@ pub fn within_items(answers: &[ScoredLength<'_>]) -> Result<Correlation, Undefin
     for answer in answers {
         by_item.entry(answer.item).or_default().push(answer);
     }
-    let (mut lengths, mut scores) = (Vec::new(), Vec::new());
+    let (mut lengths, mut scores, mut items) = (Vec::new(), Vec::new(), 0);
     for answers in by_item.values().filter(|answers| answers.len() > 1) {
         lengths.extend(less_mean(answers.iter().map(|answer| real(answer.length)))?);
         scores.extend(less_mean(answers.iter().map(|answer| answer.score))?);
+        items += 1;
     }
-    spearman(&lengths, &scores)
+    spearman_within(&lengths, &scores, items)
 }
 
 fn less_mean(values: impl Iterator<Item = f64>) -> Result<Vec<f64>, Undefined> {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::names;
 use crate::benchmark::JudgeMode;
 use crate::benchmark::choices::{OptionTexts, choices};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
@@ -51,6 +52,7 @@ impl ItemRules<'_> {
         if !self.categories.is_empty() && !self.categories.contains(&category) {
             return Err(DataProblem::unknown("category", &category, self.categories.iter().map(String::as_str)));
         }
+        names::check_category(&category).map_err(DataProblem::Record)?;
         let references = match line.reference {
             None => Vec::new(),
             Some(References::One(text)) => vec![text],

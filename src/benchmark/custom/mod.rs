@@ -20,6 +20,7 @@
 //! `question` for a single turn. `scoring` says what the modes have in common.
 
 mod items;
+mod names;
 mod scoring;
 
 use serde::Deserialize;
@@ -125,7 +126,8 @@ impl CustomSuite {
     /// Reads a suite file.
     ///
     /// # Errors
-    /// [`SuiteError`] where it is no such file, has the name of a built-in suite, or its prompt lacks a field.
+    /// [`SuiteError`] where it is no such file, has the name of a built-in suite or one that cannot be a file's, a category
+    /// that would be taken for another part, or its prompt lacks a field.
     pub fn new(toml: &str, options: &SuiteOptions) -> Result<Self, SuiteError> {
         let declaration: Declaration = toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
         if NAMES.contains(&declaration.name.as_str()) {
@@ -134,6 +136,8 @@ impl CustomSuite {
                 declaration.name
             )));
         }
+        names::check(&declaration.name).map_err(SuiteError::File)?;
+        declaration.categories.iter().try_for_each(|name| names::check_category(name)).map_err(SuiteError::File)?;
         options.check(&declaration.name, &[], &[])?;
         let own = options.prompt.as_deref().map_or_else(|| declaration.prompt.clone(), PromptFile::parse);
         let judge = judge(&declaration, &own.or(&PromptFile::parse(PROMPT)))?;

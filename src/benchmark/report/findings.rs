@@ -36,7 +36,8 @@ pub struct Findings {
     position: Vec<(String, PositionBias)>,
     longer: Vec<(String, Share)>,
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
-    preferences: Vec<SelfPreference>,
+    /// Each with the judge's name as it is shown, by baseline.
+    preferences: Vec<(String, SelfPreference)>,
     pairs: Vec<(String, String, JudgePair)>,
     grid: Grid,
 }
@@ -67,8 +68,14 @@ impl Findings {
     /// Compares the judges by the scores that they give; a jury is none of them.
     #[must_use]
     pub fn with_scores(mut self, entries: &[Entry], judges: &BTreeSet<String>) -> Self {
-        let scores = by_judge(entries, judges);
-        self.preferences = self_preferences(&scores);
+        let of_baseline = |baseline: &str| {
+            let entries = entries.iter().filter(|entry| entry.baseline == baseline);
+            let found = self_preferences(&by_judge(entries, judges, |entry| entry.model.clone()));
+            found.into_iter().map(|one| (beside(&one.judge, baseline), one)).collect::<Vec<_>>()
+        };
+        let baselines: BTreeSet<&str> = entries.iter().map(|entry| entry.baseline.as_str()).collect();
+        self.preferences = baselines.into_iter().flat_map(of_baseline).collect();
+        let scores = by_judge(entries, judges, |entry| beside(&entry.model, &entry.baseline));
         let judges: Vec<&String> = scores.keys().take(JUDGES).collect();
         for (at, first) in judges.iter().enumerate() {
             for second in &judges[at + 1..] {
@@ -144,9 +151,9 @@ impl Findings {
     }
 
     fn self_preference(&self, words: &FindingWords) -> Analysis {
-        let row = |one: &SelfPreference| {
+        let row = |(judge, one): &(String, SelfPreference)| {
             vec![
-                Datum::Text(one.judge.clone()),
+                Datum::Text(judge.clone()),
                 Datum::Number(Some(one.of_itself)),
                 Datum::Number(Some(one.of_others)),
                 Datum::Number(Some(one.preference)),
@@ -231,18 +238,26 @@ fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
     }
 }
 
-/// The whole's score by judge and model; a model that was compared with several baselines stands under each.
-fn by_judge(entries: &[Entry], judges: &BTreeSet<String>) -> ScoresByJudge {
+/// The whole's score by judge and model, by the name that a model is to have.
+fn by_judge<'e>(
+    entries: impl IntoIterator<Item = &'e Entry>,
+    judges: &BTreeSet<String>,
+    name: impl Fn(&Entry) -> String,
+) -> ScoresByJudge {
     let mut scores = ScoresByJudge::new();
-    for entry in entries.iter().filter(|entry| !entry.judge.is_empty() && judges.contains(&entry.judge)) {
+    for entry in entries.into_iter().filter(|entry| !entry.judge.is_empty() && judges.contains(&entry.judge)) {
         let Some(value) = entry.scores.of(&Part::overall()).and_then(|score| score.value) else { continue };
-        let model = match entry.baseline.as_str() {
-            "" => entry.model.clone(),
-            baseline => format!("{} : {baseline}", entry.model),
-        };
-        scores.entry(entry.judge.clone()).or_default().insert(model, value);
+        scores.entry(entry.judge.clone()).or_default().insert(name(entry), value);
     }
     scores
+}
+
+/// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
+fn beside(name: &str, baseline: &str) -> String {
+    match baseline {
+        "" => name.to_owned(),
+        baseline => format!("{name} : {baseline}"),
+    }
 }
 
 fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> {

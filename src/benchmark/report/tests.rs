@@ -171,7 +171,7 @@ fn a_name_stays_on_its_line_and_in_its_cell() {
         !html.contains("<script") && html.contains("&#60;script&#62;") || html.contains("&lt;script&gt;"),
         "{html}"
     );
-    let csv = csv::write(&report).unwrap();
+    let csv = csv::write(&report, |text| text.into()).unwrap();
     assert_eq!(::csv::Reader::from_reader(csv.as_bytes()).records().count(), 1, "{csv}");
 }
 
@@ -188,4 +188,24 @@ fn charts_show_the_categories_of_the_tables() {
         report.charts[0].svg
     );
     assert!(!report.charts[1].svg.contains("API"));
+}
+
+#[test]
+fn a_judge_prefers_itself_among_those_who_were_compared_with_the_same() {
+    let compared = |model: &str, judge: &str, baseline: &str, value: f64| Entry {
+        baseline: baseline.to_owned(),
+        ..entry(model, judge, vec![score(Part::overall(), Some(value), 1, 1)])
+    };
+    let of = |judge: &str, own: f64, other: f64| {
+        ["x", "y"].map(|baseline| [compared("j", judge, baseline, own), compared("m", judge, baseline, other)]).concat()
+    };
+    let entries = [of("j", 70.0, 40.0), of("k", 50.0, 50.0)].concat();
+    let judges = ["j", "k"].map(str::to_owned).into();
+    let analyses = Findings::default().with_scores(&entries, &judges).analyses(Language::English);
+    let table = analyses.iter().find(|analysis| analysis.key == "self-preference").unwrap();
+    let row = |name: &str| {
+        let numbers = [20.0, -10.0, 30.0].map(|number| Datum::Number(Some(number)));
+        std::iter::once(Datum::Text(name.to_owned())).chain(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(table.rows, [row("j : x"), row("j : y")]);
 }

@@ -19,11 +19,25 @@ use crate::services::benchmark::spending::{Budget, Purse};
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct BudgetFlags {
     /// Money to spend at the most, in the currency of the models' prices
-    #[arg(long, value_name = "MONEY")]
+    #[arg(long, value_name = "MONEY", value_parser = parse_money)]
     budget: Option<f64>,
     /// Requests to send at the most
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
+}
+
+/// An amount that can be kept: with one that is no number nothing would ever pass the budget.
+fn parse_money(text: &str) -> Result<f64, String> {
+    let money = text.parse().ok().filter(|money: &f64| money.is_finite() && *money >= 0.0);
+    money.ok_or_else(|| "give an amount from 0, for example 2.5".to_owned())
+}
+
+/// Refuses who is named more than once, and would be asked and paid for each time.
+pub(in crate::cli) fn named_once(role: &str, names: &[String]) -> Result<(), BadInput> {
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, name)) => Err(BadInput(format!("{role} {name} is named twice: name each one once"))),
+        None => Ok(()),
+    }
 }
 
 impl BudgetFlags {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::askers::Askers;
+use super::askers::{Askers, named_once};
 use super::rows::{OutcomeRow, PlanRow};
 use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
@@ -72,6 +72,7 @@ pub(super) enum Phases {
 
 /// `langya bench answer`.
 pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    named_once("model", &options.models)?;
     let ready = Ready::make(&options.location, &options.suite, None, env).await?;
     let models = ready.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
     let bench = ready.bench();
@@ -202,7 +203,7 @@ impl Ready {
         })
     }
 
-    /// Refuses roles that the suite does not have, and judges that are named twice.
+    /// Refuses roles that the suite does not have, and who is named twice in one.
     fn check_roles(&self, options: &JudgeOptions) -> Result<(), BadInput> {
         let (name, mode) = (self.loaded.suite.name(), self.loaded.suite.mode());
         if options.baseline.is_some() && mode != JudgeMode::PairwiseBaseline {
@@ -211,10 +212,8 @@ impl Ready {
         if !options.judge.is_empty() && mode == JudgeMode::MultipleChoice {
             return Err(BadInput(format!("suite {name} is read without a judge: leave --judge out")));
         }
-        match options.judge.iter().enumerate().find(|(at, judge)| options.judge[..*at].contains(judge)) {
-            Some((_, judge)) => Err(BadInput(format!("judge {judge} is named twice: name each one once"))),
-            None => Ok(()),
-        }
+        named_once("judge", &options.judge)?;
+        named_once("model", &options.models)
     }
 
     async fn contestants(

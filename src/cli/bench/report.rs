@@ -1,6 +1,7 @@
 //! `langya bench report`: the scores of a suite, printed, or as the report that the page shows.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,12 +14,13 @@ use crate::benchmark::score::{PartKind, Score};
 use crate::chance::Chance;
 use crate::chart::Language;
 use crate::cli::models::table;
-use crate::cli::output::print;
+use crate::cli::output::{lines_of_csv, print, write_whole};
 use crate::cli::{BadInput, Location};
 use crate::config::Environment;
 use crate::services::benchmark::boards::{Way, measure, published};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::{Filter, ModelScores, ScoreRow, scores};
+use crate::services::export::defused;
 use crate::storage::{IfMissing, Store};
 
 /// Flags of `langya bench report`.
@@ -92,7 +94,7 @@ impl Form {
 
     fn write(self, report: &Report, language: Language) -> anyhow::Result<String> {
         Ok(match self {
-            Self::Csv => csv::write(report)?,
+            Self::Csv => csv::write(report, defused)?,
             Self::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
             Self::Html => html::file(report, language)?,
             Self::Markdown | Self::Table => markdown::write(report, language),
@@ -120,7 +122,7 @@ pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Re
             let report = report(&options, &store).await?;
             for (path, form) in files {
                 let text = form.write(&report, language)?;
-                std::fs::write(&path, text).map_err(|reason| refused(&path, &reason))?;
+                write_whole(&path, |out| out.write_all(text.as_bytes()))?;
             }
         }
         (None, Some(form @ (Form::Markdown | Form::Html))) => {
@@ -176,11 +178,7 @@ async fn print_scores(options: ReportOptions, store: &Store, form: Form) -> anyh
     let rows = || scores.iter().flat_map(|scores| ScoreRow::all(bench, scores)).collect::<Vec<_>>();
     print(&match form {
         Form::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
-        Form::Csv => {
-            let mut writer = ::csv::Writer::from_writer(Vec::new());
-            rows().iter().try_for_each(|row| writer.serialize(row))?;
-            String::from_utf8(writer.into_inner()?)?
-        }
+        Form::Csv => lines_of_csv(&rows())?,
         _ => text(&scores),
     })
 }

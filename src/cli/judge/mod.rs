@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::bench::askers::Askers;
+use super::bench::askers::{Askers, named_once};
 use super::bench::rows::{OutcomeRow, PlanRow};
 use super::bench::run::{LimitFlags, Run, print_plans};
 use super::bench::{open_beside, read_text};
@@ -124,10 +124,8 @@ fn tell(skipped: Skipped) {
 
 impl RunOptions {
     fn judges(&self) -> Result<Vec<ModelId>, BadInput> {
-        match self.judge.iter().enumerate().find(|(at, judge)| self.judge[..*at].contains(judge)) {
-            Some((_, judge)) => Err(BadInput(format!("judge {judge} is named twice: name each one once"))),
-            None => Ok(self.judge.iter().map(ModelId::new).collect()),
-        }
+        named_once("judge", &self.judge)?;
+        Ok(self.judge.iter().map(ModelId::new).collect())
     }
 
     fn scope(&self) -> Scope {

@@ -26,10 +26,11 @@ static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)综合得分|(?:final|overall)[ _]*score").expect("the pattern is valid"));
 
-/// An overall score outside of braces.
+/// An overall score outside of braces, its name explained in brackets or not.
 static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i:综合得分|(?:final|overall)[ _]*score)[^0-9\-]{0,6}(-?[0-9]+(?:\.[0-9]+)?)")
-        .expect("the pattern is valid")
+    let name = "(?i:综合得分|(?:final|overall)[ _]*score)";
+    let explained = r"[^0-9\-()（）]{0,6}[(（][^()（）\n]*[)）][^0-9\-:：=]{0,6}[:：=]";
+    Regex::new(&format!(r"{name}(?:{explained})?[^0-9\-]{{0,6}}(-?[0-9]+(?:\.[0-9]+)?)")).expect("the pattern is valid")
 });
 
 /// Reads the scores of the named dimensions and the overall score. A judge that copied the placeholders of the prompt
@@ -54,7 +55,7 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
     let mut scores = BTreeMap::new();
     for entry in ENTRY.captures_iter(group) {
         let (name, Ok(score)) = (entry[1].trim(), entry[2].parse::<f64>()) else { continue };
-        if OVERALL.iter().any(|known| same_name(known, name)) {
+        if OVERALL.iter().any(|known| same_name(known, unexplained(name))) {
             overall = Some(score);
         } else if let Some(dimension) = dimension_of(name, dimensions)
             && SCORES.contains(&score)
@@ -73,9 +74,14 @@ fn outside(reply: &str) -> Result<Rating, VerdictError> {
 
 /// The dimension that a name means: itself, itself with an explanation in brackets behind it, or its place.
 fn dimension_of<'d>(name: &str, dimensions: &[&'d str]) -> Option<&'d str> {
-    let bare = name.split(['(', '（']).next().unwrap_or(name).trim();
+    let bare = unexplained(name);
     let named = dimensions.iter().find(|known| same_name(known, bare));
     named.or_else(|| dimensions.get(placeholder(bare)?)).copied()
+}
+
+/// A name without the explanation in brackets behind it.
+fn unexplained(name: &str) -> &str {
+    name.split(['(', '（']).next().unwrap_or(name).trim()
 }
 
 /// Whether two names are the same but for spaces and case.
@@ -139,6 +145,8 @@ mod tests {
     #[test]
     fn names_may_be_explained_or_be_placeholders() {
         check("{'清晰度(Clarity)': 6, '综合得分': 5}", 5.0, &[("清晰度", 6.0)]);
+        check("{'清晰度(1-10)': 9, '综合得分(1-10)': 7}", 7.0, &[("清晰度", 9.0)]);
+        check("{'清晰度（1到10分）': 9, 'Final Score (of 10)': 7}", 7.0, &[("清晰度", 9.0)]);
         check("{'维度一': 6, '维度三': 4, '综合得分': 5}", 5.0, &[("事实正确性", 6.0), ("清晰度", 4.0)]);
         check("{'Dimension 2': 6, 'Final Score': 5}", 5.0, &[("满足用户需求", 6.0)]);
         check("{'dimension one': 6, 'final_score': 5}", 5.0, &[("事实正确性", 6.0)]);
@@ -149,6 +157,9 @@ mod tests {
     fn without_braces_the_last_overall_score_counts() {
         check("综合得分：3分。再想，综合得分：7分", 7.0, &[]);
         check("Final Score: 8", 8.0, &[]);
+        check("Final Score (1-10): 8", 8.0, &[]);
+        check("**综合得分**（1-10分）：**8**", 8.0, &[]);
+        check("综合得分（8）", 8.0, &[]);
         check("综合得分：8 {'清晰度': 3}", 8.0, &[]);
     }
 

@@ -22,10 +22,10 @@ static BRACKET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([0-9]+)\]").e
 pub fn alignbench(reply: &str) -> Result<Rating, VerdictError> {
     let mut dimensions = BTreeMap::new();
     for entry in ALIGNBENCH_ENTRY.captures_iter(last_braces(reply).unwrap_or_default()) {
-        dimensions.insert(entry[1].to_owned(), number(&entry[2])?);
+        dimensions.extend(number(&entry[2]).map(|score| (entry[1].to_owned(), score)));
     }
     let overall = dimensions.remove("综合得分");
-    let anywhere = || ALIGNBENCH_OVERALL.captures(reply).and_then(|found| found[1].parse().ok());
+    let anywhere = || ALIGNBENCH_OVERALL.captures(reply).and_then(|found| number(&found[1]));
     let score = overall.or_else(anywhere).ok_or(VerdictError::Unreadable)?;
     Ok(Rating { score, dimensions })
 }
@@ -48,7 +48,7 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let score = |name: &str| {
         let pattern = format!(r#"['"‘’“”]?{}['"‘’“”]?\s*:\s*([0-9]+)"#, regex::escape(name));
         let found = Regex::new(&pattern).expect("an escaped name is a valid pattern").captures(group)?;
-        found[1].parse::<f64>().ok()
+        number(&found[1])
     };
     let named = dimensions.iter().filter_map(|name| Some(((*name).to_owned(), score(name)?)));
     let dimensions = named.collect();
@@ -62,7 +62,8 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
 /// [`VerdictError::Unreadable`] where there is none.
 pub fn mtbench101(reply: &str) -> Result<Rating, VerdictError> {
     let found = BRACKET.captures(reply).ok_or(VerdictError::Unreadable)?;
-    Ok(Rating { score: number(&found[1])?, dimensions: BTreeMap::new() })
+    let score = number(&found[1]).ok_or(VerdictError::Unreadable)?;
+    Ok(Rating { score, dimensions: BTreeMap::new() })
 }
 
 /// FastChat's: `[[A]]` anywhere, else `[[B]]`, else `[[C]]`.
@@ -75,6 +76,23 @@ pub fn fastchat(reply: &str) -> Result<Preference, VerdictError> {
     found.map(|(_, winner)| winner).ok_or(VerdictError::Unreadable)
 }
 
-fn number(digits: &str) -> Result<f64, VerdictError> {
-    digits.parse().map_err(|_| VerdictError::Unreadable)
+/// The number that digits make; none where there are so many that it is infinite.
+fn number(digits: &str) -> Option<f64> {
+    digits.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_beyond_all_numbers_are_no_score() {
+        let long = "9".repeat(400);
+        assert_eq!(mtbench101(&format!("[[{long}]]")), Err(VerdictError::Unreadable));
+        assert_eq!(alignbench(&format!("{{'综合得分': {long}}}")), Err(VerdictError::Unreadable));
+        assert_eq!(urs(&format!("{{'综合得分': {long}}}"), &[]), Err(VerdictError::Unreadable));
+        let dimension = format!("{{'清晰度': {long}, '综合得分': 7}}");
+        let seven = Ok(Rating { score: 7.0, dimensions: BTreeMap::new() });
+        assert_eq!((alignbench(&dimension), urs(&dimension, &["清晰度"])), (seven.clone(), seven));
+    }
 }

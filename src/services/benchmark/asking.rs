@@ -182,14 +182,17 @@ impl AskedModel {
         let expected = Tokens { input: estimate_all(messages), output: self.usual_length() };
         let cost = |tokens| self.prices.map_or(0.0, |prices| prices.cost(tokens));
         let reserved = limits.purse.reserve(cost(expected)).ok_or(AskError::OverBudget)?;
-        let heard = listen(self.model.as_ref(), messages, sampling).await;
-        if let Ok((text, usage)) = &heard {
-            let tokens = Tokens::of(*usage, messages, text);
+        let mut heard = Heard::default();
+        let ended = heard.listen(self.model.as_ref(), messages, sampling).await;
+        let tokens = Tokens::of(heard.usage, messages, &heard.text);
+        if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
             reserved.settle(tokens, cost(tokens));
+        }
+        if ended.is_ok() {
             let mut replied = self.replied.lock().unwrap_or_else(PoisonError::into_inner);
             *replied = (replied.0 + tokens.output, replied.1 + 1);
         }
-        Ok(heard)
+        Ok(ended.map(|()| (heard.text, heard.usage)))
     }
 
     /// Tokens of a reply, as far as can be told from those before it.
@@ -219,24 +222,36 @@ fn may_pass(error: &ChatError) -> bool {
     !matches!(error, ChatError::Status { .. }) || error.is_retryable()
 }
 
-/// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
-async fn listen(
-    model: &dyn ChatModel,
-    messages: &[Message],
-    sampling: &Sampling,
-) -> Result<(String, Usage), ChatError> {
-    let (mut text, mut usage) = (String::new(), Usage::default());
-    let mut reply = model.ask(messages, sampling);
-    while let Some(part) = reply.next().await {
-        match part {
-            Ok(ReplyPart::Text(part)) => text.extend(part.chars().filter(|c| *c != '\0')),
-            Ok(ReplyPart::Reasoning(_)) => {}
-            Ok(ReplyPart::Usage(counted)) => usage = usage.updated(counted),
-            Err(ChatError::Empty) => break,
-            Err(error) => return Err(error),
+/// What was heard of a reply so far.
+#[derive(Default)]
+struct Heard {
+    text: String,
+    usage: Usage,
+    /// Whether the provider has begun to answer.
+    begun: bool,
+}
+
+impl Heard {
+    /// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
+    async fn listen(
+        &mut self,
+        model: &dyn ChatModel,
+        messages: &[Message],
+        sampling: &Sampling,
+    ) -> Result<(), ChatError> {
+        let mut reply = model.ask(messages, sampling);
+        while let Some(part) = reply.next().await {
+            self.begun |= part.is_ok();
+            match part {
+                Ok(ReplyPart::Text(part)) => self.text.extend(part.chars().filter(|c| *c != '\0')),
+                Ok(ReplyPart::Reasoning(_)) => {}
+                Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
+                Err(ChatError::Empty) => break,
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
     }
-    Ok((text, usage))
 }
 
 #[cfg(test)]
@@ -329,5 +344,44 @@ mod tests {
         let limits = RunLimits { purse, ..RunLimits::default() };
         assert_eq!(model.ask(&[], Sampling::default(), &limits).await, Err(AskError::OverBudget));
         assert_eq!(limits.purse.spent().calls, 2);
+    }
+
+    /// Says these parts, whatever it is asked.
+    struct Breaking(Vec<Result<ReplyPart, ChatError>>);
+
+    impl ChatModel for Breaking {
+        fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+            stream::iter(self.0.clone()).boxed()
+        }
+    }
+
+    /// What a request costs that ends like this, with a money of one for a token; the prompt has 12 characters.
+    async fn cost_of(parts: Vec<Result<ReplyPart, ChatError>>) -> f64 {
+        let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
+        let model = Arc::new(Breaking(parts));
+        let mut model = AskedModel::new(ModelId::new("m"), model, settings, ChaCha8Rng::seed_from_u64(7));
+        model.prices = Some(Prices { input: 1e6, output: 1e6 });
+        let limits = RunLimits::default();
+        model.ask(&[Message::user("twelve signs")], Sampling::default(), &limits).await.unwrap_err();
+        limits.purse.spent().cost
+    }
+
+    #[tokio::test]
+    async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
+        let text = || Ok(ReplyPart::Text("four".to_owned()));
+        let broken = || Err(ChatError::Connection("it broke off".into()));
+        let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
+        for (parts, tokens) in [
+            (vec![text(), text(), broken()], 9.0),
+            (vec![text(), Err(status(503, 0))], 8.0),
+            (vec![late()], 7.0),
+            (vec![Err(ChatError::Malformed("no event".into()))], 7.0),
+            (vec![broken()], 7.0),
+            (vec![Err(status(503, 0))], 0.0),
+            (vec![Err(ChatError::Unreached("refused".into()))], 0.0),
+        ] {
+            let cost = cost_of(parts.clone()).await;
+            assert!((cost - tokens).abs() < 1e-9, "{cost} instead of {tokens}: {parts:?}");
+        }
     }
 }

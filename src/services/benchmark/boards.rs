@@ -8,7 +8,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
 
-use super::loading::{Loaded, load};
+use super::loading::{Loaded, load, suite_of};
 use super::report::BenchError;
 use super::scores::{Filter, ModelScores, SuiteSummary, scores_of, suites};
 use crate::benchmark::SuiteOptions;
@@ -19,7 +19,9 @@ use crate::benchmark::report::findings::{Findings, Judged, Lengths};
 use crate::benchmark::report::{Entry, Material, PublishedScore, Report};
 use crate::chart::Language;
 use crate::judging::verdict::Verdict;
-use crate::storage::{AnswerLength, BenchJudgementRow, BenchSet, PublishedScoreRow, Store, StoreError, Words};
+use crate::storage::{
+    AnswerLength, BenchJudgementRow, BenchSet, JudgedGroup, PublishedScoreRow, Store, StoreError, Words,
+};
 
 /// Suites that are kept.
 const KEPT: usize = 16;
@@ -55,6 +57,16 @@ impl Way {
             compat: switches.into_iter().map(str::to_owned).collect(),
             references: references.map(str::to_owned),
         }
+    }
+
+    /// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
+    fn is_in(&self, summary: &SuiteSummary) -> bool {
+        let base = |variant: &str| split_references(variant).0 == self.variant;
+        let judged = |group: &JudgedGroup| {
+            group.sample == self.sample && (group.variant == self.variant || base(&group.variant))
+        };
+        let plain = self.variant.is_empty() && (self.sample == 1 || summary.answered.contains_key(&self.sample));
+        plain || summary.judged.iter().any(judged)
     }
 
     /// Whether a judgement beside a model's answers belongs to this way's cross validation. A generator's own answer is the
@@ -210,12 +222,13 @@ impl Boards {
     /// The scores of a suite as they are now.
     ///
     /// # Errors
-    /// As [`measure`].
+    /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
     pub async fn measured(&self, suite: &str, way: &Way) -> Result<Arc<Measured>, BenchError> {
         let way = &self.exact(suite, way).await?;
         if let Some(kept) = self.find(suite, way).await? {
             return Ok(kept);
         }
+        self.check_is_there(suite, way).await?;
         let _one_at_a_time = self.gate.lock().await;
         // Somebody may have asked the same meanwhile.
         if let Some(kept) = self.find(suite, way).await? {
@@ -228,6 +241,20 @@ impl Boards {
         kept.truncate(KEPT);
         drop(kept);
         Ok(measured)
+    }
+
+    /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
+    /// among those that are kept. A suite's own way is shown without judgements too.
+    async fn check_is_there(&self, suite: &str, way: &Way) -> Result<(), BenchError> {
+        let summaries = self.suites().await?;
+        let of_file = |summary: &&SuiteSummary| summary.suite.suite == suite && summary.suite.version == way.data;
+        let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
+        if way.is_in(summary) {
+            return Ok(());
+        }
+        // What the suite does not have at all says so first.
+        suite_of(&summary.suite, &way.options())?;
+        Err(BenchError::NotJudged { suite: suite.to_owned(), variant: way.variant.clone(), sample: way.sample })
     }
 
     /// The same with the data file's whole SHA-256, so that one file is kept once however it is asked for.

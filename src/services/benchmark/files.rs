@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::Bench;
 use super::given::ask_sha256;
 pub use super::records::BenchFileError;
@@ -13,10 +11,10 @@ use super::records::{Record, records};
 use super::report::BenchError;
 use crate::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::benchmark::judgement::{Game, Judgement, Status};
-use crate::benchmark::{Suite, SuiteData};
+use crate::benchmark::{JudgeMode, Suite, SuiteData};
 use crate::clock::Timestamp;
 use crate::judging::rubric::sha256;
-use crate::judging::verdict::Verdict;
+use crate::judging::verdict::{Rating, SCORES, Verdict};
 use crate::storage::{
     BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, PublishedScoreRow, Store,
 };
@@ -80,7 +78,7 @@ pub async fn answers(bench: Bench<'_>, path: &Path) -> Result<Taken, BenchError>
         let item = item_of(record, path, &items)?;
         let first = bench.suite.asks(item, &[]).first().map_or(1, |ask| ask.turn);
         let turn = record.number(path, "turn")?.unwrap_or(first);
-        let text = record.text(&ANSWER);
+        let text = record.text_or_blank(&ANSWER);
         let text = text.ok_or_else(|| record.refuse(path, "it has no answer: give its text, or an empty one"))?;
         let answers = given.entry((record.needed(path, &MODEL)?, item.id.as_str())).or_default();
         if let Some((first, _)) = answers.iter().find(|(_, answer)| answer.turn == turn) {
@@ -173,7 +171,7 @@ fn verdict(bench: Bench<'_>, path: &Path, record: &Record, item: &Item) -> Resul
     let raw_text = record.text(&JUDGED);
     let parsed = match &raw_text {
         Some(text) => bench.suite.parse(item, text).map_err(Status::from),
-        None => scored(path, record)?,
+        None => scored(bench.suite, path, record)?,
     };
     let game = record.number(path, "game")?.unwrap_or(1);
     let game = u8::try_from(game).ok().and_then(|game| Game::try_from(game).ok());
@@ -210,20 +208,20 @@ fn verdict(bench: Bench<'_>, path: &Path, record: &Record, item: &Item) -> Resul
     })
 }
 
-/// A verdict of which only the score is known; one that is out of range is kept as that.
-fn scored(path: &Path, record: &Record) -> Result<Result<Verdict, Status>, BenchFileError> {
+/// A verdict of which only the score is known; one that is out of range is kept as that. Dimensions outside of it are absent.
+fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verdict, Status>, BenchFileError> {
     let score = record.real(path, "score")?;
     let score = score.ok_or_else(|| record.refuse(path, "it has neither raw_text nor judgment nor score: give one"))?;
-    if !crate::judging::verdict::SCORES.contains(&score) {
-        return Ok(Err(Status::OutOfRange));
+    if matches!(suite.mode(), JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice) {
+        let reason = format!("suite {} counts no scores: give the judge's own words as raw_text", suite.name());
+        return Err(record.refuse(path, reason));
     }
-    let dimensions = match record.value(&["rating", "dimensions"]) {
-        Some(Value::Object(map)) => {
-            map.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
-        }
-        _ => BTreeMap::new(),
-    };
-    Ok(Ok(Verdict::Rating(crate::judging::verdict::Rating { score, dimensions })))
+    let mut dimensions = record.numbers(path, &["rating", "dimensions"])?;
+    dimensions.retain(|_, score| SCORES.contains(score));
+    match SCORES.contains(&score) {
+        true => Ok(Ok(Verdict::Rating(Rating { score, dimensions }))),
+        false => Ok(Err(Status::OutOfRange)),
+    }
 }
 
 /// Brings in scores that others published: records of `suite`, `model` and `score`, with `part`, `series` and `source`.

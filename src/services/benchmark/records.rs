@@ -1,5 +1,6 @@
 //! Files of records made elsewhere, as lines of JSON or as CSV with a header: each record with the line on which it begins.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -60,6 +61,8 @@ pub(super) struct Record {
     /// The line on which it begins, from 1.
     pub(super) line: u64,
     fields: Map<String, Value>,
+    /// Columns of a CSV file in which nothing stands.
+    blank: Vec<String>,
 }
 
 /// Reads the records of a file.
@@ -81,7 +84,7 @@ pub(super) fn records(path: &Path) -> Result<Vec<Record>, BenchFileError> {
 fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(line, text): (u64, &str)| match serde_json::from_str(text) {
-        Ok(Value::Object(fields)) => Ok(Record { line, fields }),
+        Ok(Value::Object(fields)) => Ok(Record { line, fields, blank: Vec::new() }),
         _ => Err((line, "this is no JSON object: write one a line".to_owned())),
     };
     lines.map(record).collect()
@@ -95,9 +98,10 @@ fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
         let unequal = "it has another number of fields than the header".to_owned();
         let row = row.map_err(|error| (lines.at(error.position()), unequal))?;
         let line = lines.at(row.position());
-        let filled = heads.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
-        let fields = filled.map(|(head, cell)| (head.trim().to_owned(), Value::String(cell.to_owned()))).collect();
-        records.push(Record { line, fields });
+        let cells = heads.iter().zip(&row).map(|(head, cell)| (head.trim().to_owned(), cell));
+        let (blank, filled): (Vec<_>, Vec<_>) = cells.partition(|(_, cell)| cell.is_empty());
+        let fields = filled.into_iter().map(|(head, cell)| (head, Value::String(cell.to_owned()))).collect();
+        records.push(Record { line, fields, blank: blank.into_iter().map(|(head, _)| head).collect() });
     }
     Ok(records)
 }
@@ -120,6 +124,22 @@ impl Record {
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         }
+    }
+
+    /// A text that may be empty: also one whose cell is.
+    pub(super) fn text_or_blank(&self, names: &[&str]) -> Option<String> {
+        let is_blank = names.iter().any(|name| self.blank.iter().any(|blank| blank == name));
+        self.text(names).or_else(|| is_blank.then(String::new))
+    }
+
+    /// The numbers of an object, by name; of none where there is no such field. A cell of a CSV file holds it as JSON.
+    pub(super) fn numbers(&self, path: &Path, names: &[&str]) -> Result<BTreeMap<String, f64>, BenchFileError> {
+        let read = match self.value(names) {
+            None => return Ok(BTreeMap::new()),
+            Some(Value::String(text)) => serde_json::from_str(text),
+            Some(value) => serde_json::from_value(value.clone()),
+        };
+        read.map_err(|_| self.refuse(path, format!("{} is no object with a number for each name", names[0])))
     }
 
     /// A text that has to be there.

@@ -40,6 +40,18 @@ pub enum BenchError {
         /// The model.
         model: String,
     },
+    /// Nothing was judged in this way or round.
+    #[error(
+        "suite {suite} was not judged like this (variant {variant:?}, round {sample}): take a way that its page names"
+    )]
+    NotJudged {
+        /// The suite.
+        suite: String,
+        /// How.
+        variant: String,
+        /// Which round of answers.
+        sample: u32,
+    },
     /// A file cannot be used; nothing of it was.
     #[error(transparent)]
     File(#[from] BenchFileError),
@@ -55,7 +67,14 @@ impl BenchError {
     /// Whether something is asked for that is not here.
     #[must_use]
     pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Suite(_) | Self::NoData { .. } | Self::NoReferences { .. } | Self::NoAnswers { .. })
+        matches!(
+            self,
+            Self::Suite(_)
+                | Self::NoData { .. }
+                | Self::NoReferences { .. }
+                | Self::NoAnswers { .. }
+                | Self::NotJudged { .. }
+        )
     }
 }
 

@@ -102,7 +102,7 @@ struct State {
     exhausted: bool,
 }
 
-/// A request's share of the budget until its cost is known; one that is dropped has cost nothing.
+/// A request's share of the budget until its cost is known; one that is dropped was not asked, or not answered.
 #[derive(Debug)]
 #[must_use = "a reservation is settled when the reply is there"]
 pub struct Reservation<'p> {

@@ -38,6 +38,74 @@ async fn answers_and_verdicts_from_elsewhere_count_like_our_own() {
 }
 
 #[actix_web::test]
+async fn a_hostile_name_steers_neither_a_terminal_nor_a_spreadsheet() {
+    let field = with_suite().await;
+    let verdict = |model: &str, judge: &str| {
+        serde_json::json!({"item": 1, "model": model, "judge": judge, "score": 7}).to_string() + "\n"
+    };
+    let pairs = [("=1+2", "@SUM(1)"), ("=1+2", "-j"), ("\u{1b}[2J", "@SUM(1)"), ("\u{1b}[2J", "-j")];
+    field.write("verdicts.jsonl", pairs.map(|(model, judge)| verdict(model, judge)).concat());
+    field.done(&["import", "verdicts", "verdicts.jsonl", "--suite", "mtbench101"]).await;
+    let report = ["bench", "report", "mtbench101"];
+    for table in [field.done(&report).await, field.done(&["bench", "list"]).await] {
+        assert!(!table.contains('\u{1b}'), "{table:?}");
+    }
+    let csv = field.done(&[&report[..], &["--format", "csv"]].concat()).await;
+    let list = field.done(&["bench", "list", "--format", "csv"]).await;
+    field.done(&[&report[..], &["--out", "out.csv"]].concat()).await;
+    let file = std::fs::read_to_string(field.path().join("out.csv")).unwrap();
+    for (csv, defused) in [(csv, "'=1+2"), (file, "'=1+2"), (list, "'-j")] {
+        let begins = |cell: &str| cell.starts_with(['=', '@', '-']) && cell.parse::<f64>().is_err();
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        assert!(reader.records().all(|row| !row.unwrap().iter().any(begins)), "{csv}");
+        assert!(csv.contains(defused), "{csv}");
+    }
+}
+
+#[actix_web::test]
+async fn scores_by_dimension_are_those_that_a_judge_may_give_also_in_a_cell() {
+    let field = with_suite().await;
+    field.write("v.csv", "item,model,judge,score,rating\n1,far,j,7,\"{\"\"a\"\": 9, \"\"b\"\": 99, \"\"c\"\": 0}\"\n");
+    field.done(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
+    let store = field.store().await;
+    let set = field.set(&store, "mtbench101").await;
+    let kept = store.bench_judgements(&set, "", "", langya::storage::Words::With).await.unwrap();
+    let parsed = serde_json::to_string(&kept[0].judgement.parsed).unwrap();
+    assert_eq!(parsed, "{\"score\":7.0,\"rating\":{\"a\":9.0}}");
+    field.write("v.csv", "item,model,judge,score,rating\n1,other,j,7,clear\n");
+    let refused = field.refused(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
+    assert!(refused.contains("line 2: rating is no object"), "{refused}");
+}
+
+#[actix_web::test]
+async fn an_empty_cell_is_an_empty_answer() {
+    let field = with_suite().await;
+    field.write("a.csv", "item,model,answer\n1,far,\n");
+    let told = field.done(&["import", "answers", "a.csv", "--suite", "mtbench101"]).await;
+    assert!(told.contains("1 answers read, 1 of them new"), "{told}");
+}
+
+#[actix_web::test]
+async fn a_bare_score_is_refused_for_a_suite_that_counts_none() {
+    let field = Field::new(&["one"]).await;
+    for (mode, item) in [
+        ("pairwise_baseline", "{\"id\": 1, \"question\": \"q\"}"),
+        (
+            "multiple_choice",
+            "{\"id\": 1, \"question\": \"q\", \"options\": [\"a\", \"b\", \"c\", \"d\"], \"answer\": \"C\"}",
+        ),
+    ] {
+        let name = mode.replace('_', "-");
+        field.write("own.toml", format!("name = \"{name}\"\nlanguage = \"en\"\nmode = \"{mode}\"\n"));
+        field.write("items.jsonl", item);
+        field.done(&["import", "suite", &name, "items.jsonl", "--suite-file", "own.toml"]).await;
+        field.write("v.jsonl", "{\"item\": 1, \"model\": \"m\", \"judge\": \"j\", \"score\": 7}\n");
+        let refused = field.refused(&["import", "verdicts", "v.jsonl", "--suite", &name]).await;
+        assert!(refused.contains("line 1: suite") && refused.contains("counts no scores"), "{refused}");
+    }
+}
+
+#[actix_web::test]
 async fn published_scores_come_in_and_replace_their_predecessors() {
     let field = with_suite().await;
     field.write("scores.csv", "suite,model,score,part,series,source\nmtbench101,GPT-4,8.86,,paper,Table 3\nmtbench101,GPT-4,9.1,CM,paper,Table 3\n");

@@ -64,6 +64,8 @@ async fn what_cannot_be_run_is_refused_in_one_line_with_the_way_out() {
             &["bench", "answer", "mtbench101", "--models", "three"],
             "there is no model \"three\": the settings have one, two",
         ),
+        (&["bench", "answer", "mtbench101", "--models", "one,one"], "model one is named twice"),
+        (&["bench", "run", "mtbench101", "--judge", "judge", "--models", "one,two,one"], "model one is named twice"),
         (&["bench", "judge", "mtbench101"], "needs a judge: name one or more with --judge"),
         (&["bench", "judge", "mtbench101", "--judge", "judge,judge"], "judge judge is named twice"),
         (&["bench", "judge", "mtbench101", "--judge", "judge"], "has no answers to judge: run `langya bench answer"),
@@ -79,6 +81,13 @@ async fn what_cannot_be_run_is_refused_in_one_line_with_the_way_out() {
     ] {
         let refused = field.refused(arguments).await;
         assert!(refused.contains(said), "{arguments:?}: {refused}");
+    }
+    for budget in ["--budget=nan", "--budget=inf", "--budget=-1", "--budget=much"] {
+        for command in [&["bench", "answer", "mtbench101", budget][..], &["judge", "run", "--judge", "judge", budget]] {
+            let run = field.run(command).await;
+            assert_eq!(run.code, Some(2), "{budget}: {}", run.stderr);
+            assert!(run.stderr.contains("give an amount from 0"), "{}", run.stderr);
+        }
     }
     field.write("prompt.txt", "Rate this: {history}");
     let refused = field.refused(&["bench", "run", "mtbench101", "--judge", "judge", "--prompt", "prompt.txt"]).await;

@@ -117,6 +117,16 @@ pub(super) async fn an_answer_to_a_question_is_kept_once(store: &Store) {
     assert_eq!(counts, [(1, "m", 3), (2, "m", 1)]);
 }
 
+pub(super) async fn a_score_that_is_no_number_is_not_kept(store: &Store) {
+    for (score, dimension) in [(f64::INFINITY, 1.0), (f64::NAN, 1.0), (7.0, f64::NEG_INFINITY)] {
+        let mut row = judgement("1", Status::Ok, 1);
+        let dimensions = [("清晰度".to_owned(), dimension)].into();
+        row.judgement.parsed = Some(Verdict::Rating(Rating { score, dimensions }));
+        assert!(store.insert_judgements(&[judgement("0", Status::Ok, 1), row]).await.is_err(), "{score} {dimension}");
+    }
+    assert_eq!(store.bench_judgements(&set(), "", "", Words::With).await.unwrap(), []);
+}
+
 pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store) {
     suite(store, "v1", 1).await;
     let failed = judgement("1", Status::TransportFailed, 1);

@@ -23,7 +23,7 @@ use langya::storage::{
 
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
-    a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
+    a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
     failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
     what_a_judge_said_to_a_prompt_is_found_again,
 };
@@ -409,6 +409,7 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
     what_a_judge_said_to_a_prompt_is_found_again
     published_scores_are_replaced_by_their_successors

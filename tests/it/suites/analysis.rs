@@ -12,6 +12,8 @@ use langya::benchmark::layout::{TableKind, layouts, title};
 use langya::benchmark::published::by_id;
 use langya::judging::verdict::Preference::{A, B, Tie};
 use langya::stats::{Share, Undefined};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::superclue::{games, question};
 use super::{judged, rated, read_fixture, suite_with, vectors};
@@ -60,6 +62,30 @@ fn length_is_compared_within_items() {
     assert!(within_items(&answers).unwrap().r > 0.9);
     let single = [row("1", 10, 8.0), row("2", 20, 9.0), row("3", 30, 10.0)];
     assert!(within_items(&single).is_err(), "one answer an item says nothing");
+}
+
+/// Two models, three answers an item, lengths and scores by chance: p is below 0.05 in one of twenty such studies.
+#[test]
+fn chance_alone_is_length_bias_in_one_of_twenty_studies() {
+    let seed = 11;
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let names: Vec<String> = (0..12).map(|item| item.to_string()).collect();
+    for models in [2, 3] {
+        let mut found = 0;
+        for _ in 0..2_000 {
+            let answers: Vec<ScoredLength<'_>> = names
+                .iter()
+                .flat_map(|item| std::iter::repeat_n(item.as_str(), models))
+                .map(|item| ScoredLength {
+                    item,
+                    length: rng.random_range(10..1_000),
+                    score: rng.random_range(1.0..10.0),
+                })
+                .collect();
+            found += usize::from(within_items(&answers).unwrap().p < 0.05);
+        }
+        assert!((60..=140).contains(&found), "{found} of 2000 with {models} models, seed {seed}");
+    }
 }
 
 #[test]

@@ -125,6 +125,29 @@ fn a_suite_file_that_cannot_be_used_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_name_that_is_no_file_name_is_refused() {
+    let named = |name: &str| format!("name = \"{name}\"\nlanguage = \"en\"\nmode = \"pointwise_turn\"");
+    for name in ["", "../escaped", "a/b", "a:b", "-a", "_a", "A", "a b", "规则", &"a".repeat(65)] {
+        assert!(refused(&named(name)).contains("lower-case letters, digits"), "{name:?}");
+    }
+    for name in ["a", "7-up_2", &"a".repeat(64)] {
+        assert_eq!(own(&named(name)).name(), name);
+    }
+}
+
+#[test]
+fn a_category_that_would_be_taken_for_another_part_is_refused() {
+    for category in ["overall", "intents", "a/b", "turn:1", "language:en", " "] {
+        let error = of_mode("pointwise_turn", "")
+            .read(format!(r#"{{"id": 1, "category": "{category}", "question": "q"}}"#).as_bytes());
+        assert!(error.unwrap_err().to_string().contains("names another part"), "{category:?}");
+        let declared =
+            format!("name = \"mine\"\nlanguage = \"en\"\nmode = \"pointwise_turn\"\ncategories = [\"{category}\"]");
+        assert!(refused(&declared).contains("names another part"), "{category:?}");
+    }
+}
+
+#[test]
 fn items_that_the_mode_cannot_judge_are_refused_with_their_line() {
     let error = |suite: Box<dyn Suite>, line: &str| suite.read(line.as_bytes()).unwrap_err().to_string();
     let two = r#"{"id": 1, "turns": ["a", "b"], "reference": ["r", "s"]}"#;
