@@ -1,10 +1,11 @@
-//! Judges on the arena's own battles, for programs.
+//! Judges on the arena's own battles, as a page and as JSON.
 
 use std::sync::Arc;
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
+use super::pages;
 use crate::app::AppState;
 use crate::crowd::report::CrowdReport;
 use crate::rating::interval::ConfidenceLevel;
@@ -25,4 +26,12 @@ pub(super) async fn latest(app: &AppState) -> Result<Arc<CrowdReport>, PageError
 /// As [`latest`].
 pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     Ok(HttpResponse::Ok().json(&*latest(&app).await?))
+}
+
+/// `GET /correlation/judges`
+///
+/// # Errors
+/// As [`latest`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(pages::crowd::crowd(&request, &*latest(&app).await?))
 }

@@ -47,6 +47,7 @@ fn routes(config: &mut web::ServiceConfig) {
                 .route(web::head().to(benchmark::item)),
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
+        .service(web::resource("/correlation/judges").get(crowd::page).route(web::head().to(crowd::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))

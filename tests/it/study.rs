@@ -1,6 +1,7 @@
 //! `langya correlate --study` and `--charts` as a user runs them.
 
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -310,15 +311,24 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
 #[tokio::test]
 async fn an_interrupted_study_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
-    arena(folder.path());
-    let text = "series = [\"arena:elo\", \"bench:urs\"]\nbootstrap = 4000000\n";
-    std::fs::write(folder.path().join("mine.toml"), text).unwrap();
-    let before: Vec<String> = files(folder.path()).into_keys().filter(|name| !name.starts_with("data/")).collect();
-    let running = UnderWay::start(folder.path(), &["correlate", "--data-dir", "data", "--study", "mine.toml"]);
+    std::fs::write(folder.path().join("mine.toml"), "table = \"table.csv\"\nseries = [\"a\", \"b\"]\n").unwrap();
+    let pipe = "mkfifo table.csv && exec 3> table.csv && echo opened && cat";
+    let mut writer = Command::new("timeout");
+    writer.args(["60", "sh", "-c", pipe]).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut writer = writer.spawn().unwrap();
+    while !folder.path().join("table.csv").exists() {
+        tokio::task::yield_now().await;
+    }
+    let running = UnderWay::start(folder.path(), &["correlate", "--study", "mine.toml"]);
+    // The pipe can be opened once the program reads it, and the program then waits for what is written to it.
+    let mut opened = String::new();
+    std::io::BufReader::new(writer.stdout.take().unwrap()).read_line(&mut opened).unwrap();
     running.signal("INT");
-    assert_eq!(running.ended().await.code, None, "ended by the signal");
-    let after: Vec<String> = files(folder.path()).into_keys().filter(|name| !name.starts_with("data/")).collect();
-    assert_eq!(after, before);
+    assert_eq!((opened.trim(), running.ended().await.code), ("opened", None), "ended by the signal");
+    drop(writer.stdin.take());
+    writer.wait().unwrap();
+    std::fs::remove_file(folder.path().join("table.csv")).unwrap();
+    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["mine.toml"]);
 }
 
 #[test]

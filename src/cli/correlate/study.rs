@@ -1,6 +1,6 @@
 //! `langya correlate --study FILE`: reads a study and writes the folder that comes of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 
@@ -26,9 +26,11 @@ pub(super) async fn run(
     format: OutputFormat,
     settings: &Settings,
 ) -> anyhow::Result<()> {
-    let (study, table) = read(file, settings)?;
+    let study = read(file, settings)?;
     let path = out.map_or_else(|| file.with_extension(""), Path::to_owned);
     let folder = StudyFolder::at(&path)?;
+    let table = study.file.table.as_ref().map(|table| file.parent().unwrap_or(Path::new("")).join(table));
+    let table = table.map(|table| StudyTable::read(&table, &study.file.key)).transpose()?;
     let (results, files) = make(study, table, settings).await?;
     warn(&results.warnings);
     folder.write(&files)?;
@@ -41,21 +43,20 @@ struct StudyTable {
     table: Table,
 }
 
-fn read(file: &Path, settings: &Settings) -> anyhow::Result<(Study, Option<StudyTable>)> {
+impl StudyTable {
+    fn read(path: &Path, key: &str) -> anyhow::Result<Self> {
+        let table = Table::read(path, key)?;
+        let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
+        Ok(Self { text, table })
+    }
+}
+
+fn read(file: &Path, settings: &Settings) -> anyhow::Result<Study> {
     let cannot = |error: std::io::Error| BadInput(format!("cannot read {}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(cannot)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let study = Study::parse(&text, &name, Aliases::new(&settings.aliases)?);
-    let study = study.with_context(|| file.display().to_string())?;
-    let path = study.file.table.as_ref().map(|table| file.parent().unwrap_or(Path::new("")).join(table));
-    let table = path.map(|path| read_table(&path, &study.file.key)).transpose()?;
-    Ok((study, table))
-}
-
-fn read_table(path: &PathBuf, key: &str) -> anyhow::Result<StudyTable> {
-    let table = Table::read(path, key)?;
-    let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
-    Ok(StudyTable { text, table })
+    study.with_context(|| file.display().to_string())
 }
 
 /// Reads the series and reckons, with a bar on a terminal.

@@ -8,6 +8,7 @@ pub mod battle;
 pub mod benchmark;
 pub mod charts;
 pub(crate) mod correlation;
+pub(crate) mod crowd;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;

@@ -24,6 +24,7 @@ pub(crate) struct Strings {
     pub(crate) leaderboard: LeaderboardStrings,
     pub(crate) benchmark: BenchmarkStrings,
     pub(crate) correlation: CorrelationStrings,
+    pub(crate) crowd: CrowdStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
 }
@@ -154,6 +155,8 @@ pub(crate) struct AboutStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    /// Shown where a model judges battles.
+    pub(crate) judges: &'static str,
 }
 
 /// A part of the rules.
@@ -172,9 +175,11 @@ pub(crate) struct MissingStrings {
 mod benchmark;
 mod chinese;
 mod correlation;
+mod crowd;
 mod english;
 
 pub(crate) use benchmark::BenchmarkStrings;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationStrings;
+pub(crate) use crowd::CrowdStrings;
 pub(crate) use english::ENGLISH;

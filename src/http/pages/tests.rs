@@ -2,6 +2,14 @@ use actix_web::body::to_bytes;
 use actix_web::http::header::{CONTENT_TYPE, SET_COOKIE};
 use actix_web::test::TestRequest;
 
+use crate::battle::Outcome;
+use crate::benchmark::judgement::{Game, Status};
+use crate::clock::Timestamp;
+use crate::crowd::report::{CrowdReport, report};
+use crate::crowd::verdicts::Said;
+use crate::judging::verdict::Preference;
+use crate::rating::interval::ConfidenceLevel;
+
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
 use super::*;
 
@@ -18,7 +26,8 @@ fn request(uri: &str) -> HttpRequest {
 async fn pages(query: &str) -> Vec<String> {
     vec![
         text(battle::battle(request(&format!("/{query}"))).await).await,
-        text(about::about(request(&format!("/about{query}"))).await).await,
+        text(about::rules(&request(&format!("/about{query}")), true)).await,
+        text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &LeaderboardView::default())).await,
@@ -87,10 +96,10 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::about(request("/about?lang=zh")).await;
+    let chosen = about::rules(&request("/about?lang=zh"), false);
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::about(request("/about")).await.headers().get(SET_COOKIE).is_none());
+    assert!(about::rules(&request("/about"), false).headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -187,4 +196,53 @@ fn both_languages_have_the_same_placeholders_and_parts() {
     assert_eq!(english.about.sections.len(), chinese.about.sections.len());
     assert_eq!(english.battle.examples.len(), chinese.battle.examples.len());
     assert_eq!(english.leaderboard.reading_points.len(), chinese.leaderboard.reading_points.len());
+}
+
+/// A report whose every text is hostile.
+fn judged() -> CrowdReport {
+    let said = |seq, judge: &str, game, winner| Said {
+        seq,
+        models: ["<x>".into(), "y".into()],
+        outcome: Outcome::AWins,
+        turns: 2,
+        language: "<b>".into(),
+        category: Some("<script>".into()),
+        intent: None,
+        judge: judge.into(),
+        prompt_sha256: "0123456789abcdef".into(),
+        game,
+        status: Status::Ok,
+        parsed: Some(winner),
+        created_at: Timestamp(1_795_219_200_000),
+    };
+    let both =
+        |judge| [(Game::First, Preference::A), (Game::Second, Preference::B)].map(|(game, w)| said(1, judge, game, w));
+    report(&[both("<i>judge"), both("other")].concat(), &[], ConfidenceLevel::default()).unwrap()
+}
+
+#[actix_web::test]
+async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
+    let page =
+        async |query: &str| text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await;
+    let (english, chinese) = (page("?lang=en").await, page("?lang=zh").await);
+    for html in [&english, &chinese] {
+        assert!(!html.contains("<i>judge") && !html.contains("<script>") && !html.contains("<x>"), "{html}");
+        assert!(html.contains("&#60;i&#62;judge") && html.contains("100.0 % (20.7–100.0), 1/1"), "{html}");
+        assert!(html.contains("2026-11-21") && html.contains("0123456789ab<"), "{html}");
+        assert_eq!(html.matches("<table").count(), 5, "two for each judge, and one of both");
+    }
+    assert!(english.contains("Several turns") && english.contains("Distance not known"));
+    assert!(chinese.contains("多轮") && chinese.contains("距离未知"));
+    let nothing = report(&[], &[], ConfidenceLevel::default()).unwrap();
+    let nothing = text(crowd::crowd(&request("/correlation/judges?lang=en"), &nothing)).await;
+    assert!(nothing.contains("No battle has been judged yet.") && !nothing.contains("<table"));
+}
+
+#[actix_web::test]
+async fn the_rules_name_judges_only_where_there_are_any() {
+    for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), judged)).await;
+        assert!(page(true).await.contains(words));
+        assert!(!page(false).await.contains(words));
+    }
 }

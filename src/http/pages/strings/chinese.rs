@@ -143,6 +143,7 @@ pub(crate) const CHINESE: Strings = Strings {
     },
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
+    crowd: super::crowd::CHINESE,
     about: AboutStrings {
         title: "规则",
         lead: "琅琊之名取自琅琊阁：故事里，阁中有榜，评定天下高手。这份榜单由提问的人评出，规则人人可查。",
@@ -183,6 +184,7 @@ pub(crate) const CHINESE: Strings = Strings {
                 ],
             },
         ],
+        judges: "管理者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的提供方。",
     },
     missing: MissingStrings {
         title: "此处空无一物",

@@ -143,6 +143,7 @@ pub(crate) const ENGLISH: Strings = Strings {
     },
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
+    crowd: super::crowd::ENGLISH,
     about: AboutStrings {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",
@@ -183,6 +184,7 @@ pub(crate) const ENGLISH: Strings = Strings {
                 ],
             },
         ],
+        judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
     missing: MissingStrings {
         title: "There is nothing here",

@@ -129,17 +129,19 @@ fn a_course_holds_past_ratings_against_the_series_as_it_is() {
         moment(3.0, &[("m2", 1100.0), ("m1", 1000.0), ("m0", 900.0)]),
     ];
     let (rating, other) = (series("arena:rating", &[0.0; 3]), series("bench:urs", &[1.0, 2.0, 3.0]));
-    let found = course::course(&history, &other, &rating, Coefficient::Pearson);
+    let course = |x, y| course::course(&history, x, y, Coefficient::Pearson);
+    let found = course(&other, &rating);
     let few = Err(Undefined::TooFew { found: 1, needed: 3 });
     let expected = [(1.0, 1, few), (2.0, 3, Ok(-1.0)), (3.0, 3, Ok(1.0))];
     assert_eq!(found, expected.map(|(seconds, n, r)| CourseMoment { seconds, n, r }));
+    assert_eq!(course(&rating, &other), found, "whichever of the two is the rating");
     let part = SeriesName::Arena {
         figure: crate::rating::redraw::Figure::Rating,
         part: VotePart(Slice { long_prompts: true, ..Slice::default() }),
     };
     let part = Series { name: part, ..rating.clone() };
     for (x, y) in [(&part, &other), (&rating, &rating), (&other, &other)] {
-        assert!(course::course(&history, x, y, Coefficient::Pearson).is_empty(), "{} {}", x.name, y.name);
+        assert!(course(x, y).is_empty(), "{} {}", x.name, y.name);
     }
 }
 
