@@ -17,6 +17,8 @@ use crate::rating::interval::ConfidenceLevel;
 pub struct Resampled {
     /// Between the percentiles of the replicates.
     pub interval: Interval,
+    /// Their median. Drawing anew adds the noise of a sample a second time, so it can lie off what was observed.
+    pub median: f64,
     /// Replicates in which the number does not exist; they are left out.
     pub undefined: u32,
 }
@@ -45,7 +47,7 @@ pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) ->
     let tail = 0.5 * (1.0 - level.share());
     let interval = Interval { lower: quantile(&found, tail), upper: quantile(&found, 1.0 - tail) };
     let undefined = u32::try_from(values.len() - found.len()).unwrap_or(u32::MAX);
-    Ok(Resampled { interval, undefined })
+    Ok(Resampled { interval, median: quantile(&found, 0.5), undefined })
 }
 
 #[cfg(test)]
@@ -82,7 +84,7 @@ mod tests {
         let level = ConfidenceLevel::new(0.5).unwrap();
         let gone = Err(Undefined::Nothing);
         let found = percentiles(&[Ok(1.0), Ok(2.0), gone, Ok(3.0)], level).unwrap();
-        assert_eq!(found, Resampled { interval: Interval { lower: 1.5, upper: 2.5 }, undefined: 1 });
+        assert_eq!(found, Resampled { interval: Interval { lower: 1.5, upper: 2.5 }, median: 2.0, undefined: 1 });
         assert_eq!(percentiles(&[Ok(1.0), gone, gone], level), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(percentiles(&[], level), Err(Undefined::TooFew { found: 0, needed: 1 }));
     }

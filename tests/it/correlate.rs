@@ -178,8 +178,9 @@ fn a_model_is_the_same_under_all_of_its_names() {
     let json = found(&mine(&["--aliases", "more.toml", "--format", "json"]));
     assert_eq!(json["models"], serde_json::json!(["ChatGLM-130B", "minimax", "moss"]));
     assert_eq!(json["x"]["only_here"], serde_json::json!(["else"]));
-    let table = mine(&["--models", "moss,minimax,ChatGLM-130B"]);
+    let table = mine(&["--models", "MOSS,minimax,ChatGLM-130B"]);
     assert!(table.stdout.contains("models  2: ChatGLM-130B, moss"), "{}", table.stdout);
+    assert!(table.stderr.contains("no series has \"minimax\""), "{}", table.stderr);
     assert!(mine(&[]).stdout.contains("under [aliases] in the settings or with --aliases"));
     std::fs::write(folder.path().join("more.toml"), "minimax = [\"MOSS\", \"MiniMax\"]\n").unwrap();
     std::fs::write(folder.path().join("langya.toml"), "").unwrap();
@@ -308,4 +309,49 @@ fn the_papers_numbers_stand_beside_ours() {
     assert!(table.contains("CONTRADICTION") && table.contains("0.5150"), "{table}");
     let rows = csv::Reader::from_reader(ask("csv").stdout.as_bytes()).records().map(Result::unwrap).count();
     assert!(rows > claims.len(), "{rows} numbers of {} claims", claims.len());
+}
+
+#[test]
+fn who_only_wins_has_a_rate_and_no_rating_and_groups_that_never_met_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut votes = "model_a,model_b,winner\n".to_owned();
+    for (a, b) in [("a", "b"), ("b", "c"), ("c", "a"), ("p", "q")] {
+        votes += &format!("{a},{b},model_a\n{a},{b},model_b\n{a},{b},model_a\n");
+    }
+    votes += "best,a,model_a\nbest,b,model_a\n";
+    std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
+    let table = "model,score\na,1\nb,3\nc,2\np,5\nq,4\nbest,9\n";
+    std::fs::write(folder.path().join("table.csv"), table).unwrap();
+    let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
+    assert_eq!(ask(&["import", "votes", "votes.csv"]).code, Some(0));
+    let with = |x: &str| {
+        found(&ask(&[
+            "correlate",
+            "--table",
+            "table.csv",
+            "--x",
+            x,
+            "--y",
+            "score",
+            "--bootstrap",
+            "20",
+            "--format",
+            "json",
+        ]))
+    };
+    assert_eq!(with("arena:win_tie_rate")["models"], serde_json::json!(["a", "b", "best", "c", "p", "q"]));
+    assert_eq!(with("arena:elo")["n"], 6);
+    let ratings = with("arena:rating");
+    assert_eq!(ratings["models"], serde_json::json!(["a", "b", "c"]));
+    let notes = ratings["notes"].to_string();
+    assert!(notes.contains("left out are best: they won or lost") && notes.contains("left out are p, q"), "{notes}");
+}
+
+#[test]
+fn a_series_is_mixed_once_and_nothing_is_drawn_for_a_mixture() {
+    let folder = folder();
+    let twice = run(folder.path(), &["--combine", "close,close", "--target", "carena"]);
+    assert!(twice.code == Some(2) && twice.stderr.contains("stands there twice"), "{}", twice.stderr);
+    let many = run(folder.path(), &["--x", "close", "--y", "carena", "--bootstrap", "100001"]);
+    assert!(many.code == Some(2) && many.stderr.contains("100000"), "{}", many.stderr);
 }

@@ -20,6 +20,7 @@ use crate::config::{Environment, Settings};
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::LeaderboardOptions;
+use crate::rating::redraw::Figure;
 use crate::services::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::services::correlation::study::StudyError;
 use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
@@ -28,7 +29,7 @@ use crate::stats::combination::Search;
 use crate::storage::{IfMissing, Store};
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
-/// `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
+/// `arena:satisfaction`, `verdicts:JUDGE`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
 #[derive(Debug, Clone, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["x", "combine", "list", "papers", "study"]))]
 pub struct CorrelateOptions {
@@ -41,7 +42,8 @@ pub struct CorrelateOptions {
     #[arg(long, value_name = "COLUMN", default_value = "model")]
     key: String,
     /// A column, arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as language=English,
-    /// bench:SUITE or bench:SUITE:PART, published:ID or published:ID:PART
+    /// arena:satisfaction, verdicts:JUDGE, bench:SUITE, bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or
+    /// published:ID:PART; --list prints all
     #[arg(long, value_name = "SERIES", requires = "y")]
     x: Option<String>,
     /// What it is compared with
@@ -79,7 +81,7 @@ pub struct CorrelateOptions {
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     confidence: f64,
     /// How often battles and judged items are drawn anew; 0 holds them fixed
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(..=100_000))]
     bootstrap: u32,
     /// Seed of the random numbers
     #[arg(long, value_name = "SEED", default_value_t = 0)]
@@ -96,7 +98,7 @@ pub struct CorrelateOptions {
 ///
 /// # Errors
 /// A table, series or option that cannot be used.
-pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(mut options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     if options.papers {
         return print_papers(options.format);
     }
@@ -113,12 +115,15 @@ pub async fn run(options: CorrelateOptions, env: &Environment) -> anyhow::Result
     let names = options.names()?;
     let table = options.table.as_ref().map(|file| Table::read(file, &options.key)).transpose()?;
     let store = open(&settings, &names).await?;
-    let study =
-        StudyOptions { level, bootstrap: BootstrapOptions { replicates: options.bootstrap, seed: options.seed } };
+    // A list needs no numbers, and a mixture is fitted to the numbers as they stand.
+    let replicates = if options.list || !options.combine.is_empty() { 0 } else { options.bootstrap };
+    let study = StudyOptions { level, bootstrap: BootstrapOptions { replicates, seed: options.seed } };
+    let aliases = aliases(&options, &settings)?;
+    options.models = aliases.models(&options.models);
     let mut reader = SeriesReader::new(Sources {
         store: store.as_ref(),
         table: table.as_ref(),
-        aliases: aliases(&options, &settings)?,
+        aliases,
         rating: LeaderboardOptions { confidence: level, ..leaderboard_options(&settings.rating)? },
         bootstrap: study.bootstrap,
     });
@@ -214,7 +219,8 @@ async fn list(
 ) -> anyhow::Result<ExitCode> {
     let mut names: Vec<String> = table.iter().flat_map(|table| table.columns()).map(str::to_owned).collect();
     if store.is_some() {
-        names.extend(["rating", "elo", "win_tie_rate", "satisfaction"].map(|figure| format!("arena:{figure}")));
+        names.extend(Figure::ALL.map(|figure| format!("arena:{}", figure.as_str())));
+        names.push(SeriesName::Satisfaction.to_string());
         names.extend(reader.stored_scores().await?.iter().map(ToString::to_string));
     }
     names.extend(printed());

@@ -81,9 +81,17 @@ impl Aliases {
 
     /// The names of both; where they differ, the other's count.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.models.extend(other.models);
-        self
+    pub fn and(self, other: Self) -> Self {
+        let onward = |(name, model): (String, String)| (name, other.model(&model).to_owned());
+        let mut models: BTreeMap<String, String> = self.models.into_iter().map(onward).collect();
+        models.extend(other.models);
+        Self { models }
+    }
+
+    /// The models that go by names.
+    #[must_use]
+    pub fn models(&self, names: &[String]) -> Vec<String> {
+        names.iter().map(|name| self.model(name).to_owned()).collect()
     }
 
     /// The model that goes by a name: itself, unless the table says otherwise.
@@ -136,6 +144,8 @@ mod tests {
         for text in ["a = [\"x\"]\nb = [\"x\"]", "a = [\"b\"]\nb = []"] {
             assert!(table(text).unwrap_err().to_string().contains("leave it to one of them"), "{text}");
         }
+        let both = table("a = [\"x\"]").unwrap().and(table("b = [\"a\"]").unwrap());
+        assert_eq!(both.models(&["x".into(), "a".into(), "c".into()]), ["b", "b", "c"]);
         let aliases = table("a = [\"x\", \"y\", \"x\"]").unwrap();
         let points = BTreeMap::from([("x".to_owned(), 1), ("y".to_owned(), 2)]);
         let refused = aliases.apply("close", points).unwrap_err().to_string();

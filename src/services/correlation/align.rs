@@ -14,6 +14,8 @@ pub struct Aligned {
     pub points: Vec<Vec<Point>>,
     /// Models that were left out, since some series lacks them.
     pub unmatched: Vec<String>,
+    /// Models that were asked for and no series has.
+    pub unknown: Vec<String>,
     /// For each series, those of the unmatched that it has.
     pub only_in: Vec<Vec<String>>,
 }
@@ -71,7 +73,9 @@ pub fn align(series: &[&Series], wanted: &[String]) -> Result<Aligned, SeriesErr
     let only = |series: &&Series| {
         unmatched.iter().filter(|model| series.points.contains_key(**model)).map(|model| (*model).clone()).collect()
     };
+    let unknown = |model: &&&String| series.iter().all(|series| !series.points.contains_key(**model));
     Ok(Aligned {
+        unknown: unmatched.iter().filter(unknown).map(|model| (*model).clone()).collect(),
         points: series.iter().map(|series| of(&series.points)).collect(),
         only_in: series.iter().map(only).collect(),
         models: models.into_iter().cloned().collect(),

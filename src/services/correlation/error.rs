@@ -6,6 +6,7 @@ use super::aliases::AliasError;
 use crate::rating::FitError;
 use crate::rating::slice::SliceError;
 use crate::services::benchmark::report::BenchError;
+use crate::services::crowd::reports::CrowdError;
 use crate::services::vote_log::ReadLogError;
 use crate::stats::combination::CombinationError;
 use crate::storage::StoreError;
@@ -32,8 +33,8 @@ pub enum SeriesError {
     /// A name that is none.
     #[error(
         "the series {0:?} is unknown: write arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as \
-         language=English, arena:satisfaction, bench:SUITE or bench:SUITE:PART, published:ID or published:ID:PART, or a \
-         column of the table"
+         language=English, arena:satisfaction, verdicts:JUDGE, bench:SUITE, bench:SUITE@JUDGE or bench:SUITE:PART, \
+         published:ID or published:ID:PART, or a column of the table"
     )]
     Unknown(String),
     /// A column is asked for, and there is no table.
@@ -105,6 +106,12 @@ pub enum SeriesError {
     /// The alias table cannot be used.
     #[error(transparent)]
     Aliases(#[from] AliasError),
+    /// The verdicts on battles cannot be read.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// A series that takes part twice.
+    #[error("the series {0:?} stands there twice: name it once")]
+    Twice(String),
     /// The suite cannot be read.
     #[error(transparent)]
     Bench(#[from] BenchError),
@@ -132,6 +139,7 @@ impl SeriesError {
         match self {
             Self::Votes(_) | Self::Store(_) | Self::Fit(_) | Self::Thread(_) => false,
             Self::Bench(error) => error.is_missing(),
+            Self::Crowd(error) => matches!(error, CrowdError::NoVerdicts(..)),
             _ => true,
         }
     }

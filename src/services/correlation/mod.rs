@@ -28,11 +28,14 @@ pub use align::{Aligned, align};
 pub use error::SeriesError;
 pub use name::{SeriesName, VotePart};
 pub use printed::printed;
-pub use reader::{SeriesReader, Sources};
+pub use reader::{SeriesReader, Sources, Suites};
 pub use table::Table;
 pub use used::{SuiteUsed, Used, VotesUsed};
 
 use crate::rating::interval::ConfidenceLevel;
+use sha2::{Digest, Sha256};
+
+use crate::rating::bootstrap::BootstrapOptions;
 use crate::stats::Interval;
 use crate::stats::resample::percentiles;
 
@@ -78,11 +81,13 @@ impl Point {
         Self { value, ..Self::default() }
     }
 
-    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the draws.
+    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the draws; where these
+    /// do not vary they tell nothing of how sure the number is, and there is none.
     #[must_use]
     pub fn drawn(value: f64, draws: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
         let values: Vec<_> = draws.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
         let interval = percentiles(&values, level).ok().map(|found| found.interval);
+        let interval = interval.filter(|interval| interval.lower < interval.upper);
         Self { value, interval, draws }
     }
 }
@@ -98,4 +103,22 @@ pub struct Series {
     pub subjects: Subjects,
     /// The numbers by subject; those of models under their ids.
     pub points: BTreeMap<String, Point>,
+    /// What a reader must know of it.
+    pub notes: Vec<String>,
+}
+
+/// What a source gives.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    title: String,
+    subjects: Subjects,
+    points: BTreeMap<String, Point>,
+    notes: Vec<String>,
+}
+
+/// Random numbers for a source: what one draws says nothing of what another does.
+fn drawn_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
+    let digest = Sha256::digest(source.as_bytes());
+    let own = digest.iter().take(8).fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));
+    BootstrapOptions { seed: bootstrap.seed ^ own, ..bootstrap }
 }

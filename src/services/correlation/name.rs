@@ -1,5 +1,5 @@
 //! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
-//! `published:ID[:part]`.
+//! `verdicts:JUDGE`, `published:ID[:part]`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,6 +25,8 @@ pub enum SeriesName {
     },
     /// How satisfied visitors are, by intent.
     Satisfaction,
+    /// Ratings by a judge's verdicts on the arena's own battles.
+    Verdicts(String),
     /// A score of a benchmark.
     Bench {
         /// The suite.
@@ -67,6 +69,7 @@ impl FromStr for SeriesName {
                 let name = Self::Bench { suite: suite.to_owned(), judge, part: part.to_owned() };
                 named.then_some(name).ok_or_else(unknown)
             }
+            "verdicts" if !rest.is_empty() => Ok(Self::Verdicts(rest.to_owned())),
             "published" if !rest.is_empty() => Ok(Self::Published(rest.to_owned())),
             // A column may have a colon in its name.
             _ => Ok(Self::Column(text.to_owned())),
@@ -83,6 +86,7 @@ impl fmt::Display for SeriesName {
                 part => write!(f, "arena:{}:{part}", figure.as_str()),
             },
             Self::Satisfaction => f.write_str("arena:satisfaction"),
+            Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
             Self::Bench { suite, judge, part } => {
                 write!(f, "bench:{suite}")?;
                 judge.iter().try_for_each(|judge| write!(f, "@{judge}"))?;
@@ -100,7 +104,7 @@ impl SeriesName {
         match self {
             Self::Column(_) => false,
             Self::Published(id) => !super::printed::is_printed(id),
-            Self::Arena { .. } | Self::Satisfaction | Self::Bench { .. } => true,
+            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Bench { .. } => true,
         }
     }
 
@@ -175,7 +179,15 @@ mod tests {
 
     #[test]
     fn a_name_is_written_as_it_was_read() {
-        for name in ["close", "a: b", "arena:elo", "arena:satisfaction", "bench:urs", "bench:urs@gpt-4:intents"] {
+        for name in [
+            "close",
+            "a: b",
+            "arena:elo",
+            "arena:satisfaction",
+            "verdicts:gpt-4",
+            "bench:urs",
+            "bench:urs@gpt-4:intents",
+        ] {
             check(name, name);
         }
         check("bench:mtbench101:CM/turn:2", "bench:mtbench101:CM/turn:2");

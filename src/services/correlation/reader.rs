@@ -8,13 +8,17 @@ use super::printed::{self, Printed};
 use super::satisfaction::{self, Satisfied};
 use super::suite::SuiteScores;
 use super::{
-    Aliases, Point, Series, SeriesError, SeriesName, Subjects, SuiteUsed, Table, Used, VotePart, VotesUsed, votes,
+    Aliases, Found, Point, Series, SeriesError, SeriesName, Subjects, SuiteUsed, Table, Used, VotePart, VotesUsed,
+    drawn_for, votes,
 };
 use crate::benchmark::score::Part;
+use crate::clock::Timestamp;
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::leaderboard::LeaderboardOptions;
 use crate::rating::redraw::Figure;
+use crate::rating::slice::Slice;
 use crate::rating::vote_log::{VoteLog, Wanted};
+use crate::services::crowd::reports::verdict_votes;
 use crate::services::vote_log::{Reading, read_log};
 use crate::storage::{Store, VoteRange};
 
@@ -41,14 +45,30 @@ pub struct SeriesReader<'s> {
     sources: Sources<'s>,
     log: Option<(Wanted, Arc<VoteLog>)>,
     used: Used,
-    suites: HashMap<(String, Option<String>), Arc<SuiteScores>>,
+    suites: Suites,
 }
+
+/// The scores of suites by all judges or one, with their items drawn anew.
+#[derive(Clone, Default)]
+pub struct Suites(HashMap<(String, Option<String>), Arc<SuiteScores>>);
 
 impl<'s> SeriesReader<'s> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, used: Used::default(), suites: HashMap::new() }
+        Self { sources, log: None, used: Used::default(), suites: Suites::default() }
+    }
+
+    /// The scores of suites are known already: those of the same judgements, drawn anew as the sources say.
+    #[must_use]
+    pub fn with_suites(sources: Sources<'s>, suites: Suites) -> Self {
+        Self { suites, ..Self::new(sources) }
+    }
+
+    /// The scores of the suites that were read.
+    #[must_use]
+    pub fn into_suites(self) -> Suites {
+        self.suites
     }
 
     /// Reads several series, in their order.
@@ -69,10 +89,11 @@ impl<'s> SeriesReader<'s> {
     /// # Errors
     /// [`SeriesError`].
     pub async fn read(&mut self, name: &SeriesName) -> Result<Series, SeriesError> {
-        let (title, subjects, points) = match name {
+        let found = match name {
             SeriesName::Column(column) => self.column(column)?,
             SeriesName::Arena { figure, part } => self.figures(name, *figure, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
+            SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
             SeriesName::Bench { suite, judge, part } => {
                 let scores = self.suite(suite, judge.as_deref()).await?;
                 scores.part(suite, part, self.sources.rating.confidence)?
@@ -80,25 +101,26 @@ impl<'s> SeriesReader<'s> {
             SeriesName::Published(id) => {
                 let Printed { title, source, subjects, values } = printed::read(id, self.sources.store).await?;
                 self.used.published.insert(name.to_string(), source);
-                (title, subjects, fixed(values))
+                Found { title, subjects, points: fixed(values), notes: Vec::new() }
             }
         };
+        let Found { title, subjects, points, notes } = found;
         let points = match subjects {
             Subjects::Models => self.sources.aliases.apply(&name.to_string(), points)?,
             Subjects::Intents | Subjects::Methods => points,
         };
-        Ok(Series { name: name.clone(), title, subjects, points })
+        Ok(Series { name: name.clone(), title, subjects, points, notes })
     }
 
     /// What everything that was read so far is made from.
     #[must_use]
     pub fn used(&self) -> Used {
-        let mut suites: Vec<SuiteUsed> = self.suites.values().map(|scores| scores.used.clone()).collect();
+        let mut suites: Vec<SuiteUsed> = self.suites.0.values().map(|scores| scores.used.clone()).collect();
         suites.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
         Used { suites, ..self.used.clone() }
     }
 
-    /// Every score of every suite that somebody was judged on, and what was brought in that others have published.
+    /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was brought in that others have published.
     ///
     /// # Errors
     /// [`SeriesError`].
@@ -117,24 +139,52 @@ impl<'s> SeriesReader<'s> {
             "" => row.series,
             part => format!("{}:{part}", row.series),
         });
+        let judges = store.verdict_spending(Timestamp(i64::MIN)).await?;
+        names.extend(judges.into_iter().map(|spent| SeriesName::Verdicts(spent.judge)));
         names.extend(brought.collect::<BTreeSet<String>>().into_iter().map(SeriesName::Published));
         Ok(names)
     }
 
     fn column(&self, name: &str) -> Result<Found, SeriesError> {
         let table = self.sources.table.ok_or_else(|| SeriesError::NoTable(name.to_owned()))?;
-        Ok((name.to_owned(), Subjects::Models, fixed(table.column(name)?)))
+        let points = fixed(table.column(name)?);
+        Ok(Found { title: name.to_owned(), subjects: Subjects::Models, points, notes: Vec::new() })
     }
 
     async fn figures(&mut self, name: &SeriesName, figure: Figure, part: &VotePart) -> Result<Found, SeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
-        let (slice, options, bootstrap) = (part.0.clone(), self.sources.rating.clone(), self.sources.bootstrap);
-        let points = tokio::task::spawn_blocking(move || {
-            let log = slice.take(VoteLog::clone(&log))?;
-            votes::figures(&log, figure, &options, bootstrap)
+        let log = SlicedLog { log, slice: part.0.clone() };
+        self.rated(name, arena_title(figure, part), figure, log).await
+    }
+
+    /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
+    async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, SeriesError> {
+        let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
+        let log = SlicedLog { log, slice: Slice::default() };
+        self.rated(name, format!("rating by verdicts of {judge}"), Figure::Rating, log).await
+    }
+
+    async fn rated(
+        &self,
+        name: &SeriesName,
+        title: String,
+        figure: Figure,
+        SlicedLog { log, slice }: SlicedLog,
+    ) -> Result<Found, SeriesError> {
+        let options = self.sources.rating.clone();
+        // Ratings and rates of one part share their votes in each replicate; Elo draws them one by one.
+        let source = if figure == Figure::WinTieRate {
+            name.to_string().replacen("win_tie_rate", "rating", 1)
+        } else {
+            name.to_string()
+        };
+        let bootstrap = drawn_for(self.sources.bootstrap, &source);
+        let figures = tokio::task::spawn_blocking(move || {
+            votes::figures(&slice.take(VoteLog::clone(&log))?, figure, &options, bootstrap)
         });
-        Ok((arena_title(figure, part), Subjects::Models, points.await??))
+        let (points, notes) = figures.await??;
+        Ok(Found { title, subjects: Subjects::Models, points, notes })
     }
 
     async fn satisfaction(&mut self) -> Result<Found, SeriesError> {
@@ -142,17 +192,18 @@ impl<'s> SeriesReader<'s> {
         let found = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence);
         let Satisfied { points, votes } = found.await?;
         self.used.satisfied_votes = Some(votes);
-        Ok(("satisfaction, 1 to 5".to_owned(), Subjects::Intents, points))
+        let title = "satisfaction, 1 to 5".to_owned();
+        Ok(Found { title, subjects: Subjects::Intents, points, notes: Vec::new() })
     }
 
     async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteScores>, SeriesError> {
         let key = (suite.to_owned(), judge.map(str::to_owned));
-        if let Some(known) = self.suites.get(&key) {
+        if let Some(known) = self.suites.0.get(&key) {
             return Ok(Arc::clone(known));
         }
         let name = SeriesName::Bench { suite: suite.to_owned(), judge: key.1.clone(), part: String::new() };
         let scores = SuiteScores::read(self.store(&name)?, suite, judge, self.sources.bootstrap).await?;
-        self.suites.insert(key, Arc::clone(&scores));
+        self.suites.0.insert(key, Arc::clone(&scores));
         Ok(scores)
     }
 
@@ -194,8 +245,11 @@ fn score_name(suite: &str, key: &str) -> SeriesName {
     SeriesName::Bench { suite: suite.to_owned(), judge: None, part }
 }
 
-/// What a series is called, what it is of, and its numbers.
-type Found = (String, Subjects, BTreeMap<String, Point>);
+/// Votes, and which of them.
+struct SlicedLog {
+    log: Arc<VoteLog>,
+    slice: Slice,
+}
 
 fn fixed(values: BTreeMap<String, f64>) -> BTreeMap<String, Point> {
     values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect()

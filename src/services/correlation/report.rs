@@ -18,6 +18,8 @@ use crate::stats::{Interval, Share, Undefined};
 
 /// Fewer models than this say little.
 pub const FEW: usize = 8;
+const OUTSIDE: &str = "drawing anew adds the noise of votes and items a second time, so correlations near 1 lie above their \
+    replicates: the redrawn interval says how far r moves, not where it lies without noise";
 
 /// How a study is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,6 +100,8 @@ pub struct RedrawnReport {
     pub lower: Option<f64>,
     /// The upper one.
     pub upper: Option<f64>,
+    /// Their median.
+    pub median: Option<f64>,
     /// Replicates in which there is no correlation.
     pub without: u32,
     /// Why there is none.
@@ -190,10 +194,20 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
         points: found.models.iter().zip(first.iter().zip(second)).map(point).collect(),
         leaderboards: leaderboards(first, second, options.level),
         bootstrap: drawn.then_some(options.bootstrap.into()),
-        notes: notes(&found),
+        notes: notes(&[x, y], &found).into_iter().chain(outside(&cell)).collect(),
         models: found.models,
         unmatched: found.unmatched,
     })
+}
+
+/// That a correlation lies off its own replicates, where it does.
+fn outside(cell: &Cell) -> Option<String> {
+    let redrawn = cell.redrawn.as_ref()?;
+    let off = |(found, redrawn): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
+        let (Ok(found), Ok(Resampled { interval, .. })) = (found, redrawn) else { return false };
+        found.r < interval.lower || interval.upper < found.r
+    };
+    cell.found.iter().zip(redrawn).any(off).then(|| OUTSIDE.to_owned())
 }
 
 impl From<BootstrapOptions> for BootstrapReport {
@@ -247,9 +261,13 @@ impl CoefficientReport {
 impl RedrawnReport {
     fn of(found: Result<Resampled, Undefined>) -> Self {
         match found {
-            Ok(Resampled { interval: Interval { lower, upper }, undefined }) => {
-                Self { lower: Some(lower), upper: Some(upper), without: undefined, undefined: None }
-            }
+            Ok(Resampled { interval: Interval { lower, upper }, median, undefined }) => Self {
+                lower: Some(lower),
+                upper: Some(upper),
+                median: Some(median),
+                without: undefined,
+                undefined: None,
+            },
             Err(why) => Self { undefined: Some(why.to_string()), ..Self::default() },
         }
     }
@@ -287,8 +305,14 @@ fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<Lead
     })
 }
 
-fn notes(found: &Aligned) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What the series say of themselves, and how few models they share.
+fn notes(series: &[&Series], found: &Aligned) -> Vec<String> {
+    let of_series = |series: &&Series| {
+        let name = series.name.to_string();
+        series.notes.iter().map(move |note| format!("{name}: {note}")).collect::<Vec<_>>()
+    };
+    let mut notes: Vec<String> = series.iter().flat_map(of_series).collect();
+    notes.extend(found.unknown.iter().map(|model| format!("no series has {model:?}")));
     if found.models.len() < FEW {
         let count = found.models.len();
         let are = if count == 1 { "1 model is".to_owned() } else { format!("{count} models are") };

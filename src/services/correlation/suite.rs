@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::name::INTENTS;
 use super::printed::intent;
-use super::{Point, SeriesError, Subjects, SuiteUsed};
+use super::{Found, Point, SeriesError, Subjects, SuiteUsed, drawn_for};
 use crate::benchmark::item::{Item, Question};
 use crate::benchmark::judgement::{Judgement, Status};
 use crate::benchmark::score::{Part, PartKind, Scores};
@@ -29,6 +29,8 @@ pub(super) struct SuiteScores {
     /// What they are made from.
     pub(super) used: SuiteUsed,
     title: String,
+    /// What is true of all parts.
+    notes: Vec<String>,
     parts: Vec<Part>,
     models: Vec<ModelDraws>,
 }
@@ -87,6 +89,7 @@ impl SuiteScores {
         let whole: Vec<Scores> = judged.iter().map(|model| model.scores(suite, &items)).collect();
         let parts = parts(&whole);
         let values = |scores: &Scores| parts.iter().map(|part| scores.of(part)?.value).collect::<Vec<Option<f64>>>();
+        let bootstrap = drawn_for(bootstrap, &format!("bench:{}", suite.name()));
         let drawn: Vec<Vec<Vec<Option<f64>>>> = replicates(bootstrap, |rng| {
             let items = redrawn(&items, rng);
             judged.iter().map(|model| values(&model.scores(suite, &items))).collect()
@@ -99,7 +102,8 @@ impl SuiteScores {
         };
         let models = judged.iter().zip(&whole).enumerate().map(of_model).collect();
         let used = SuiteUsed { models: judged.len(), ..used };
-        Self { used, title: suite.title().to_owned(), parts, models }
+        let notes = single(&items).into_iter().collect();
+        Self { used, title: suite.title().to_owned(), notes, parts, models }
     }
 
     /// The keys of its parts, as a series asks for them.
@@ -112,14 +116,10 @@ impl SuiteScores {
     ///
     /// # Errors
     /// [`SeriesError::Part`].
-    pub(super) fn part(
-        &self,
-        suite: &str,
-        key: &str,
-        level: ConfidenceLevel,
-    ) -> Result<(String, Subjects, BTreeMap<String, Point>), SeriesError> {
+    pub(super) fn part(&self, suite: &str, key: &str, level: ConfidenceLevel) -> Result<Found, SeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
-            return Ok((format!("{}: intents", self.title), Subjects::Intents, self.by_intent(level)));
+            let (title, points) = (format!("{}: intents", self.title), self.by_intent(level));
+            return Ok(Found { title, subjects: Subjects::Intents, points, notes: self.notes.clone() });
         }
         let key = if key.is_empty() { Part::overall().key() } else { key.to_owned() };
         let place = self.parts.iter().position(|part| part.key() == key).ok_or_else(|| SeriesError::Part {
@@ -133,7 +133,13 @@ impl SuiteScores {
         };
         let whole = self.parts[place].kind == PartKind::Overall;
         let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
-        Ok((title, Subjects::Models, self.models.iter().filter_map(point).collect()))
+        let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
+        let lacking = self.models.iter().filter(|model| model.values[place].is_none());
+        let lacking: Vec<&str> = lacking.map(|model| model.model.as_str()).collect();
+        let lacks = (!lacking.is_empty())
+            .then(|| format!("left out are {}: not every judge has judged them; @JUDGE names one", lacking.join(", ")));
+        let notes = self.notes.iter().cloned().chain(lacks).collect();
+        Ok(Found { title, subjects: Subjects::Models, points, notes })
     }
 
     /// The places of the parts that are URS's intents.
@@ -194,6 +200,15 @@ fn judged(mut judgements: Vec<Judgement>) -> Vec<Judged> {
 fn without_texts(item: Item) -> Item {
     let turns = item.turns.iter().map(|_| Question { question: String::new(), reference: None }).collect();
     Item { turns, choices: None, ..item }
+}
+
+/// That some categories do not vary when their items are drawn anew, where there are such.
+fn single(items: &[Item]) -> Option<String> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    items.iter().for_each(|item| *sizes.entry(&item.category).or_default() += 1);
+    let single: Vec<&str> = sizes.iter().filter(|(_, size)| **size == 1).map(|(category, _)| *category).collect();
+    let why = "has a single item, which cannot be drawn otherwise: intervals do not allow for it";
+    (!single.is_empty()).then(|| format!("each of the categories {} {why}", single.join(", ")))
 }
 
 /// As many items of each category as there are, drawn with replacement.

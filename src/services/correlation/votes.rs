@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{Point, SeriesError};
 use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::leaderboard::{LeaderboardOptions, RankedModel, rank_log};
+use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, RankedModel, rank_log};
 use crate::rating::redraw::{Figure, redraw};
 use crate::rating::vote_log::VoteLog;
 use crate::stats::Interval;
 
-/// A figure of every model that has one; a model whose rating is only a bound has none. Ratings have the interval of the
-/// leaderboard, the others that of their draws.
+/// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
+/// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
+/// of their draws.
 ///
 /// # Errors
 /// [`SeriesError::Fit`].
@@ -19,17 +20,39 @@ pub(super) fn figures(
     figure: Figure,
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
-) -> Result<BTreeMap<String, Point>, SeriesError> {
+) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
     let board = rank_log(log, options)?;
     let redrawn = redraw(log, figure, options, bootstrap)?;
-    let bounded = board.models.iter().filter(|model| model.unbounded.is_none());
+    let (models, notes) =
+        if figure == Figure::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
     let point = |model: &RankedModel| {
         let position = redrawn.models.iter().position(|name| *name == model.model);
         let draws = redrawn.replicates.iter().map(|values| values[position?]).collect();
         let drawn = Point::drawn(figure.of(model), draws, options.confidence);
         Point { interval: if figure == Figure::Rating { of_board(model) } else { drawn.interval }, ..drawn }
     };
-    Ok(bounded.map(|model| (model.model.clone(), point(model))).collect())
+    Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))
+}
+
+/// The models whose ratings can be compared, and why others are left out.
+fn comparable(board: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
+    let (bounded, unbounded): (Vec<&RankedModel>, Vec<&RankedModel>) =
+        board.models.iter().partition(|model| model.unbounded.is_none());
+    let size = |component: usize| bounded.iter().filter(|model| model.component == component).count();
+    // Of equally large ones the first.
+    let largest = (0..board.components).rev().max_by_key(|&component| size(component));
+    let (kept, apart): (Vec<&RankedModel>, Vec<&RankedModel>) =
+        bounded.into_iter().partition(|model| Some(model.component) == largest);
+    let notes = [
+        (unbounded, "won or lost every vote, so they have no rating"),
+        (apart, "are rated apart, since no votes connect them with the others"),
+    ];
+    let named =
+        |models: &[&RankedModel]| models.iter().map(|model| model.model.as_str()).collect::<Vec<_>>().join(", ");
+    let note = |(models, why): (Vec<&RankedModel>, &str)| {
+        (!models.is_empty()).then(|| format!("left out are {}: they {why}", named(&models)))
+    };
+    (kept, notes.into_iter().filter_map(note).collect())
 }
 
 fn of_board(model: &RankedModel) -> Option<Interval> {

@@ -136,6 +136,7 @@ impl Names<'_> {
                 };
                 std::iter::once(figure.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
+            SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
             SeriesName::Column(_) | SeriesName::Bench { .. } | SeriesName::Published(_) => series.title.clone(),
         }
     }

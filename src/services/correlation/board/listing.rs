@@ -8,6 +8,7 @@ use super::{Group, is_of_models};
 use crate::rating::redraw::Figure;
 use crate::rating::slice::{Slice, Turns};
 use crate::services::correlation::{Series, SeriesError, SeriesName, SeriesReader, Subjects, VotePart};
+use crate::services::crowd::reports::CrowdError;
 use crate::services::vote_tally::Facets;
 use crate::storage::PublishedScoreRow;
 
@@ -20,7 +21,7 @@ const PARTS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The arena's votes.
+    /// The arena's votes, and what judges say of its battles.
     Votes,
     /// A benchmark that was run here.
     Benchmark,
@@ -38,7 +39,7 @@ impl Source {
     pub fn of(series: &Series) -> Self {
         match &series.name {
             _ if series.subjects == Subjects::Intents => Self::Intents,
-            SeriesName::Arena { .. } | SeriesName::Satisfaction => Self::Votes,
+            SeriesName::Arena { .. } | SeriesName::Satisfaction | SeriesName::Verdicts(_) => Self::Votes,
             SeriesName::Bench { .. } => Self::Benchmark,
             name if name.is_stored() => Self::Brought,
             SeriesName::Column(_) | SeriesName::Published(_) => Self::Printed,
@@ -79,13 +80,19 @@ pub(super) async fn read(
     names: &[SeriesName],
     unusable: &mut Vec<String>,
 ) -> Result<Vec<Series>, SeriesError> {
+    reader.read_votes(names).await?;
     let mut series = Vec::new();
     for name in names {
         match reader.read(name).await {
             Ok(found) if found.points.is_empty() => {}
             Ok(found) => series.push(found),
             // Nobody has voted or judged there.
-            Err(SeriesError::Slice(_) | SeriesError::NoSatisfaction | SeriesError::NotJudged { .. }) => {}
+            Err(
+                SeriesError::Slice(_)
+                | SeriesError::NoSatisfaction
+                | SeriesError::NotJudged { .. }
+                | SeriesError::Crowd(CrowdError::NoVerdicts(..)),
+            ) => {}
             Err(error) if error.is_input() => unusable.push(error.to_string()),
             Err(error) => return Err(error),
         }
@@ -104,7 +111,7 @@ fn is_part(series: &Series) -> bool {
         SeriesName::Arena { part, .. } => part.0 != Slice::default(),
         SeriesName::Bench { part, .. } => !part.is_empty(),
         SeriesName::Published(id) => id.strip_suffix(":overall").unwrap_or(id).contains(':'),
-        SeriesName::Column(_) | SeriesName::Satisfaction => false,
+        SeriesName::Column(_) | SeriesName::Satisfaction | SeriesName::Verdicts(_) => false,
     }
 }
 

@@ -19,7 +19,7 @@ pub use listing::{Source, arena_names};
 
 use super::align::column;
 use super::report::StudyOptions;
-use super::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources, Subjects, printed};
+use super::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources, Subjects, Suites, printed};
 use crate::benchmark::claims::{self, Claim};
 use crate::clock::{Clock, Timestamp};
 use crate::config::CurrentSettings;
@@ -46,6 +46,8 @@ struct Stamp {
     votes: i64,
     /// Data files, answers and judgements of benchmarks.
     judged: u64,
+    /// What judges were asked of the arena's battles.
+    verdicts: u64,
     /// When labels last changed.
     labelled: Timestamp,
     /// What was brought in that others have published, as one number.
@@ -70,6 +72,8 @@ pub struct Board {
     /// How intervals are found.
     pub options: StudyOptions,
     history: Vec<Moment>,
+    /// The benchmarks' scores, drawn anew only when somebody was judged.
+    suites: Suites,
     grids: [OnceLock<Grid>; 3],
     /// How long it took.
     cost: Duration,
@@ -85,6 +89,7 @@ impl Default for Board {
             unusable: Vec::new(),
             options: StudyOptions { level: rating.confidence, bootstrap: BOOTSTRAP },
             history: Vec::new(),
+            suites: Suites::default(),
             grids: Default::default(),
             cost: Duration::ZERO,
         }
@@ -250,6 +255,7 @@ impl Correlator {
         Ok(Stamp {
             votes: self.store.last_vote_seq().await?,
             judged: self.store.bench_row_count().await?,
+            verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
             labelled: self.store.labels_changed_at().await?,
             brought: listing::fingerprint(&self.store.published_scores().await?),
             rating: leaderboard_options(&settings.rating)?,
@@ -267,7 +273,9 @@ impl Correlator {
             rating: stamp.rating.clone(),
             bootstrap: BOOTSTRAP,
         };
-        let mut reader = SeriesReader::new(sources);
+        let known = self.latest();
+        let suites = known.stamp.as_ref().filter(|known| known.judged == stamp.judged).map(|_| known.suites.clone());
+        let mut reader = SeriesReader::with_suites(sources, suites.unwrap_or_default());
         let mut names = if stamp.votes > 0 { stamp.names.clone() } else { Vec::new() };
         let mut unusable = Vec::new();
         match reader.stored_scores().await {
@@ -285,6 +293,7 @@ impl Correlator {
             unusable,
             options: StudyOptions { level: stamp.rating.confidence, bootstrap: BOOTSTRAP },
             history,
+            suites: reader.into_suites(),
             cost: started.elapsed(),
             stamp: Some(stamp),
             ..Board::default()

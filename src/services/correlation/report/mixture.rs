@@ -76,6 +76,9 @@ pub fn mixture(
     options: StudyOptions,
 ) -> Result<MixtureReport, SeriesError> {
     let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
+    if let Some(twice) = (1..all.len()).find(|&at| all[..at].iter().any(|other| other.name == all[at].name)) {
+        return Err(SeriesError::Twice(all[twice].name.to_string()));
+    }
     let found = align(&all, wanted)?;
     let values = found.values();
     let (of_target, mixed) = values.split_last().expect("the target is among them");
@@ -98,7 +101,7 @@ pub fn mixture(
         leave_one_out: left_out,
         series: series.iter().enumerate().map(|(at, series)| SeriesReport::of(series, at, &found)).collect(),
         target: SeriesReport::of(target, series.len(), &found),
-        notes: notes(&found),
+        notes: notes(&all, &found),
         models: found.models,
         unmatched: found.unmatched,
     })
