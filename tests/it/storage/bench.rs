@@ -118,6 +118,7 @@ pub(super) async fn an_answer_to_a_question_is_kept_once(store: &Store) {
 }
 
 pub(super) async fn a_score_that_is_no_number_is_not_kept(store: &Store) {
+    suite(store, "v1", 1).await;
     for (score, dimension) in [(f64::INFINITY, 1.0), (f64::NAN, 1.0), (7.0, f64::NEG_INFINITY)] {
         let mut row = judgement("1", Status::Ok, 1);
         let dimensions = [("清晰度".to_owned(), dimension)].into();
