@@ -157,6 +157,21 @@ fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u
 
 /// As many votes as the tally has, drawn anew; each weighs what those of its kind do on average.
 fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
+    let drawn = draw_kinds(tally, rng);
+    let kinds = tally.pairs.iter().zip(&tally.counts).zip(drawn);
+    kinds
+        .filter(|(_, drawn)| drawn.iter().sum::<u64>() > 0)
+        .map(|((pair, counts), [first, second, halves])| PairTally {
+            first_wins: weighted(first, counts.first_wins, pair.first_wins),
+            second_wins: weighted(second, counts.second_wins, pair.second_wins),
+            halves: weighted(halves, counts.ties + counts.both_bad, pair.halves),
+            ..*pair
+        })
+        .collect()
+}
+
+/// How many votes of each pair are drawn anew: for its first model, for its second, and for neither.
+pub(super) fn draw_kinds(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
     let mut draw = |kind: u64| {
         let drawn = binomial(votes, kind, left, rng);
@@ -164,25 +179,8 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
         votes -= drawn;
         drawn
     };
-    let mut pairs = Vec::with_capacity(tally.pairs.len());
-    for (pair, counts) in tally.pairs.iter().zip(&tally.counts) {
-        let halves = counts.ties + counts.both_bad;
-        let drawn = PairCounts {
-            first_wins: draw(counts.first_wins),
-            second_wins: draw(counts.second_wins),
-            ties: draw(halves),
-            both_bad: 0,
-        };
-        if drawn.total() > 0 {
-            pairs.push(PairTally {
-                first_wins: weighted(drawn.first_wins, counts.first_wins, pair.first_wins),
-                second_wins: weighted(drawn.second_wins, counts.second_wins, pair.second_wins),
-                halves: weighted(drawn.ties, halves, pair.halves),
-                ..*pair
-            });
-        }
-    }
-    pairs
+    let kinds = |counts: &PairCounts| [counts.first_wins, counts.second_wins, counts.ties + counts.both_bad];
+    tally.counts.iter().map(|counts| kinds(counts).map(&mut draw)).collect()
 }
 
 /// How many of `votes` votes fall on a kind that `kind` of `left` are of.

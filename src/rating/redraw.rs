@@ -1,18 +1,22 @@
 //! The figures of a leaderboard with its votes drawn anew, replicate by replicate: what a study carries through that
 //! compares them with other figures.
 //!
-//! Ratings and win-and-tie rates of a replicate are those of the same votes, drawn by pair and outcome as in
-//! [`bootstrap`](super::bootstrap). Elo reads the votes one by one, so for it they are drawn so, and keep their order.
+//! All figures of a replicate are those of the same votes, drawn by pair and outcome as in [`bootstrap`](super::bootstrap).
+//! Elo reads the votes one by one: which of a kind were drawn, and how often, is drawn for it in a second step, and they
+//! keep their order.
+
+use std::collections::HashMap;
 
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::bootstrap::{BootstrapOptions, redrawn_strengths, redrawn_win_tie_rates};
+use super::bootstrap::{BootstrapOptions, draw_kinds, redrawn_strengths, redrawn_win_tie_rates};
 use super::elo::EloTable;
 use super::leaderboard::{LeaderboardOptions, RankedModel, fit_strengths};
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use crate::battle::Outcome;
 
 /// A figure of each model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,20 +107,46 @@ fn elo(
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Vec<Vec<Option<f64>>> {
+    let kinds = by_kind(log, tally, options);
     let one = |replicate: u32| {
         let mut rng = bootstrap.rng(replicate);
         let mut times = vec![0_u32; log.len()];
-        (0..log.len()).for_each(|_| times[rng.random_range(0..log.len())] += 1);
+        for (votes, drawn) in kinds.iter().zip(draw_kinds(tally, &mut rng).into_iter().flatten()) {
+            (0..drawn).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
+        }
         let table = EloTable::of_repeated(log, options.scoring, &times);
         tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
     };
     (0..bootstrap.replicates).into_par_iter().map(one).collect()
 }
 
+/// The positions in the log of the counted votes for the first model of each pair, for its second, and for neither.
+fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Vec<u32>> {
+    let place = |at: usize| u32::try_from(tally.models[at].index).expect("models have 32-bit positions");
+    let pairs = tally.pairs.iter().enumerate().map(|(at, pair)| ((place(pair.first), place(pair.second)), at));
+    let pairs: HashMap<(u32, u32), usize> = pairs.collect();
+    let mut kinds = vec![Vec::new(); 3 * tally.pairs.len()];
+    for (vote, ((&a, &b), &outcome)) in (0_u32..).zip(log.a.iter().zip(&log.b).zip(&log.outcomes)) {
+        let Some((pair, a_first)) =
+            pairs.get(&(a, b)).map(|&at| (at, true)).or_else(|| Some((*pairs.get(&(b, a))?, false)))
+        else {
+            continue;
+        };
+        let kind = match outcome {
+            Outcome::AWins => usize::from(!a_first),
+            Outcome::BWins => usize::from(a_first),
+            Outcome::Tie | Outcome::BothBad => 2,
+        };
+        if options.scoring.counts(outcome) {
+            kinds[3 * pair + kind].push(vote);
+        }
+    }
+    kinds
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::battle::Outcome;
     use crate::rating::interval::ConfidenceLevel;
     use crate::rating::leaderboard::{IntervalMethod, rank_log};
 
@@ -185,6 +215,19 @@ mod tests {
             let values = of_model(&found, position);
             let mean = crate::stats::distribution::mean(&values).unwrap();
             assert!(spread(&values) > 1.0 && (mean - line.elo).abs() < 3.0 * spread(&values), "{name}: {mean}");
+        }
+    }
+
+    #[test]
+    fn all_figures_of_a_replicate_are_of_the_same_votes() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let of = |figure| redraw(&log(), figure, &LeaderboardOptions::default(), BOOTSTRAP).unwrap();
+        let [ratings, elo, rates] = Figure::ALL.map(of);
+        for model in 0..ratings.models.len() {
+            let with = |other: &Redrawn| {
+                crate::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model)).unwrap()
+            };
+            assert!(with(&rates) > 0.7 && with(&elo) > 0.7, "{model}: {} {}", with(&rates), with(&elo));
         }
     }
 

@@ -154,31 +154,25 @@ impl<'s> SeriesReader<'s> {
     async fn figures(&mut self, name: &SeriesName, figure: Figure, part: &VotePart) -> Result<Found, SeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
-        let log = SlicedLog { log, slice: part.0.clone() };
-        self.rated(name, arena_title(figure, part), figure, log).await
+        // All figures of a part share their votes in each replicate.
+        let log = SlicedLog { log, slice: part.0.clone(), source: format!("arena:{part}") };
+        self.rated(arena_title(figure, part), figure, log).await
     }
 
     /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
     async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, SeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
-        let log = SlicedLog { log, slice: Slice::default() };
-        self.rated(name, format!("rating by verdicts of {judge}"), Figure::Rating, log).await
+        let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
+        self.rated(format!("rating by verdicts of {judge}"), Figure::Rating, log).await
     }
 
     async fn rated(
         &self,
-        name: &SeriesName,
         title: String,
         figure: Figure,
-        SlicedLog { log, slice }: SlicedLog,
+        SlicedLog { log, slice, source }: SlicedLog,
     ) -> Result<Found, SeriesError> {
         let options = self.sources.rating.clone();
-        // Ratings and rates of one part share their votes in each replicate; Elo draws them one by one.
-        let source = if figure == Figure::WinTieRate {
-            name.to_string().replacen("win_tie_rate", "rating", 1)
-        } else {
-            name.to_string()
-        };
         let bootstrap = drawn_for(self.sources.bootstrap, &source);
         let figures = tokio::task::spawn_blocking(move || {
             votes::figures(&slice.take(VoteLog::clone(&log))?, figure, &options, bootstrap)
@@ -249,6 +243,8 @@ fn score_name(suite: &str, key: &str) -> SeriesName {
 struct SlicedLog {
     log: Arc<VoteLog>,
     slice: Slice,
+    /// Whose random numbers are used.
+    source: String,
 }
 
 fn fixed(values: BTreeMap<String, f64>) -> BTreeMap<String, Point> {
