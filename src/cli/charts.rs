@@ -1,4 +1,4 @@
-//! `langya fit --charts DIR`: the leaderboard as pictures, one SVG file each. Other commands write theirs by [`write_all`].
+//! `langya fit --charts DIR`: the leaderboard as pictures, one SVG file each. Other commands write theirs by `write_all`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! What the papers say of their own figures, reckoned again from the tables that they print.
 //!
-//! A [`Claim`] holds the numbers of a paper's text beside those that follow from its tables ([`published`](super::published)
+//! A [`Claim`] holds the numbers of a paper's text beside those that follow from its tables ([`published`]
 //! and the few counts here). Nothing is stored: [`all`] reckons when it is called. Where a printed number does not follow
 //! from the printed table, the claim says what the contradiction is.
 

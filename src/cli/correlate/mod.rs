@@ -61,8 +61,8 @@ pub struct CorrelateOptions {
     /// Print the series that there are
     #[arg(long)]
     list: bool,
-    /// Make the study of a TOML file: its keys are title, series, [[pairs]] (x, y), [[combinations]] (of, target, step), models,
-    /// slices, judge, table, key, confidence, bootstrap, seed and [aliases]
+    /// Make the study of a TOML file: its keys are title, series, pairs (x, y), combinations (of, target, step), models,
+    /// slices, judge, table, key, confidence, bootstrap, seed and aliases
     #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "step", "models", "aliases", "confidence", "bootstrap", "seed", "charts"])]
     study: Option<PathBuf>,
     /// Folder for what comes of it; the file's name without its ending where none is named

@@ -1,7 +1,7 @@
 //! How far a judge agrees with people, of two files: votes and verdicts on pairs of models, or scores of answers.
 //!
-//! [`file`] reads them and finds out which of the two they hold. [`pairs`] compares votes with verdicts (MT-Bench, appendix
-//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`] says how a judge
+//! [`mod@file`] reads them and finds out which of the two they hold. [`pairs`] compares votes with verdicts (MT-Bench, appendix
+//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`](mod@bias) says how a judge
 //! leans. What does not exist is none in a report, with the reason beside it.
 
 pub mod bias;

@@ -2,7 +2,7 @@
 //!
 //! A [`SeriesName`] says what a series is; a [`SeriesReader`] reads it out of a table, the arena's votes, a benchmark's
 //! verdicts or what was published, each under the names of its source. [`Aliases`] bring different names of one model
-//! together, [`align`] puts series side by side, and [`report`] says how two of them, or a mixture and its target, go
+//! together, [`align`](fn@align) puts series side by side, and [`report`] says how two of them, or a mixture and its target, go
 //! together, with the uncertainty of both sides: battles and judged items are drawn anew.
 
 mod aliases;

@@ -1,7 +1,7 @@
 //! The correlations of every two of many series, and how far each moves when what the series come from is redrawn.
 //!
 //! What is found here of two series is what [`super::correlation`] finds of them, to the last bit. A replicate turns every
-//! series into a [`Shape`] once, from which its correlation with any other takes a few hundred operations; replicates go
+//! series into a `Shape` once, from which its correlation with any other takes a few hundred operations; replicates go
 //! to all cores, and their number changes nothing.
 
 mod drawn;

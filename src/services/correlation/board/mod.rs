@@ -1,7 +1,7 @@
 //! Every series that the arena has, and how they go together, in memory and up to date.
 //!
 //! A [`Board`] is what there was at one moment; nothing of it is stored. The [`Correlator`] makes a new one when something
-//! changed that it rests on ([`Stamp`]), and answers what is asked of the latest. One question at a time is reckoned, so that
+//! changed that it rests on (`Stamp`), and answers what is asked of the latest. One question at a time is reckoned, so that
 //! visitors cannot make the arena reckon on all cores, and each has a bounded size.
 
 mod course;

@@ -1,6 +1,6 @@
 //! A study as a file: what is to be compared, and one folder with all that came of it, which a paper can cite.
 //!
-//! [`Study::parse`] understands the file, [`reckon`] compares, and [`Study::files`] writes down: `results.json` holds every
+//! [`Study::parse`] understands the file, [`reckon`](fn@reckon) compares, and [`Study::files`] writes down: `results.json` holds every
 //! number, and tables, pictures and the report only show them. Nothing depends on the time of day, on the machine or on
 //! where its files are, so the same database and seed make the same bytes.
 
