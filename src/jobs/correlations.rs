@@ -14,7 +14,7 @@ use crate::services::correlation::board::Correlator;
 /// How often is looked whether benchmarks or labels have changed, of which no event tells.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// How many times longer than it took to reckon the correlations they are not reckoned again.
-const REST_TIMES: u32 = 4;
+const REST_TIMES: u32 = 9;
 
 /// Makes the correlations anew at the start, after each leaderboard, after a change of the settings, and where something else
 /// changed that they rest on. What is under way at the end is given up: nothing of it is stored.

@@ -87,6 +87,35 @@ impl Slice {
     /// # Errors
     /// [`SliceError`] where the log lacks a column, or no vote has the value asked for.
     pub fn take(&self, mut log: VoteLog) -> Result<VoteLog, SliceError> {
+        let keep = self.keep(&log)?;
+        if keep.contains(&false) {
+            log.retain(&keep);
+        }
+        Ok(log)
+    }
+
+    /// The models and outcomes of the votes of the slice, in their order, without any other column: a small copy of a log
+    /// that others read too. The models keep their positions.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
+        let keep = self.keep(log)?;
+        fn kept<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
+            column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
+        }
+        Ok(VoteLog {
+            models: log.models.clone(),
+            a: kept(&log.a, &keep),
+            b: kept(&log.b, &keep),
+            outcomes: kept(&log.outcomes, &keep),
+            excluded: log.excluded.clone(),
+            ..VoteLog::default()
+        })
+    }
+
+    /// Which votes of a log are of the slice.
+    fn keep(&self, log: &VoteLog) -> Result<Vec<bool>, SliceError> {
         let mut keep = vec![true; log.len()];
         by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
         by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref())?;
@@ -105,10 +134,7 @@ impl Slice {
         if let Some(until) = self.until {
             by_value(&mut keep, "times", log.seconds.as_deref(), |seconds| seconds < until)?;
         }
-        if keep.contains(&false) {
-            log.retain(&keep);
-        }
-        Ok(log)
+        Ok(keep)
     }
 
     /// What the slice keeps, in words; empty where it keeps all.
@@ -170,4 +196,27 @@ fn some_of(names: &[String]) -> String {
         _ => {}
     }
     named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::battle::Outcome;
+
+    #[test]
+    fn picked_votes_are_those_that_would_be_taken() {
+        let mut log = VoteLog::with_columns(Wanted { languages: true, turns: true, ..Wanted::default() });
+        for number in 0..12_u32 {
+            log.push(["a", "b", "c"][number as usize % 3], "d", Outcome::ALL[number as usize % 4]).unwrap();
+            log.languages.as_mut().unwrap().push(Some(["en", "zh"][number as usize % 2]));
+            log.turns.as_mut().unwrap().push(1 + number % 5);
+        }
+        let slice = Slice { language: Some("zh".into()), turns: Some(Turns::Multi), ..Slice::default() };
+        let (picked, taken) = (slice.pick(&log).unwrap(), slice.take(log.clone()).unwrap());
+        assert_eq!((&picked.models, &picked.a, &picked.b), (&taken.models, &taken.a, &taken.b));
+        assert_eq!(picked.outcomes, taken.outcomes);
+        assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
+        let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
+        assert!(nobody.pick(&log).is_err());
+    }
 }

@@ -1,5 +1,6 @@
 //! Reads series, each source once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -175,7 +176,9 @@ impl<'s> SeriesReader<'s> {
         let options = self.sources.rating.clone();
         let bootstrap = drawn_for(self.sources.bootstrap, &source);
         let figures = tokio::task::spawn_blocking(move || {
-            votes::figures(&slice.take(VoteLog::clone(&log))?, figure, &options, bootstrap)
+            let whole = slice == Slice::default();
+            let log = if whole { Cow::Borrowed(log.as_ref()) } else { Cow::Owned(slice.pick(&log)?) };
+            votes::figures(&log, figure, &options, bootstrap)
         });
         let (points, notes) = figures.await??;
         Ok(Found { title, subjects: Subjects::Models, points, notes })

@@ -63,6 +63,11 @@ pub fn arena_names(facets: &Facets) -> Vec<SeriesName> {
     whole.into_iter().chain(parts).map(name).chain([SeriesName::Satisfaction]).collect()
 }
 
+/// Whether every prompt has to be read for a series.
+pub(super) fn reads_prompts(name: &SeriesName) -> bool {
+    matches!(name, SeriesName::Arena { part, .. } if part.0.long_prompts)
+}
+
 /// The parts with the most votes; none where all votes are in one.
 fn most(votes: &BTreeMap<String, u64>, slice: impl Fn(Option<String>) -> Slice) -> Vec<Slice> {
     let mut parts: Vec<(&String, u64)> =

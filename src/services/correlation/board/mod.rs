@@ -34,6 +34,8 @@ use crate::storage::{Store, VoteRange};
 
 /// How votes and judged items are drawn anew. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
+/// Of more votes than this not every prompt is read after each leaderboard.
+const MANY: i64 = 200_000;
 /// Moments of the history.
 const MOMENTS: usize = 40;
 /// Series of a matrix.
@@ -278,6 +280,12 @@ impl Correlator {
         let mut reader = SeriesReader::with_suites(sources, suites.unwrap_or_default());
         let mut names = if stamp.votes > 0 { stamp.names.clone() } else { Vec::new() };
         let mut unusable = Vec::new();
+        if stamp.votes > MANY {
+            // Nothing says how long a prompt is but the prompt.
+            names.retain(|name| !listing::reads_prompts(name));
+            unusable
+                .push(format!("long prompts are no series here of more than {MANY} votes: langya correlate has them"));
+        }
         match reader.stored_scores().await {
             Ok(stored) => names.extend(stored),
             Err(error) if error.is_input() => unusable.push(error.to_string()),
@@ -286,6 +294,8 @@ impl Correlator {
         names.extend(printed().filter_map(|name| name.parse().ok()));
         let mut series = listing::read(&mut reader, &names, &mut unusable).await?;
         listing::sort(&mut series);
+        // Its votes go before those of the history come.
+        let suites = reader.into_suites();
         let history = self.history(&stamp).await?;
         Ok(Board {
             made_at: Some(self.clock.now()),
@@ -293,7 +303,7 @@ impl Correlator {
             unusable,
             options: StudyOptions { level: stamp.rating.confidence, bootstrap: BOOTSTRAP },
             history,
-            suites: reader.into_suites(),
+            suites,
             cost: started.elapsed(),
             stamp: Some(stamp),
             ..Board::default()
