@@ -5,9 +5,15 @@ use std::collections::BTreeMap;
 use super::{Point, SeriesError};
 use crate::rating::bootstrap::BootstrapOptions;
 use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, RankedModel, rank_log};
+use crate::rating::real_len;
 use crate::rating::redraw::{Figure, redraw};
 use crate::rating::vote_log::VoteLog;
 use crate::stats::Interval;
+
+/// As many votes are gone through for Elo in all replicates together.
+const MOST_STEPS: f64 = 1e8;
+const HELD: &str =
+    "the votes are too many to be drawn anew one by one, so Elo is held fixed; fewer replicates draw them";
 
 /// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
 /// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
@@ -22,9 +28,12 @@ pub(super) fn figures(
     bootstrap: BootstrapOptions,
 ) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
     let board = rank_log(log, options)?;
+    let held = figure == Figure::Elo && takes_too_long(log.len(), bootstrap.replicates);
+    let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
     let redrawn = redraw(log, figure, options, bootstrap)?;
-    let (models, notes) =
+    let (models, mut notes) =
         if figure == Figure::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
+    notes.extend(held.then(|| HELD.to_owned()));
     let point = |model: &RankedModel| {
         let position = redrawn.models.iter().position(|name| *name == model.model);
         let draws = redrawn.replicates.iter().map(|values| values[position?]).collect();
@@ -32,6 +41,11 @@ pub(super) fn figures(
         Point { interval: if figure == Figure::Rating { of_board(model) } else { drawn.interval }, ..drawn }
     };
     Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))
+}
+
+/// Whether Elo would go through too many votes: it takes them one by one in every replicate.
+fn takes_too_long(votes: usize, replicates: u32) -> bool {
+    real_len(votes) * f64::from(replicates) > MOST_STEPS
 }
 
 /// The models whose ratings can be compared, and why others are left out.
@@ -57,4 +71,15 @@ fn comparable(board: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
 
 fn of_board(model: &RankedModel) -> Option<Interval> {
     Some(Interval { lower: model.lower?, upper: model.upper? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elo_is_drawn_anew_as_long_as_that_is_soon_done() {
+        assert!(!takes_too_long(100_000, 1_000) && takes_too_long(100_001, 1_000));
+        assert!(!takes_too_long(500_000, 200) && takes_too_long(1_000_000, 200) && !takes_too_long(1_000_000, 0));
+    }
 }
