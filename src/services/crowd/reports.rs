@@ -1,9 +1,7 @@
 //! What judges made of the arena's battles, for whoever reads it: kept while neither votes, verdicts nor labels change.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
 use tokio::sync::Mutex;
 
 use crate::annotation::scheme::Scheme;
@@ -13,12 +11,11 @@ use crate::crowd::report::{CrowdReport, report};
 use crate::crowd::verdicts::{Said, by_judge};
 use crate::rating::FitError;
 use crate::rating::interval::ConfidenceLevel;
-use crate::rating::leaderboard::{LeaderboardOptions, RankedModel, rank, rank_log};
+use crate::rating::leaderboard::{LeaderboardOptions, RankedModel, rank};
 use crate::rating::vote_log::VoteLog;
 use crate::services::final_labels::FinalLabels;
 use crate::services::vote_log::ReadLogError;
 use crate::services::vote_tally::VoteTally;
-use crate::stats::Interval;
 use crate::storage::{Store, StoreError, VoteRange};
 
 /// Numbers of the log whose labels are looked up together.
@@ -42,15 +39,6 @@ pub enum CrowdError {
     /// The thread that reckons died.
     #[error("the thread of the report ended early")]
     Thread(#[from] tokio::task::JoinError),
-}
-
-/// A model's rating by a judge's verdicts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct VerdictRating {
-    /// On the public scale.
-    pub rating: f64,
-    /// Between which two it lies, where that is known.
-    pub interval: Option<Interval>,
 }
 
 /// The latest report, and what it takes to make the next one.
@@ -134,25 +122,6 @@ pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, CrowdE
         Some(found) => Ok(verdict_log(&found.battles)),
         None => Err(CrowdError::NoVerdicts(judge.to_owned(), judges(store).await?)),
     }
-}
-
-/// The ratings that a judge's verdicts come to.
-///
-/// # Errors
-/// As [`verdict_votes`].
-pub async fn verdict_ratings(
-    store: &Store,
-    judge: &str,
-    level: ConfidenceLevel,
-) -> Result<BTreeMap<String, VerdictRating>, CrowdError> {
-    let log = verdict_votes(store, judge).await?;
-    let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
-    let board = tokio::task::spawn_blocking(move || rank_log(&log, &options)).await??;
-    let rating = |row: RankedModel| {
-        let interval = row.lower.zip(row.upper).map(|(lower, upper)| Interval { lower, upper });
-        (row.model, VerdictRating { rating: row.rating, interval })
-    };
-    Ok(board.models.into_iter().map(rating).collect())
 }
 
 /// The judges that there are, in words.

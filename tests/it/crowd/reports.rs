@@ -6,8 +6,11 @@ use langya::battle::Outcome;
 use langya::benchmark::judgement::{Game, Status, Tokens};
 use langya::clock::Timestamp;
 use langya::judging::verdict::Preference;
+use langya::rating::bootstrap::BootstrapOptions;
 use langya::rating::interval::ConfidenceLevel;
-use langya::services::crowd::reports::{CrowdError, CrowdReports, verdict_ratings};
+use langya::rating::leaderboard::LeaderboardOptions;
+use langya::services::correlation::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources};
+use langya::services::crowd::reports::{CrowdError, CrowdReports};
 use langya::storage::{IfMissing, Store, VerdictRow};
 use serde_json::{Value, json};
 
@@ -99,13 +102,26 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
         boards["models"].as_array().unwrap().iter().map(|row| row["model"].as_str().unwrap()).collect();
     assert_eq!(order, ["x", "y", "z"]);
     // By the verdicts z is first: it beats x three to one and ties with y, who loses to x three to one.
-    let ratings = verdict_ratings(&store, "<judge>", level).await.unwrap();
-    assert!(ratings["z"].rating > ratings["x"].rating && ratings["x"].rating > ratings["y"].rating, "{ratings:?}");
-    assert!(ratings["z"].interval.is_some_and(|ends| ends.lower < ratings["z"].rating));
+    let points = verdict_series(&store, "<judge>").await.unwrap().points;
+    let rating = |model: &str| points[model].value;
+    assert!(rating("z") > rating("x") && rating("x") > rating("y"), "{points:?}");
+    assert!(points["z"].interval.is_some_and(|ends| ends.lower < rating("z")));
+    assert_eq!(points["z"].draws.len(), 20, "verdicts are drawn anew like votes");
     assert_eq!(boards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
     assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
-    let nobody = verdict_ratings(&store, "nobody", level).await.unwrap_err();
-    assert!(matches!(nobody, CrowdError::NoVerdicts(..)) && nobody.to_string().contains("<judge>"), "{nobody}");
+    let nobody = verdict_series(&store, "nobody").await.unwrap_err();
+    assert!(
+        matches!(nobody, SeriesError::Crowd(CrowdError::NoVerdicts(..))) && nobody.to_string().contains("<judge>"),
+        "{nobody}"
+    );
+}
+
+/// The ratings by a judge's verdicts, as a correlation reads them.
+async fn verdict_series(store: &Store, judge: &str) -> Result<Series, SeriesError> {
+    let bootstrap = BootstrapOptions { replicates: 20, seed: 0 };
+    let rating = LeaderboardOptions::default();
+    let sources = Sources { store: Some(store), table: None, aliases: Aliases::default(), rating, bootstrap };
+    SeriesReader::new(sources).read(&SeriesName::Verdicts(judge.to_owned())).await
 }
 
 fn counted(slice: &Value) -> (String, u64, u64) {
