@@ -12,6 +12,7 @@ mod draining;
 pub mod error;
 pub mod headers;
 mod metrics;
+mod outage;
 pub mod pages;
 mod ready;
 mod request_id;
@@ -77,6 +78,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
         App::new()
             .app_data(app.clone())
             .app_data(open.clone())
+            .wrap(from_fn(outage::as_page))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))
             .wrap(from_fn(request_id::request_id))

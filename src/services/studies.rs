@@ -85,6 +85,14 @@ pub enum StudyError {
     Thread(#[from] tokio::task::JoinError),
 }
 
+impl StudyError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Votes(error) if error.is_outage())
+    }
+}
+
 /// Answers questions.
 #[derive(Debug)]
 pub struct Studies {

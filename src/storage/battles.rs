@@ -22,7 +22,8 @@ const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
 const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
-     WHERE id = $1 AND ((stage = 'ready' AND turn = $5) OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
+     WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \
+     OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
 const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
      AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
 /// A run that voided its battle may still report its other side.
@@ -279,7 +280,8 @@ impl Store {
     }
 
     /// Has `run` begin the turn after the latest (with its prompt) or the latest one anew (without). `false` means that
-    /// the battle was not ready, or not in the turn before, and nothing was changed.
+    /// the battle was not ready, not in the turn before, or that its replies are not those of the run `from`, and nothing
+    /// was changed.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -288,6 +290,7 @@ impl Store {
         battle: &str,
         turn: u32,
         prompt: Option<&str>,
+        from: Option<&str>,
         run: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -301,6 +304,7 @@ impl Store {
                 .bind(run)
                 .bind(now.0)
                 .bind(former)
+                .bind(from)
                 .execute(&mut *tx)
                 .await?;
             if begun.rows_affected() == 0 {

@@ -64,6 +64,12 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_outage())
+    }
+
     /// Whether something is asked for that is not here.
     #[must_use]
     pub fn is_missing(&self) -> bool {
