@@ -32,14 +32,14 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<Option<i64>, StoreError> {
         let _time = store_time("put_leaderboard");
-        on_writer!(self, |pool| {
+        on_writer!(self, |connection| {
             sqlx::query_scalar(UPSERT)
                 .bind(board.fitted_at.0.div_euclid(60_000))
                 .bind(board.fitted_at.0)
                 .bind(board.last_vote_seq)
                 .bind(&board.body)
                 .bind(board.fit)
-                .fetch_optional(pool)
+                .fetch_optional(connection)
                 .await
         })
     }

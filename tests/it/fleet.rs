@@ -1,5 +1,6 @@
 //! One arena served by several instances: a battle goes on wherever its visitor comes back.
 
+use futures_util::future::join_all;
 use langya::battle::state::{Progress, Stage};
 use langya::battle::{ModelId, Side};
 use langya::clock::Timestamp;
@@ -301,11 +302,11 @@ async fn only_its_own_visitor_sees_a_battle_of_another_instance() {
     assert_eq!(stranger.next().await["code"], "unknown_battle");
 }
 
-/// Reads on to the vote's beginning in this turn; comes back wherever the socket is closed.
-async fn until_ready_in(mut tab: Visitor, turn: u64, battle: &str) -> Visitor {
+/// Reads on to a frame that `ends` the wait; comes back wherever the socket is closed.
+async fn until_frame(mut tab: Visitor, battle: &str, ends: impl Fn(&Value) -> bool) -> Visitor {
     loop {
         match tab.try_next().await {
-            Ok(frame) if frame["type"] == "ready" && frame["turn"] == turn => return tab,
+            Ok(frame) if ends(&frame) => return tab,
             Ok(frame) => assert!(frame["type"] != "error" || frame["code"] == "not_ready", "{frame}"),
             Err(code) => {
                 assert_eq!(code.map(u16::from), Some(1012));
@@ -314,6 +315,11 @@ async fn until_ready_in(mut tab: Visitor, turn: u64, battle: &str) -> Visitor {
             }
         }
     }
+}
+
+/// The same for several tabs at once.
+async fn until_all(tabs: Vec<Visitor>, battle: &str, ends: impl Fn(&Value) -> bool) -> Vec<Visitor> {
+    join_all(tabs.into_iter().map(|tab| until_frame(tab, battle, &ends))).await
 }
 
 #[actix_web::test]
@@ -330,12 +336,19 @@ async fn of_tabs_that_ask_at_once_one_is_answered_and_the_others_follow() {
         resume(tab, &battle, 0).await;
         tab.next_of(&["ready"]).await;
     }
-    for turn in 2..=10 {
+    for turn in 2..=10_u64 {
+        one.close_gate();
+        two.close_gate();
         // The tab in the middle only looks, at the instance where another one asks in the same moment.
         let words = [json!({"type": "message", "prompt": "And?"}), json!({"type": "resume", "after": 0})];
         let sent = tabs.iter_mut().zip([&words[0], &words[1], &words[0]]);
-        futures_util::future::join_all(sent.map(|(tab, words)| tab.send(words.clone()))).await;
-        tabs = futures_util::future::join_all(tabs.into_iter().map(|tab| until_ready_in(tab, turn, &battle))).await;
+        join_all(sent.map(|(tab, words)| tab.send(words.clone()))).await;
+        // Each has heard that the turn begins, or that another tab was quicker.
+        let heard = |frame: &Value| frame["code"] == "not_ready" || frame["type"] == "battle" && frame["turn"] == turn;
+        tabs = until_all(tabs, &battle, heard).await;
+        one.open_gate();
+        two.open_gate();
+        tabs = until_all(tabs, &battle, |frame| frame["type"] == "ready" && frame["turn"] == turn).await;
         assert_eq!((one.asked() as u64, two.asked() as u64), (turn, turn), "each turn is asked once");
     }
 }
