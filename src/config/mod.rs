@@ -420,6 +420,8 @@ mod tests {
         check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
         let unprintable = "[[models]]\nid = \"a\\u001e\"\nprovider = \"ollama\"";
         check_refused(unprintable, &none, &["models.id", "without control characters"]);
+        let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";
+        check_refused(turning, &none, &["models.id", "without control characters"]);
         check_refused("[server", &none, &["langya.toml"]);
         check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);

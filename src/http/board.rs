@@ -94,15 +94,15 @@ struct Frame {
 
 /// The latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
 #[derive(Default)]
-pub(super) struct Frames([Latest<Shown>; Language::ALL.len()]);
+pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
 
 /// What a frame shows.
-struct Shown {
+struct FrameKey {
     standing: Arc<Standing>,
     roster: Arc<Roster>,
 }
 
-impl PartialEq for Shown {
+impl PartialEq for FrameKey {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.standing, &other.standing) && Arc::ptr_eq(&self.roster, &other.roster)
     }
@@ -135,8 +135,8 @@ impl<K: PartialEq> Latest<K> {
 impl Frames {
     /// The leaderboard as `/ws/leaderboard` says it.
     pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
-        let shown = Shown { standing: app.standings.latest(), roster: app.models.current() };
-        self.0[language as usize].get(shown, || frame(app, language))
+        let key = FrameKey { standing: app.standings.latest(), roster: app.models.current() };
+        self.0[language as usize].get(key, || frame(app, language))
     }
 }
 
