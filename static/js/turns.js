@@ -4,6 +4,8 @@ import { fill, part } from "./page.js";
 
 /** Milliseconds of each frame in which blocks are written; the rest is left to the page. */
 const BUDGET = 8;
+/** Blocks from which on only those that are seen are laid out. */
+const LONG = 200;
 
 export class Turns {
   #list = part("turns");
@@ -13,6 +15,9 @@ export class Turns {
   #words;
   /** Blocks that wait to be written, the latest of each, in the order in which they came. */
   #waiting = new Map();
+  #scheduled = false;
+  /** The blocks of each reply: looking for one among thousands of children takes as many steps. */
+  #blocks = new WeakMap();
 
   constructor(words) {
     this.#words = words;
@@ -29,7 +34,10 @@ export class Turns {
     for (const [key, block] of this.#waiting) if (block.turn === turn) this.#waiting.delete(key);
     if (prompt) part("prompt", article).textContent = prompt;
     for (const side of ["a", "b"]) {
-      part("blocks", reply(article, side)).replaceChildren();
+      const blocks = part("blocks", reply(article, side));
+      blocks.replaceChildren();
+      blocks.classList.remove("long");
+      this.#blocks.delete(blocks);
       this.setState(turn, side, "waiting");
     }
     return article;
@@ -40,12 +48,15 @@ export class Turns {
    * blocks at once: they are written a few milliseconds a frame, so that the page never stalls.
    */
   setBlock(turn, side, index, html) {
-    if (this.#waiting.size === 0) this.#soon();
     this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html });
+    this.#soon();
   }
 
   #soon() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     const write = () => {
+      this.#scheduled = false;
       const ends = performance.now() + BUDGET;
       for (const [key, block] of this.#waiting) {
         this.#waiting.delete(key);
@@ -61,11 +72,14 @@ export class Turns {
 
   #write({ turn, side, index, html }) {
     const blocks = part("blocks", reply(this.#turn(turn), side));
-    while (html && blocks.children.length <= index) {
-      blocks.append(Object.assign(document.createElement("div"), { className: "block" }));
+    if (!this.#blocks.has(blocks)) this.#blocks.set(blocks, []);
+    const all = this.#blocks.get(blocks);
+    while (html && all.length <= index) {
+      all.push(Object.assign(document.createElement("div"), { className: "block" }));
+      blocks.append(all.at(-1));
     }
-    const block = blocks.children[index];
-    if (block) block.innerHTML = html;
+    if (all[index]) all[index].innerHTML = html;
+    if (all.length === LONG) blocks.classList.add("long");
   }
 
   /** `waiting`, `writing` or `ended`. */
