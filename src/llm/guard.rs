@@ -11,7 +11,7 @@ use metrics::Histogram;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
@@ -150,6 +150,7 @@ struct GuardedReply {
     flowing: bool,
     has_text: bool,
     ended: bool,
+    timer: LazyTimer,
 }
 
 impl GuardedReply {
@@ -170,6 +171,7 @@ impl GuardedReply {
             flowing: false,
             has_text: false,
             ended: false,
+            timer: LazyTimer::default(),
         }
     }
 
@@ -241,12 +243,12 @@ impl GuardedReply {
                 }
             }
         };
-        match timeout_at(by.min(self.end_by), said).await {
-            Ok(part) => part.transpose(),
-            Err(_) if self.end_by <= by => {
+        match self.timer.until(by.min(self.end_by), said).await {
+            Some(part) => part.transpose(),
+            None if self.end_by <= by => {
                 Err(ChatError::Timeout { awaited: "end of the reply", after: limits.timeouts.total })
             }
-            Err(_) => {
+            None => {
                 let after = if self.flowing { limits.timeouts.idle } else { limits.timeouts.first_token };
                 Err(ChatError::Timeout { awaited, after })
             }

@@ -9,6 +9,7 @@ pub mod builtin;
 mod client;
 pub mod discover;
 pub mod guard;
+mod lazy_timer;
 pub mod lines;
 pub mod ollama;
 pub mod openai;

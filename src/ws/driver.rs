@@ -93,6 +93,8 @@ impl Driver {
         let mut leaving = false;
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = tokio::time::interval(LOOK_WHILE_DRAINING);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 entries = next_entries(&mut self.watching) => match entries {
@@ -101,9 +103,7 @@ impl Driver {
                 },
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
-                () = tokio::time::sleep(LOOK_WHILE_DRAINING), if leaving => {
-                    self.leave_if_through(inbox).await?;
-                }
+                _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
