@@ -21,6 +21,7 @@ mod postgres;
 mod query_labels;
 mod retry;
 mod round_trips;
+mod secrets;
 mod sqlite;
 mod transfer;
 mod trouble;
