@@ -78,8 +78,7 @@ pub(super) fn is_own_page(headers: &HeaderMap, public_url: &str) -> bool {
     }
     let address = headers.get(HOST).and_then(|host| address_of(host.to_str().ok()?));
     // Where the arena is public by TLS, a page that came without it may be anybody's.
-    let is_secured =
-        |address: &Url| public_url.starts_with("https://") && has_host_of(address, public_url);
+    let is_secured = |address: &Url| public_url.starts_with("https://") && has_host_of(address, public_url);
     address.is_some_and(|address| address.origin() == origin.origin() && !is_secured(&address))
 }
 

@@ -191,12 +191,7 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn regenerate(
-        self: &Arc<Self>,
-        visitor: &str,
-        id: &str,
-        permit: TurnPermit,
-    ) -> Result<(), BattleError> {
+    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str, permit: TurnPermit) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None, permit).await
