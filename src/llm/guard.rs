@@ -639,10 +639,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_of_ours() {
-        let no_room = || {
-            let asks_to_wait = ChatError::Status { status: 503, retry_after: Some(Duration::from_secs(60)) };
-            [vec![Fail(status(429))], vec![Fail(asks_to_wait)], vec![Wait(999)]]
-        };
+        let no_room = || [vec![Fail(status(429))], vec![Fail(status(503))], vec![Wait(999)]];
         let limits = Limits { retries: 0, ..Limits::from(&ProviderSettings::default()) };
         let scripts = std::iter::once(vec![Say("a"), Say("b")]).chain(no_room()).chain(no_room());
         let bench = bench_with(limits, scripts.collect());

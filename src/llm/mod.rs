@@ -188,9 +188,7 @@ impl ChatError {
     #[must_use]
     pub fn may_be_overload(&self) -> bool {
         match self {
-            ChatError::Status { status, retry_after } => {
-                matches!(status, 429 | 529) || (*status == 503 && retry_after.is_some())
-            }
+            ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
             ChatError::Timeout { awaited, .. } => *awaited == "first token",
             _ => false,
         }
