@@ -149,7 +149,9 @@ async fn a_frame_that_claims_more_than_anybody_means_is_refused_by_its_header() 
 #[actix_web::test]
 async fn what_is_no_request_gets_a_bare_status_and_the_end_of_the_connection() {
     let arena = arena().await;
-    let long = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-canary: {}", "canary".repeat(30_000));
+    // As long as the parser reads and no longer: what it leaves unread would reset the connection.
+    let mut long = "GET / HTTP/1.1\r\nhost: localhost\r\nx-canary: ".to_owned();
+    long.extend(std::iter::repeat_n('x', 128 * 1024 - long.len()));
     let cases: [(&str, &[u8], &str); 5] = [
         ("no request line", b"canary\r\n\r\n", "400 Bad Request"),
         ("HTTP/0.9", b"GET /canary\r\n\r\n", "400 Bad Request"),
