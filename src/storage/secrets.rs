@@ -17,8 +17,8 @@ impl Store {
     pub async fn secret(&self, name: &str, fresh: &str, now: Timestamp) -> Result<SecretString, StoreError> {
         let _time = store_time("secret");
         // Two instances may start at once: the first one's secret is everybody's.
-        on_writer!(self, |pool| {
-            sqlx::query(INSERT).bind(name).bind(fresh).bind(now.0).execute(pool).await.map(drop)
+        on_writer!(self, |connection| {
+            sqlx::query(INSERT).bind(name).bind(fresh).bind(now.0).execute(connection).await.map(drop)
         })?;
         let value: String = on_reader!(self, |pool| sqlx::query_scalar(SELECT).bind(name).fetch_one(pool).await)?;
         Ok(value.into())
