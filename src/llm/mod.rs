@@ -185,6 +185,16 @@ impl ChatError {
         }
     }
 
+    /// Whether the provider may have had no room for this request: too many came at once, or it waited too long for its turn.
+    #[must_use]
+    pub fn may_be_overload(&self) -> bool {
+        match self {
+            ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
+            ChatError::Timeout { awaited, .. } => *awaited == "first token",
+            _ => false,
+        }
+    }
+
     /// Whether the provider found this one request unfit (too long, filtered): then it says nothing about the model.
     #[must_use]
     pub fn may_be_the_prompts_fault(&self) -> bool {

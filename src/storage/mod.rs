@@ -21,6 +21,7 @@ mod models;
 mod postgres;
 mod query_labels;
 mod retry;
+mod secrets;
 mod sqlite;
 mod sqlite_writer;
 mod transfer;

@@ -35,7 +35,7 @@ struct Table {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [Table; 14] = [
+const TABLES: [Table; 15] = [
     Table {
         name: "models",
         columns: &[
@@ -241,6 +241,7 @@ const TABLES: [Table; 14] = [
             ("imported_at", Number),
         ],
     },
+    Table { name: "secrets", columns: &[("name", Text), ("value", Text), ("created_at", Number)] },
 ];
 
 /// What has been moved so far.
@@ -300,6 +301,8 @@ pub async fn transfer(
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
+    // The key that the arena's cookies were signed with comes over.
+    sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &TABLES {
         left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
