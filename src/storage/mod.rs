@@ -17,6 +17,7 @@ mod instances;
 mod leaderboards;
 mod locks;
 mod models;
+mod partitions;
 mod postgres;
 mod query_labels;
 mod retry;
