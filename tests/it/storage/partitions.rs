@@ -108,7 +108,10 @@ async fn a_vote_finds_its_partition_by_an_index() {
     sqlx::query("SELECT add_month('2026-01-01')").execute(&pool).await.unwrap();
     ready(&store, LAST_OF_JANUARY).await;
     let mut connection = pool.acquire().await.unwrap();
-    sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await.unwrap();
+    // So few rows would be read without an index.
+    for kind in ["SET enable_seqscan = off", "SET enable_bitmapscan = off"] {
+        sqlx::query(kind).execute(&mut *connection).await.unwrap();
+    }
     for (query, nodes) in [
         (format!("SELECT receipt FROM votes WHERE battle_id = '{LAST_OF_JANUARY}'"), 1),
         (format!("SELECT text FROM replies WHERE battle_id = '{LAST_OF_JANUARY}' ORDER BY turn, side"), 1),
