@@ -220,6 +220,7 @@ impl AppState {
             leads.clone(),
             shutdown(),
         ));
+        self.tasks.spawn(jobs::partitions::keep_partitions(self.store.clone(), leads.clone(), shutdown()));
         self.tasks.spawn(jobs::crowd::judge_battles(
             Rounds::new(RoundParts {
                 store: self.store.clone(),

@@ -18,6 +18,7 @@ mod instances;
 mod leaderboards;
 mod locks;
 mod models;
+mod partitions;
 mod postgres;
 mod query_labels;
 mod retry;

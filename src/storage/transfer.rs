@@ -9,6 +9,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Row, Type};
 
+use super::partitions::add_months_of_battles;
 use super::{Database, Store, StoreError};
 
 /// Rows read at a time.
@@ -305,6 +306,10 @@ pub async fn transfer(
     sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &TABLES {
+        // Once the battles are there, and before the first row of a partitioned table.
+        if table.name == "turns" {
+            add_months_of_battles(&mut tx).await?;
+        }
         left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
     }
     // Only now: votes move their battles on by a trigger.

@@ -7,6 +7,7 @@
 )]
 
 mod agree;
+mod archive;
 mod backup;
 mod bad_input;
 mod ballots;
