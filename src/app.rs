@@ -145,11 +145,16 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
-        let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
-        let boards = Arc::new(Boards::new(store.clone()));
-        let correlator =
-            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), Arc::clone(&clock)));
-        let crowd = Arc::new(CrowdReports::new(store.clone()));
+        let studies = Arc::new(Studies::new(store.clone(), settings.clone(), tasks.clone()));
+        let boards = Arc::new(Boards::new(store.clone(), &tasks));
+        let correlator = Arc::new(Correlator::new(
+            store.clone(),
+            settings.clone(),
+            Arc::clone(&standings),
+            Arc::clone(&clock),
+            &tasks,
+        ));
+        let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Arc::new(Self {
             settings,

@@ -107,7 +107,32 @@ pub(super) fn is_draining(app: &AppState) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_battles_need_stands_in_their_way_while_it_is_down() {
+        let tasks = Tasks::default();
+        for (name, need) in [("needed", Need::Battles), ("other", Need::Nothing)] {
+            let (first, shutdown) = (AtomicBool::new(true), tasks.shutdown());
+            tasks.supervise(name, need, move || {
+                assert!(!first.swap(false, Ordering::Relaxed));
+                shutdown.clone().cancelled_owned()
+            });
+        }
+        let said = || {
+            let mut readiness = Readiness::default();
+            readiness.add_jobs(&tasks);
+            readiness.text()
+        };
+        tokio::task::yield_now().await;
+        let down = |name| format!("job {name}: restarting after a panic, see the log\n");
+        assert_eq!(said(), format!("not ready\n{}{}", down("needed"), down("other")));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let up = |name| format!("job {name}: running again after a panic, see the log\n");
+        assert_eq!(said(), format!("ready\n{}{}", up("needed"), up("other")));
+    }
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {

@@ -18,6 +18,7 @@ pub mod matchmaking;
 pub mod models;
 pub mod relay;
 pub mod simulation;
+pub mod single_flight;
 pub mod studies;
 pub mod tasks;
 mod turn;
