@@ -92,6 +92,22 @@ impl<E> Clone for FlightError<E> {
     }
 }
 
+/// A part of a key that equals itself alone. It keeps its value in memory, so that no other takes its address.
+#[derive(Debug)]
+pub struct Same<T>(pub Arc<T>);
+
+impl<T> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T> Clone for Same<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
 type Outcome<V, E> = Result<Arc<V>, FlightError<E>>;
 type Flight<V, E> = watch::Sender<Option<Outcome<V, E>>>;
 type Waiter<V, E> = watch::Receiver<Option<Outcome<V, E>>>;
@@ -186,8 +202,8 @@ where
         let waiter = flight.subscribe();
         state.flights.push((key.clone(), Arc::clone(&flight)));
         drop(state);
-        let pilot = Pilot { inner: Arc::clone(&self.0), key: key.clone(), flight };
-        self.0.tasks.spawn(self.0.name, pilot.fly(compute()));
+        let computation = Computation { inner: Arc::clone(&self.0), key: key.clone(), flight };
+        self.0.tasks.spawn(self.0.name, computation.run(compute()));
         Entry::Began(waiter)
     }
 }
@@ -214,27 +230,27 @@ impl<K: PartialEq, V, E> State<K, V, E> {
 }
 
 /// Takes one computation to its end. Dropping it takes the computation off the list.
-struct Pilot<K, V, E> {
+struct Computation<K, V, E> {
     inner: Arc<Inner<K, V, E>>,
     key: K,
     flight: Arc<Flight<V, E>>,
 }
 
-impl<K: Clone + PartialEq, V, E> Pilot<K, V, E> {
-    async fn fly(self, work: impl Future<Output = Result<V, E>>) {
+impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
+    async fn run(self, work: impl Future<Output = Result<V, E>>) {
         let shutdown = self.inner.tasks.shutdown();
-        let flying = async {
+        let running = async {
             let permit = tokio::select! {
                 permit = self.inner.throttle.enter() => permit,
                 () = self.abandoned() => return,
             };
-            let Some(_permit) = permit else { return self.land(Err(FlightError::Busy)) };
+            let Some(_permit) = permit else { return self.finish(Err(FlightError::Busy)) };
             if let Ok(done) = contain(self.inner.name, work).await {
-                self.land(done.map(Arc::new).map_err(|error| FlightError::Failed(Arc::new(error))));
+                self.finish(done.map(Arc::new).map_err(|error| FlightError::Failed(Arc::new(error))));
             }
         };
         tokio::select! {
-            () = flying => {}
+            () = running => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -252,7 +268,7 @@ impl<K: Clone + PartialEq, V, E> Pilot<K, V, E> {
     }
 
     /// Keeps a value, tells all who wait, and lets nobody join any more: in one step, so that nobody misses it.
-    fn land(&self, outcome: Outcome<V, E>) {
+    fn finish(&self, outcome: Outcome<V, E>) {
         let mut state = self.inner.state();
         if let Ok(value) = &outcome {
             state.kept.retain(|(known, _)| *known != self.key);
@@ -264,7 +280,7 @@ impl<K: Clone + PartialEq, V, E> Pilot<K, V, E> {
     }
 }
 
-impl<K, V, E> Drop for Pilot<K, V, E> {
+impl<K, V, E> Drop for Computation<K, V, E> {
     fn drop(&mut self) {
         self.inner.state().flights.retain(|(_, flight)| !Arc::ptr_eq(flight, &self.flight));
     }

@@ -18,7 +18,7 @@ use crate::benchmark::report::findings::{Findings, Judged, Lengths};
 use crate::benchmark::report::{Entry, Material, PublishedScore, Report};
 use crate::chart::Language;
 use crate::judging::verdict::Verdict;
-use crate::services::single_flight::{SingleFlight, Throttle};
+use crate::services::single_flight::{Same, SingleFlight, Throttle};
 use crate::services::tasks::Tasks;
 use crate::storage::{
     AnswerLength, BenchJudgementRow, BenchSet, JudgedGroup, PublishedScoreRow, Store, StoreError, Words,
@@ -207,8 +207,7 @@ fn printed(suite: &str) -> impl Iterator<Item = PublishedScore> {
 pub struct Boards {
     store: Store,
     measured: SingleFlight<(String, Way), Measured, BenchError>,
-    /// By the scores' place in memory: whoever makes a report holds them.
-    reports: SingleFlight<(usize, Option<String>, Language), Report, BenchError>,
+    reports: SingleFlight<(Same<Measured>, Option<String>, Language), Report, BenchError>,
     listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
 }
 
@@ -275,7 +274,7 @@ impl Boards {
         language: Language,
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
-        let key = (Arc::as_ptr(&measured).addr(), judge.clone(), language);
+        let key = (Same(Arc::clone(&measured)), judge.clone(), language);
         let make = || {
             let (store, measured, judge) = (self.store.clone(), Arc::clone(&measured), judge.clone());
             async move {

@@ -8,7 +8,7 @@ use super::{Board, Correlator, Group};
 use crate::benchmark::claims::{self, Claim};
 use crate::services::correlation::report::{MixtureReport, PairReport, compare, mixture};
 use crate::services::correlation::{Series, SeriesError, align};
-use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
+use crate::services::single_flight::{FlightError, Same, SingleFlight, Throttle};
 use crate::services::tasks::Tasks;
 use crate::stats::combination::Search;
 use crate::stats::correlation::Coefficient;
@@ -90,14 +90,11 @@ pub struct MixtureQuestion {
     pub steps: Option<u32>,
 }
 
-/// A board by its place in memory: whoever computes something of it holds it.
-type Place = usize;
-
 /// Lets one question in after the other; what is asked twice at a time is computed once.
 pub(super) struct Desk {
-    pairs: SingleFlight<(Place, [usize; 2], Coefficient), PairStudy, BoardError>,
-    mixtures: SingleFlight<(Place, MixtureQuestion), MixtureReport, BoardError>,
-    grids: SingleFlight<(Place, Group), (), BoardError>,
+    pairs: SingleFlight<(Same<Board>, [usize; 2], Coefficient), PairStudy, BoardError>,
+    mixtures: SingleFlight<(Same<Board>, MixtureQuestion), MixtureReport, BoardError>,
+    grids: SingleFlight<(Same<Board>, Group), (), BoardError>,
     claims: SingleFlight<(), Vec<Claim>, BoardError>,
 }
 
@@ -134,7 +131,7 @@ impl Correlator {
                 Ok(PairStudy { report, cell, course: course(&board.history, x, y, coefficient) })
             })
         };
-        let key = (Arc::as_ptr(board).addr(), [x, y], coefficient);
+        let key = (Same(Arc::clone(board)), [x, y], coefficient);
         Ok(Arc::unwrap_or_clone(self.desk.pairs.get(key, |_| true, compute).await?))
     }
 
@@ -157,7 +154,7 @@ impl Correlator {
                 mix(board, &series, &board.series[target], steps)
             })
         };
-        let key = (Arc::as_ptr(board).addr(), question.clone());
+        let key = (Same(Arc::clone(board)), question.clone());
         Ok(Arc::unwrap_or_clone(self.desk.mixtures.get(key, |_| true, compute).await?))
     }
 
@@ -175,7 +172,7 @@ impl Correlator {
                 Ok(())
             })
         };
-        self.desk.grids.get((Arc::as_ptr(board).addr(), group), |()| true, compute).await?;
+        self.desk.grids.get((Same(Arc::clone(board)), group), |()| true, compute).await?;
         Ok(())
     }
 
