@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
+use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
