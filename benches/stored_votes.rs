@@ -71,6 +71,8 @@ async fn main() -> anyhow::Result<()> {
 
 async fn publish(store: &Store, tally: &VoteTally, board: &Leaderboard) -> anyhow::Result<()> {
     let body = serde_json::to_string(board)?;
-    let stored = StoredLeaderboard { fitted_at: Timestamp(tally.last_seq()), last_vote_seq: tally.last_seq(), body };
-    Ok(store.put_leaderboard(&stored).await?)
+    let last_vote_seq = tally.last_seq();
+    let stored = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
+    store.put_leaderboard(&stored).await?;
+    Ok(())
 }

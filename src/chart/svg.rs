@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Frame, Setting, colours};
+use crate::markup::direction;
 
 /// A drawing under way. Positions and lengths are in CSS pixels, y grows downwards.
 #[derive(Debug)]
@@ -120,6 +121,7 @@ fn n(number: f64) -> String {
 
 /// Text as XML: markup is escaped, and what XML cannot hold is shown as the character for "not a character".
 fn escape(text: &str) -> String {
+    let text = direction::in_name(text);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::bench::WayFlags;
+use super::output::{OutFile, Overwrite};
 use super::times::parse_time;
 use super::{BadInput, Location, progress};
 use crate::chance::Chance;
@@ -78,6 +79,8 @@ struct FileOptions {
     /// File to write; - for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
@@ -177,21 +180,10 @@ async fn write(
 }
 
 async fn to_file(store: &Store, content: Content, options: &FileOptions, bar: &ProgressBar) -> anyhow::Result<u64> {
-    let path = &options.out;
-    let mut partial = path.to_owned().into_os_string();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let file = File::create(&partial).map_err(|error| cannot_write(path, &error))?;
-    let written = write(store, content, options.format, file, bar).await;
-    let moved = written.and_then(|written| {
-        std::fs::rename(&partial, path).map_err(|error| cannot_write(path, &error))?;
-        Ok(written)
-    });
-    if moved.is_err() {
-        // What is reported is the first failure; a partial file that cannot be removed either adds nothing to it.
-        let _ = std::fs::remove_file(&partial);
-    }
-    moved
+    let out = OutFile::create(&options.out, options.overwrite)?;
+    let written = write(store, content, options.format, out.file(), bar).await?;
+    out.finish()?;
+    Ok(written)
 }
 
 /// A pipe, a device or a folder: nothing that a file may be put in place of.

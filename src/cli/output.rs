@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::Args;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use super::BadInput;
 use crate::services::export::defused;
@@ -41,26 +43,82 @@ pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
     Ok(String::from_utf8(lines.into_inner()?)?)
 }
 
-/// Writes a file that bears its name only once it is whole.
-///
-/// # Errors
-/// A place where no file can be made (bad input), or a failure while it is written.
-pub(super) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let cannot = |error: io::Error| format!("cannot write {}: {error}; choose another file", path.display());
-    let mut partial = path.to_owned().into_os_string();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let file = File::create(&partial).map_err(|error| BadInput(cannot(error)))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    let written = write(&mut out).and_then(|()| out.flush()).and_then(|()| std::fs::rename(&partial, path));
-    written.map_err(|error| {
-        // What is reported is the first failure; a partial file that cannot be removed either adds nothing to it.
-        let _ = std::fs::remove_file(&partial);
-        anyhow::Error::msg(cannot(error))
-    })
+/// Flag of every command that writes a file.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Overwrite {
+    /// Replace the output file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// A file that gets its name only once it is whole; dropped before that, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct OutFile {
+    path: PathBuf,
+    overwrite: Overwrite,
+    partial: NamedTempFile,
+}
+
+impl OutFile {
+    /// Opens a partial file beside `path`.
+    ///
+    /// # Errors
+    /// A file of this name without `--force`, or a folder in which no file can be made.
+    pub(super) fn create(path: &Path, overwrite: Overwrite) -> Result<Self, BadInput> {
+        if !overwrite.force && path.symlink_metadata().is_ok() {
+            return Err(exists(path));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut prefix = path.file_name().unwrap_or_default().to_owned();
+        prefix.push(".");
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(".partial");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let partial = builder.tempfile_in(folder);
+        let partial = partial.map_err(|error| BadInput(cannot_write(path, &error)))?;
+        Ok(Self { path: path.to_owned(), overwrite, partial })
+    }
+
+    /// Gives the file its name, in one step. Without `--force` this fails where the name was taken in the meantime.
+    ///
+    /// # Errors
+    /// The name is taken, or the disk fails.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        let Self { path, overwrite, partial } = self;
+        partial.as_file().sync_all().with_context(|| format!("cannot write {}", path.display()))?;
+        let named = if overwrite.force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
+        match named {
+            Ok(_) => Ok(()),
+            Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Err(exists(&path).into()),
+            Err(failed) => Err(anyhow::Error::msg(cannot_write(&path, &failed.error))),
+        }
+    }
+
+    /// The partial file.
+    pub(super) fn file(&self) -> &File {
+        self.partial.as_file()
+    }
+
+    /// Writes all of the file and gives it its name.
+    ///
+    /// # Errors
+    /// As [`Self::finish`], or a failure while it is written.
+    pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> anyhow::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, self.file());
+        let written = write(&mut out).and_then(|()| out.flush());
+        drop(out);
+        written.map_err(|error| anyhow::Error::msg(cannot_write(&self.path, &error)))?;
+        self.finish()
+    }
+}
+
+fn exists(path: &Path) -> BadInput {
+    BadInput(format!("{} exists: choose another name, or replace it with --force", path.display()))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}; choose another file", path.display())
 }
 
 #[cfg(test)]
@@ -74,5 +132,26 @@ mod tests {
         print_to(writer, "text").unwrap();
         let told = print_to(&mut [0_u8; 2][..], "text").unwrap_err();
         assert_eq!(told.to_string(), "cannot write to the standard output");
+    }
+
+    #[test]
+    fn a_file_whose_name_is_taken_in_the_meantime_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("votes.csv");
+        let write = |overwrite, taken: Option<&str>, text: &str| {
+            OutFile::create(&path, overwrite)?.write(|out| {
+                taken.map_or(Ok(()), |taken| std::fs::write(&path, taken))?;
+                out.write_all(text.as_bytes())
+            })
+        };
+        let (refuse, replace) = (Overwrite { force: false }, Overwrite { force: true });
+        let refused = write(refuse, Some("theirs"), "ours").unwrap_err();
+        assert!(refused.is::<BadInput>() && refused.to_string().contains("--force"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+        write(refuse, None, "ours").unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+        write(replace, Some("theirs too"), "ours").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no partial file is left");
     }
 }

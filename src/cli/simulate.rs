@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::BadInput;
-use super::output::write_whole;
+use super::output::{OutFile, Overwrite};
 use crate::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
 use crate::services::export::Format;
 use crate::services::simulation::{write_truth, write_votes};
@@ -29,6 +29,8 @@ pub struct SimulateOptions {
     /// Where the true strengths are written; beside the votes, ending in .truth.csv
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Standard deviation of the strengths, in log odds
     #[arg(long, value_name = "D", default_value_t = 1.0)]
     spread: f64,
@@ -64,13 +66,15 @@ pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
     }
     let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
     let policy = options.pairing.as_str();
+    let votes_out = OutFile::create(&options.out, options.overwrite)?;
+    let truth_out = OutFile::create(&truth, options.overwrite)?;
     let bar = super::progress::bar("simulating votes");
     bar.set_length(options.votes.into());
-    write_whole(&options.out, |out| {
+    votes_out.write(|out| {
         write_votes(&mut simulation, options.votes, policy, format, out, |done| bar.set_position(done.into()))
     })?;
     bar.finish_and_clear();
-    write_whole(&truth, |out| write_truth(simulation.models(), out))?;
+    truth_out.write(|out| write_truth(simulation.models(), out))?;
     eprintln!("{} votes written; true strengths in {}", options.votes, truth.display());
     Ok(ExitCode::SUCCESS)
 }

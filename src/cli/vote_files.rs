@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use crate::services::vote_file::{ColumnNames, ReadOptions};
+use crate::services::vote_file::{ColumnNames, ReadLimits, ReadOptions};
 
 /// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Files of votes")]
 pub struct ReadFlags {
     /// Column with the model on side A
@@ -38,6 +38,13 @@ pub struct ReadFlags {
     /// Leave out rows that are no votes and count them by reason, instead of refusing the file
     #[arg(long)]
     pub skip_bad: bool,
+    /// Most bytes of one line, or of one object of a JSON array
+    #[arg(long, value_name = "BYTES", default_value_t = ReadLimits::default().line_bytes,
+        value_parser = clap::value_parser!(u64).range(1 << 20..))]
+    pub max_line_bytes: u64,
+    /// Most bytes that a packed file may unpack to
+    #[arg(long, value_name = "BYTES", default_value_t = ReadLimits::default().decompressed_bytes)]
+    pub max_decompressed_bytes: u64,
 }
 
 impl ReadFlags {
@@ -55,6 +62,7 @@ impl ReadFlags {
             intent: self.intent_column.clone(),
             turn: self.turn_column.clone(),
         };
-        ReadOptions { columns, skip_bad: self.skip_bad }
+        let limits = ReadLimits { line_bytes: self.max_line_bytes, decompressed_bytes: self.max_decompressed_bytes };
+        ReadOptions { columns, skip_bad: self.skip_bad, limits }
     }
 }

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use crate::markup::direction;
+
 pub use current::CurrentSettings;
 pub use sections::{
     BattleSettings, BenchSettings, CrowdJudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings,
@@ -302,7 +304,7 @@ impl CrowdJudgeSettings {
 impl ModelSettings {
     fn check(&self) -> Result<(), ConfigError> {
         require(
-            !self.id.contains(char::is_control),
+            !self.id.contains(char::is_control) && direction::in_name(&self.id) == self.id,
             "models.id",
             format!("{:?}", self.id),
             "a name without control characters",
@@ -331,13 +333,21 @@ fn read(path: &Path) -> Result<String, ConfigError> {
     String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
 }
 
-/// Reads a file. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block.
+/// Bytes of a file that is read whole.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Reads a file. Whatever else bears the name (a pipe, a device, a folder) is refused before it could block, and a file
+/// of more than a gibibyte before it takes the memory.
 ///
 /// # Errors
 /// The system's.
 pub fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
+    }
+    if found.len() > MOST_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {MOST_BYTES} bytes: split it")));
     }
     std::fs::read(path)
 }
@@ -410,6 +420,8 @@ mod tests {
         check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
         let unprintable = "[[models]]\nid = \"a\\u001e\"\nprovider = \"ollama\"";
         check_refused(unprintable, &none, &["models.id", "without control characters"]);
+        let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";
+        check_refused(turning, &none, &["models.id", "without control characters"]);
         check_refused("[server", &none, &["langya.toml"]);
         check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
         check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);

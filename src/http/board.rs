@@ -1,8 +1,9 @@
 //! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use bytestring::ByteString;
 use serde::Serialize;
 
 use super::asked::Asked;
@@ -14,7 +15,9 @@ use crate::app::AppState;
 use crate::battle::ModelId;
 use crate::chart::heat::Shown;
 use crate::chart::{self, Setting};
+use crate::llm::roster::Roster;
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::services::leaderboard::Standing;
 use crate::services::models::Models;
 use crate::services::studies::{Question, Study};
 
@@ -89,8 +92,55 @@ struct Frame {
     html: String,
 }
 
-/// The leaderboard as `/ws/leaderboard` says it.
-pub(super) fn frame(app: &AppState, language: Language) -> String {
+/// The latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
+#[derive(Default)]
+pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
+
+/// What a frame shows.
+struct FrameKey {
+    standing: Arc<Standing>,
+    roster: Arc<Roster>,
+}
+
+impl PartialEq for FrameKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.standing, &other.standing) && Arc::ptr_eq(&self.roster, &other.roster)
+    }
+}
+
+/// What was rendered last, with what it was made of.
+struct Latest<K>(Mutex<Option<(K, ByteString)>>);
+
+impl<K> Default for Latest<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: PartialEq> Latest<K> {
+    /// What was rendered of the same, or is now; who asks meanwhile waits for it.
+    fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, frame)) = &*latest
+            && *known == of
+        {
+            return frame.clone();
+        }
+        let frame = ByteString::from(render());
+        *latest = Some((of, frame.clone()));
+        frame
+    }
+}
+
+impl Frames {
+    /// The leaderboard as `/ws/leaderboard` says it.
+    pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
+        let key = FrameKey { standing: app.standings.latest(), roster: app.models.current() };
+        self.0[language as usize].get(key, || frame(app, language))
+    }
+}
+
+fn frame(app: &AppState, language: Language) -> String {
     let view = view(app);
     let html = leaderboard::rows_html(&view, language);
     let frame = Frame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, html };
@@ -129,5 +179,32 @@ fn row(model: &RankedModel, models: &Models) -> LeaderboardRow {
         win_tie_rate: Some(model.win_tie_rate),
         provisional: model.provisional,
         unbounded: model.unbounded.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn many_sockets_cost_one_rendering_of_each_leaderboard() {
+        let (latest, renderings) = (Latest::default(), AtomicUsize::new(0));
+        let get = |fit: u32| {
+            latest.get(fit, || {
+                renderings.fetch_add(1, Ordering::Relaxed);
+                format!("fit {fit}")
+            })
+        };
+        for fit in 1..=3 {
+            let frames: Vec<ByteString> = std::thread::scope(|scope| {
+                let sockets: Vec<_> = (0..8).map(|_| scope.spawn(|| [get(fit), get(fit)])).collect();
+                sockets.into_iter().flat_map(|socket| socket.join().unwrap()).collect()
+            });
+            assert!(frames.iter().all(|frame| *frame == format!("fit {fit}")));
+            assert!(frames.iter().all(|frame| frame.as_ptr() == frames[0].as_ptr()), "the same bytes");
+            assert_eq!(renderings.load(Ordering::Relaxed), fit as usize);
+        }
     }
 }

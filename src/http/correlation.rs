@@ -77,6 +77,16 @@ impl Wanted {
         }
     }
 
+    /// Whether the table of all correlations is asked for: it takes most of the page.
+    pub(crate) fn shows_matrix(&self) -> bool {
+        !self.group.is_empty()
+    }
+
+    /// Whether a mixture is asked for, or the form for one: its lists name every series several times.
+    pub(crate) fn shows_mixture(&self) -> bool {
+        [&self.a, &self.b, &self.c, &self.d, &self.target, &self.step].iter().any(|value| !value.is_empty())
+    }
+
     fn steps(&self) -> Result<Option<u32>, PageError> {
         const STEPS: [(&str, Option<u32>); 7] = [
             ("", None),
@@ -115,7 +125,9 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         None => None,
     };
     let intents = intents(&app, &board).await?;
-    app.correlator.prepare(&board, group).await?;
+    if wanted.shows_matrix() {
+        app.correlator.prepare(&board, group).await?;
+    }
     let claims = app.correlator.claims().await?;
     let view =
         pages::View { board: &board, wanted: &wanted, coefficient, group, pair, mixture, intents, claims: &claims };
@@ -245,6 +257,8 @@ mod tests {
         let nothing = wanted("x=&y=&a=&target=");
         assert_eq!((nothing.pair().unwrap(), nothing.mixture().unwrap()), (None, None));
         assert_eq!(nothing.group(&Board::default()).unwrap(), Group::Published, "an empty arena has none of its own");
+        assert!(!nothing.shows_matrix() && !nothing.shows_mixture() && !wanted("x=a&y=b").shows_matrix());
+        assert!(wanted("group=own").shows_matrix() && wanted("step=0").shows_mixture());
     }
 
     #[test]

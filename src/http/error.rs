@@ -1,6 +1,6 @@
 //! The one map from errors to HTTP statuses. What went wrong inside is logged, never shown.
 
-use actix_web::http::StatusCode;
+use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::benchmark::report::BenchError;
@@ -8,6 +8,9 @@ use crate::services::correlation::board::BoardError;
 use crate::services::crowd::reports::CrowdError;
 use crate::services::single_flight::FlightError;
 use crate::services::studies::StudyError;
+
+/// Text of a request that fails because the database does.
+const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";
 
 /// Why a request gets no page.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +40,10 @@ pub enum PageError {
     #[error("{0}")]
     Question(String),
     /// The leaderboard that was asked for could not be made.
-    #[error("{}", if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
     Study(#[from] StudyError),
     /// A benchmark that is not here, or could not be read.
-    #[error("{}", if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, BoardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
@@ -49,7 +52,7 @@ pub enum PageError {
     #[error("the correlations are being reckoned: try again in a moment")]
     Early,
     /// What judges made of battles could not be reckoned.
-    #[error("what judges made of battles could not be read: try again")]
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     Crowd(#[from] CrowdError),
     /// The address names what is not there.
     #[error("{0}")]
@@ -59,10 +62,31 @@ pub enum PageError {
     Template(#[from] askama::Error),
 }
 
+impl PageError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Self::Study(error) => error.is_outage(),
+            Self::Bench(error) => error.is_outage(),
+            Self::Crowd(error) => error.is_outage(),
+            _ => false,
+        }
+    }
+
+    /// Seconds after which the same request may succeed.
+    fn retry_after(&self) -> &'static str {
+        match self {
+            Self::Full => "60",
+            _ => "5",
+        }
+    }
+}
+
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
+            error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
@@ -86,6 +110,10 @@ impl ResponseError for PageError {
         if self.status_code() == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = ?self, "a request failed");
         }
-        HttpResponse::build(self.status_code()).content_type("text/plain; charset=utf-8").body(format!("{self}\n"))
+        let mut response = HttpResponse::build(self.status_code());
+        if self.status_code() == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((header::RETRY_AFTER, self.retry_after()));
+        }
+        response.content_type("text/plain; charset=utf-8").body(format!("{self}\n"))
     }
 }

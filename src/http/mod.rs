@@ -13,6 +13,7 @@ pub mod error;
 pub mod headers;
 mod hosts;
 mod metrics;
+mod outage;
 pub mod pages;
 mod ready;
 mod request_id;
@@ -74,10 +75,13 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
     let door = listener.try_clone()?;
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
+    let frames = web::Data::new(board::Frames::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
             .app_data(open.clone())
+            .app_data(frames.clone())
+            .wrap(from_fn(outage::as_page))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))
             .wrap(from_fn(hosts::refuse_foreign_hosts))

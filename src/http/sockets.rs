@@ -13,6 +13,7 @@ use futures_util::Stream;
 use tracing::{Instrument, Span};
 
 use super::address::network_of;
+use super::board::Frames;
 use super::error::PageError;
 use super::hosts;
 use super::pages::Language;
@@ -101,11 +102,12 @@ pub(super) async fn leaderboard(
     payload: web::Payload,
     app: web::Data<AppState>,
     open: web::Data<OpenSockets>,
+    frames: web::Data<Frames>,
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open, "leaderboard")?;
     let (response, session, stream) = upgrade(&request, payload).await?;
     let language = Language::of(&request);
-    let frame = move |app: &AppState| super::board::frame(app, language);
+    let frame = move |app: &AppState| frames.frame(app, language);
     let app = app.into_inner();
     let (span, tracked) = (span("leaderboard", &app), app.tasks.clone());
     let life = async move {

@@ -9,6 +9,7 @@
 
 mod blocks;
 mod code;
+pub mod direction;
 mod math;
 mod sanitize;
 mod stream;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::blocks::{self, SlotCache};
+use super::direction;
 
 /// Turns a growing text into HTML blocks.
 #[derive(Debug, Default)]
@@ -76,10 +77,12 @@ fn second_last_line(text: &str) -> usize {
     text.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at + 1)
 }
 
-/// Line ends become `\n`; NUL and byte-order marks go, as every reader of Markdown drops them in places of its own.
+/// Line ends become `\n`; NUL and byte-order marks go, as every reader of Markdown drops them in places of its own. What
+/// would reorder the text is shown by its number.
 fn normalize(text: &str) -> Cow<'_, str> {
+    let text = direction::in_prose(text);
     if !text.contains(['\r', '\0', '\u{feff}']) {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut out = text.replace("\r\n", "\n").replace('\r', "\n");
     out.retain(|c| c != '\u{feff}' && c != '\0');

@@ -122,6 +122,13 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn what_reorders_a_reply_is_shown_by_its_number_and_right_to_left_text_stays() {
+    let html = render("a\u{202e}b\u{202c}\n\n`\u{2066}x`\n\nשלום\u{200f}!\n").concat();
+    assert!(html.contains("a⟨U+202E⟩b⟨U+202C⟩") && html.contains("⟨U+2066⟩x"), "{html}");
+    assert!(html.contains("שלום\u{200f}!"), "{html}");
+}
+
+#[test]
 fn markdown_becomes_one_string_for_each_block() {
     check(
         "# Hi\n\nA *b* **c** ~~d~~ `e<f`\n\n- x\n- y\n\n> q",

@@ -260,22 +260,26 @@ impl Battles {
         prompt: Option<&str>,
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
-        let (turn, former) = {
+        let former = {
             let mut state = battle.state();
-            let progress = state.row.progress;
-            progress.allows(action, self.parts.settings.now().battle.max_turns)?;
-            self.check_models(&state.row.models)?;
+            let row = state.row.clone();
+            row.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            self.check_models(&row.models)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
             state.row.progress.stage = Stage::Answering;
-            (progress.turn + u32::from(prompt.is_some()), progress)
+            row
         };
-        let run = self.parts.fleet.new_run();
-        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, &run, self.parts.clock.now()).await;
+        // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
+        if !Arc::ptr_eq(&self.live.add(battle), battle) {
+            return Err(Refusal::StillAnswering.into());
+        }
+        let turn = former.progress.turn + u32::from(prompt.is_some());
+        let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_deref());
+        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, from, &run, self.parts.clock.now()).await;
         if !matches!(begun, Ok(true)) {
-            battle.state().row.progress = former;
-            self.reread(battle).await?;
+            let stored = self.stored_instead(battle, former).await?;
             begun?;
-            battle.progress().allows(action, self.parts.settings.now().battle.max_turns)?;
+            stored.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
             return Err(Refusal::StillAnswering.into());
         }
         {
@@ -295,11 +299,18 @@ impl Battles {
         Ok(())
     }
 
-    /// Takes from the database how the battle stands, after it refused to move on.
-    async fn reread(&self, battle: &LiveBattle) -> Result<(), BattleError> {
-        let row = self.parts.store.battle(&battle.id).await?.ok_or(BattleError::UnknownBattle)?;
-        battle.state().row = row;
-        Ok(())
+    /// How the battle stands in the database, which did not begin a turn. Where that is not how it stood here, another
+    /// instance has it: whoever watches comes back for it.
+    async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
+        let stored = self.parts.store.battle(&battle.id).await;
+        if let Ok(stored) = &stored
+            && stored.as_ref() != Some(&former)
+        {
+            self.let_go(battle);
+        } else {
+            battle.state().row.progress = former.progress;
+        }
+        stored?.ok_or(BattleError::UnknownBattle)
     }
 
     /// Announces the latest turn and has it answered by a task of its own, which holds the permit to its end. A turn that
@@ -379,12 +390,14 @@ impl Battles {
 
     /// Whether the battle stands as it does in memory: another instance may have taken it on.
     async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
-        if self.parts.fleet.is_alone() || battle.is_answering() || battle.is_followed() {
+        if self.parts.fleet.is_alone() || battle.is_under_way() || battle.is_followed() {
             return Ok(true);
         }
         let row = self.parts.store.battle(&battle.id).await?;
         let known = battle.state().row.clone();
-        Ok(row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
+        // Where a turn is just beginning here, the database may not have it yet.
+        Ok(known.progress.stage == Stage::Answering
+            || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
     }
 
     async fn read_back(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {

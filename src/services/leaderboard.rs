@@ -29,6 +29,8 @@ const ELO_START: f64 = 1000.0;
 /// A leaderboard with its date.
 #[derive(Debug, Clone)]
 pub struct Standing {
+    /// The number of the fit: it orders leaderboards with the same votes, which clocks of several machines cannot.
+    pub fit: i64,
     /// When it was fitted; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
     /// The latest vote in it.
@@ -40,7 +42,7 @@ pub struct Standing {
 impl Default for Standing {
     fn default() -> Self {
         let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
-        Self { fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
+        Self { fit: 0, fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
     }
 }
 
@@ -65,19 +67,21 @@ impl Standings {
         Ok(standings)
     }
 
-    /// Takes in what another instance has fitted, if it is newer.
+    /// Takes in what another instance has fitted, if it has later votes, or the same votes and a later fit.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let Some(stored) = store.latest_leaderboard().await? else { return Ok(()) };
-        if self.latest().fitted_at.is_some_and(|known| known >= stored.fitted_at) {
+        let latest = self.latest();
+        let is_newer = (stored.last_vote_seq, stored.fit) > (latest.last_vote_seq, latest.fit);
+        if latest.fitted_at.is_some() && !is_newer {
             return Ok(());
         }
         // A board in an older shape is derived data: the first fit brings it back.
         if let Ok(board) = serde_json::from_str(&stored.body) {
-            let (fitted_at, last_vote_seq) = (Some(stored.fitted_at), stored.last_vote_seq);
-            self.put(Standing { fitted_at, last_vote_seq, board });
+            let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
+            self.put(Standing { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
         }
         Ok(())
     }
@@ -174,8 +178,9 @@ impl RefitError {
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Votes(ReadLogError::Store(error)) => error.is_outage(),
-            _ => false,
+            Self::Store(error) => error.is_outage(),
+            Self::Votes(error) => error.is_outage(),
+            Self::Fit(_) | Self::Thread(_) => false,
         }
     }
 }
@@ -265,9 +270,12 @@ impl Refitter {
         board.votes.exclude(&self.tally.excluded);
         let fitted_at = self.clock.now();
         let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
-        let stored = StoredLeaderboard { fitted_at, last_vote_seq: self.tally.last_seq(), body };
-        self.store.put_leaderboard(&stored).await?;
-        self.standings.put(Standing { fitted_at: Some(fitted_at), last_vote_seq: stored.last_vote_seq, board });
+        let (fit, last_vote_seq) = (self.standings.latest().fit, self.tally.last_seq());
+        match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
+            Some(fit) => self.standings.put(Standing { fit, fitted_at: Some(fitted_at), last_vote_seq, board }),
+            // Another instance has fitted later votes in the same minute.
+            None => self.standings.reload(&self.store).await?,
+        }
         self.events.publish(Event::LeaderboardPublished);
         Ok(())
     }

@@ -37,7 +37,7 @@ impl LiveBattles {
 
     /// Takes out battles that nobody watches and that wait for nothing.
     pub(super) fn sweep(&self) {
-        self.lock().retain(|_, battle| battle.is_watched() || battle.is_answering() || battle.is_followed());
+        self.lock().retain(|_, battle| battle.is_watched() || battle.is_under_way() || battle.is_followed());
     }
 
     /// Battles whose turn is being answered here.
@@ -48,5 +48,45 @@ impl LiveBattles {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::battle::ModelId;
+    use crate::battle::state::{Progress, Stage};
+    use crate::storage::BattleRow;
+
+    fn battle() -> Arc<LiveBattle> {
+        let row = BattleRow {
+            id: "x".into(),
+            visitor: "visitor".into(),
+            progress: Progress { stage: Stage::Answering, turn: 1 },
+            models: ["one", "two"].map(ModelId::new),
+            pairing_policy: "uniform".into(),
+            policy_version: 1,
+            pair_probability: 1.0,
+            language: "en".into(),
+            category: None,
+            intent: None,
+            answered_by: Some("here.0".into()),
+        };
+        Arc::new(LiveBattle::begin(row, "Which?"))
+    }
+
+    #[test]
+    fn a_stopped_battle_stays_in_memory_until_its_replies_are_kept() {
+        let (all, battle) = (LiveBattles::default(), battle());
+        all.add(&battle);
+        battle.state().stopper = Some(oneshot::channel().0);
+        battle.stop();
+        all.sweep();
+        assert!(all.get("x").is_some(), "it would be read back and answered a second time");
+        battle.state().row.progress.stage = Stage::Ready;
+        all.sweep();
+        assert!(all.get("x").is_none());
     }
 }

@@ -106,7 +106,7 @@ fn answer(battles: &Arc<Battles>, Letter { from, body }: Letter) {
 
 /// Tells another instance what it asked for, and goes on telling while it asks.
 fn tell(battles: &Arc<Battles>, to: InstanceId, id: String, after: u64) {
-    let Some(battle) = battles.live().get(&id).filter(|battle| battle.is_answering()) else {
+    let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
         return send(battles.parts(), &to, &Message::Told(Told { battle: id, first, entries, over: true }));
@@ -128,6 +128,11 @@ fn tell(battles: &Arc<Battles>, to: InstanceId, id: String, after: u64) {
     });
 }
 
+/// Whether this instance answers the battle, or keeps what was stopped.
+fn is_told(battle: &LiveBattle) -> bool {
+    battle.is_under_way() && !battle.is_followed()
+}
+
 async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBattle>, mut asked: watch::Receiver<u64>) {
     let shutdown = parts.tasks.shutdown();
     let mut lease_ends = Instant::now() + LEASE;
@@ -138,7 +143,7 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
                 let Some(mut entries) = entries else { return };
                 tokio::time::sleep(BATCH).await;
                 entries.extend(watcher.missed());
-                let over = !battle.is_answering();
+                let over = !battle.is_under_way();
                 let told = Told { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
                 send(parts, to, &Message::Told(told));
                 if over {

@@ -105,6 +105,16 @@ impl StudyError {
             Self::Votes(_) | Self::Fit(_) | Self::Thread(_) => false,
         }
     }
+
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            Self::Votes(error) => error.is_outage(),
+            Self::Slice(_) | Self::Fit(_) | Self::Thread(_) => false,
+        }
+    }
 }
 
 /// What a study depends on beside the votes: when a label last changed, for who asks what votes are about.

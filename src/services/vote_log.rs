@@ -29,6 +29,14 @@ pub enum ReadLogError {
     Thread(#[from] tokio::task::JoinError),
 }
 
+impl ReadLogError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_outage())
+    }
+}
+
 /// How the log is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {

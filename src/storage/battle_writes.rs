@@ -22,7 +22,8 @@ const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn
 const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (battle_id, turn) DO NOTHING";
 const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
-     WHERE id = $1 AND ((stage = 'ready' AND turn = $5) OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
+     WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \
+     OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
 const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
      AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
 /// A run that voided its battle may still report its other side.
@@ -62,7 +63,7 @@ static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
 static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS (INSERT INTO turns (battle_id, turn, prompt, created_at) \
-         SELECT id, $2, $6, $4 FROM changed WHERE $6 IS NOT NULL ON CONFLICT (battle_id, turn) DO NOTHING) \
+         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL ON CONFLICT (battle_id, turn) DO NOTHING) \
          SELECT COUNT(*) FROM changed"
     )
 });
@@ -91,7 +92,7 @@ fn reply_places(at: usize) -> String {
 pub(super) enum BattleWrite {
     /// A battle begins, with its first prompt. Changes nothing where another battle has its id.
     Begin { battle: BattleRow, prompt: String, now: Timestamp },
-    /// Changes nothing where the battle is not ready in the turn before.
+    /// Changes nothing where the battle is not ready in the turn before, with the replies of the run `from`.
     BeginTurn(NewTurn),
     /// `run` answers the latest turn in place of `from`. Changes nothing where somebody else does, or nobody has to.
     TakeOverTurn { battle: String, from: Option<String>, run: String, now: Timestamp },
@@ -110,6 +111,7 @@ pub(super) struct NewTurn {
     pub(super) battle: String,
     pub(super) number: u32,
     pub(super) former: u32,
+    pub(super) from: Option<String>,
     pub(super) prompt: Option<String>,
     pub(super) run: String,
     pub(super) now: Timestamp,
@@ -148,6 +150,7 @@ macro_rules! bind_turn {
             .bind(&$turn.run)
             .bind($turn.now.0)
             .bind(i64::from($turn.former))
+            .bind(&$turn.from)
     };
 }
 

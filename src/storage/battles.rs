@@ -264,7 +264,8 @@ impl Store {
     }
 
     /// Has `run` begin the turn after the latest (with its prompt) or the latest one anew (without). `false` means that
-    /// the battle was not ready, or not in the turn before, and nothing was changed.
+    /// the battle was not ready, not in the turn before, or that its replies are not those of the run `from`, and nothing
+    /// was changed.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -273,13 +274,15 @@ impl Store {
         battle: &str,
         turn: u32,
         prompt: Option<&str>,
+        from: Option<&str>,
         run: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("begin_turn");
         let former = turn.saturating_sub(u32::from(prompt.is_some()));
         let (battle, run, prompt) = (battle.to_owned(), run.to_owned(), prompt.map(str::to_owned));
-        let begin = BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, prompt, run, now });
+        let from = from.map(str::to_owned);
+        let begin = BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, from, prompt, run, now });
         Ok(self.write_battle(begin).await? > 0)
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_ws::{Message, MessageStream, Session};
+use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
@@ -18,7 +19,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 /// Sends `frame` of the arena at once and after every new leaderboard, until the client is gone.
 pub async fn follow(
     app: Arc<AppState>,
-    frame: impl Fn(&AppState) -> String,
+    frame: impl Fn(&AppState) -> ByteString,
     mut session: Session,
     mut inbox: MessageStream,
 ) {

@@ -2,12 +2,17 @@
 
 import { fill, part } from "./page.js";
 
+/** Milliseconds of each frame in which blocks are written; the rest is left to the page. */
+const BUDGET = 8;
+
 export class Turns {
   #list = part("turns");
   #template = part("turn-template");
   #switch = document.querySelector(".side-switch");
   #main = document.querySelector("main");
   #words;
+  /** Blocks that wait to be written, the latest of each, in the order in which they came. */
+  #waiting = new Map();
 
   constructor(words) {
     this.#words = words;
@@ -21,6 +26,7 @@ export class Turns {
   begin(turn, prompt) {
     const known = this.#turn(turn);
     const article = known ?? this.#add(turn, prompt);
+    for (const [key, block] of this.#waiting) if (block.turn === turn) this.#waiting.delete(key);
     if (prompt) part("prompt", article).textContent = prompt;
     for (const side of ["a", "b"]) {
       part("blocks", reply(article, side)).replaceChildren();
@@ -29,8 +35,31 @@ export class Turns {
     return article;
   }
 
-  /** Shows a block of a reply; an empty one removes it. The server has made the HTML safe. */
+  /**
+   * Shows a block of a reply; an empty one removes it. The server has made the HTML safe. A reply may have thousands of
+   * blocks at once: they are written a few milliseconds a frame, so that the page never stalls.
+   */
   setBlock(turn, side, index, html) {
+    if (this.#waiting.size === 0) this.#soon();
+    this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html });
+  }
+
+  #soon() {
+    const write = () => {
+      const ends = performance.now() + BUDGET;
+      for (const [key, block] of this.#waiting) {
+        this.#waiting.delete(key);
+        this.#write(block);
+        if (performance.now() > ends) break;
+      }
+      if (this.#waiting.size > 0) this.#soon();
+    };
+    // A page that nobody sees has no frames.
+    if (document.hidden) setTimeout(write, 100);
+    else requestAnimationFrame(write);
+  }
+
+  #write({ turn, side, index, html }) {
     const blocks = part("blocks", reply(this.#turn(turn), side));
     while (html && blocks.children.length <= index) {
       blocks.append(Object.assign(document.createElement("div"), { className: "block" }));
@@ -61,6 +90,7 @@ export class Turns {
   }
 
   clear() {
+    this.#waiting.clear();
     this.#list.replaceChildren();
     for (const side of ["a", "b"]) this.#tab(side).textContent = this.#tab(side).dataset.hiddenName;
     this.#show("a");

@@ -143,6 +143,13 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
         &page(&arena, "/correlation?lang=zh&group=all").await,
         &["<html lang=\"zh\">", "还没有投票，也没有评测", "实为六个", "复现", "各论文自身的研究", "向右为"],
     );
+    assert!(shown.len() < 80_000, "{} bytes", shown.len());
+    let link = "<a class=\"button\" href=\"/correlation?step=0#mixture\">Choose what is mixed</a>";
+    holds(&shown, &[link, "<form class=\"choices\" method=\"get\" action=\"/correlation#matrix\""]);
+    for (query, part) in [("step=0", "<select name=\"target\">"), ("group=all", "<table class=\"correlations\">")] {
+        assert!(!shown.contains(part), "{part} takes much room and was not asked for");
+        holds(&page(&arena, &format!("/correlation?{query}")).await, &[part]);
+    }
     let listed = json_of(&arena, "/api/v1/correlation").await;
     assert_eq!((&listed["group"], &listed["replicates"]), (&json!("published"), &json!(200)));
     assert_eq!(listed["claims"].as_array().unwrap().len(), 23);
@@ -185,7 +192,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
     let folder = filled().await;
     let arena = serve(folder.path(), |board| board.find("arena:rating").is_some()).await;
     let query = "/correlation?x=arena:rating&y=bench:mtbench101&coefficient=spearman&a=arena:rating&b=bench:mtbench101\
-                 &target=published:Elsewhere:overall";
+                 &target=published:Elsewhere:overall&group=own";
     let shown = page(&arena, query).await;
     holds(
         &shown,

@@ -1,5 +1,6 @@
 //! One arena served by several instances: a battle goes on wherever its visitor comes back.
 
+use futures_util::future::join_all;
 use langya::battle::state::{Progress, Stage};
 use langya::battle::{ModelId, Side};
 use langya::clock::Timestamp;
@@ -154,6 +155,13 @@ async fn while_nothing_crosses_the_end_of_the_turn_comes_from_the_database() {
     assert_eq!((one.asked(), two.asked()), (1, 1), "nobody was asked twice");
 }
 
+/// Has a run of nobody answer the battle's turn anew.
+async fn begin_elsewhere(arena: &TestArena, battle: &str, run: &str) {
+    let store = &arena.app.store;
+    let from = store.battle(battle).await.unwrap().unwrap().answered_by;
+    assert!(store.begin_turn(battle, 1, None, from.as_deref(), run, Timestamp(1)).await.unwrap());
+}
+
 #[actix_web::test]
 async fn a_turn_whose_instance_is_unknown_is_answered_anew_at_once() {
     let (one, two) = (halting(), halting());
@@ -163,7 +171,7 @@ async fn a_turn_whose_instance_is_unknown_is_answered_anew_at_once() {
     let mut visitor = half_way(&first).await;
     visitor.until_ready().await;
     let battle = visitor.battle();
-    assert!(first.app.store.begin_turn(&battle, 1, None, "gone.0", Timestamp(1)).await.unwrap());
+    begin_elsewhere(&first, &battle, "gone.0").await;
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, visitor.last_seq()).await;
     let begun = back.next().await;
@@ -181,7 +189,7 @@ async fn a_turn_is_taken_over_when_its_instance_stops_beating() {
     visitor.until_ready().await;
     let battle = visitor.battle();
     first.app.store.beat("stopped", "", Timestamp(1)).await.unwrap();
-    assert!(first.app.store.begin_turn(&battle, 1, None, "stopped.0", Timestamp(1)).await.unwrap());
+    begin_elsewhere(&first, &battle, "stopped.0").await;
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, visitor.last_seq()).await;
     assert_eq!(back.until_ready().await, [WHOLE; 2]);
@@ -292,4 +300,55 @@ async fn only_its_own_visitor_sees_a_battle_of_another_instance() {
     let mut stranger = second.visitor().await;
     resume(&mut stranger, &visitor.battle(), 0).await;
     assert_eq!(stranger.next().await["code"], "unknown_battle");
+}
+
+/// Reads on to a frame that `ends` the wait; comes back wherever the socket is closed.
+async fn until_frame(mut tab: Visitor, battle: &str, ends: impl Fn(&Value) -> bool) -> Visitor {
+    loop {
+        match tab.try_next().await {
+            Ok(frame) if ends(&frame) => return tab,
+            Ok(frame) => assert!(frame["type"] != "error" || frame["code"] == "not_ready", "{frame}"),
+            Err(code) => {
+                assert_eq!(code.map(u16::from), Some(1012));
+                tab = tab.reconnect().await;
+                resume(&mut tab, battle, 0).await;
+            }
+        }
+    }
+}
+
+/// The same for several tabs at once.
+async fn until_all(tabs: Vec<Visitor>, battle: &str, ends: impl Fn(&Value) -> bool) -> Vec<Visitor> {
+    join_all(tabs.into_iter().map(|tab| until_frame(tab, battle, &ends))).await
+}
+
+#[actix_web::test]
+async fn of_tabs_that_ask_at_once_one_is_answered_and_the_others_follow() {
+    let (one, two) = (halting(), halting());
+    let (first, second, _wire) = two_instances(&one, &two).await;
+    one.open_gate();
+    two.open_gate();
+    let mut visitor = half_way(&first).await;
+    visitor.until_ready().await;
+    let battle = visitor.battle();
+    let mut tabs = vec![at(&second, &visitor).await, at(&first, &visitor).await, visitor];
+    for tab in &mut tabs[..2] {
+        resume(tab, &battle, 0).await;
+        tab.next_of(&["ready"]).await;
+    }
+    for turn in 2..=10_u64 {
+        one.close_gate();
+        two.close_gate();
+        // The tab in the middle only looks, at the instance where another one asks in the same moment.
+        let words = [json!({"type": "message", "prompt": "And?"}), json!({"type": "resume", "after": 0})];
+        let sent = tabs.iter_mut().zip([&words[0], &words[1], &words[0]]);
+        join_all(sent.map(|(tab, words)| tab.send(words.clone()))).await;
+        // Each has heard that the turn begins, or that another tab was quicker.
+        let heard = |frame: &Value| frame["code"] == "not_ready" || frame["type"] == "battle" && frame["turn"] == turn;
+        tabs = until_all(tabs, &battle, heard).await;
+        one.open_gate();
+        two.open_gate();
+        tabs = until_all(tabs, &battle, |frame| frame["type"] == "ready" && frame["turn"] == turn).await;
+        assert_eq!((one.asked() as u64, two.asked() as u64), (turn, turn), "each turn is asked once");
+    }
 }

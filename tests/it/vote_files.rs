@@ -62,8 +62,9 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
         assert_eq!(strengths(&board(folder, &["--votes", &out]).0), strengths(&first.0), "{format}");
         let battles = format!("battles.{format}");
         prints(folder, &[&["export", "battles", "--format", format, "--out", &battles], place].concat());
-        prints(folder, &[&["export", "leaderboard", "--format", format, "--out", "board"], place].concat());
+        prints(folder, &[&["export", "leaderboard", "--format", format, "--out", "board", "--force"], place].concat());
     }
+    refuse_a_second_export(folder, place);
     let battles = std::fs::read_to_string(folder.join("battles.csv")).unwrap();
     assert!(battles.starts_with("battle_id,judge,stage,model_a,model_b,turn,"), "{battles}");
     assert_eq!(battles.lines().count(), 1 + 167);
@@ -71,6 +72,23 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "partial"));
     assert_eq!(partial.count(), 0);
+}
+
+/// A file that exists stays as it is without `--force`.
+fn refuse_a_second_export(folder: &Path, place: &[&str]) {
+    let export = [&["export", "leaderboard", "--format", "csv", "--out", "votes.csv"], place].concat();
+    let simulate =
+        ["simulate", "--models", "3", "--votes", "9", "--seed", "1", "--out", "s.csv", "--truth", "votes.csv"];
+    let before = std::fs::read(folder.join("votes.csv")).unwrap();
+    for command in [&export[..], &simulate] {
+        let refused = langya(folder, command);
+        let told = "error: votes.csv exists: choose another name, or replace it with --force\n";
+        assert_eq!((refused.code, refused.stderr.as_str()), (Some(2), told));
+        assert_eq!(std::fs::read(folder.join("votes.csv")).unwrap(), before);
+    }
+    assert!(!folder.join("s.csv").exists(), "nothing is written where one of two files cannot be");
+    prints(folder, &[&export[..], &["--force"]].concat());
+    assert_ne!(std::fs::read(folder.join("votes.csv")).unwrap(), before);
 }
 
 /// One such vote in the log, and no leaderboard could be fitted again.

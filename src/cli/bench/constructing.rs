@@ -14,7 +14,7 @@ use crate::battle::ModelId;
 use crate::benchmark::superclue::construction::{Construction, Progress};
 use crate::cli::Location;
 use crate::cli::models::{Format, Row, render};
-use crate::cli::output::{print, write_whole};
+use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
 use crate::config::Environment;
 use crate::llm::discover::{Places, with_discovered};
@@ -61,6 +61,8 @@ pub(super) struct ReviewOptions {
     /// Data file of superclue-close to write, with the items that were accepted
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// How to print how far each draft has come
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -96,7 +98,7 @@ pub(super) fn check(options: &ReviewOptions) -> anyhow::Result<ExitCode> {
     let waiting = count(|progress| matches!(progress, Progress::Open { .. }));
     let out = options.out.display();
     if accepted > 0 {
-        write_whole(&options.out, |file| file.write_all(items.as_bytes()))?;
+        OutFile::create(&options.out, options.overwrite)?.write(|file| file.write_all(items.as_bytes()))?;
     }
     let rows: Vec<StandRow> = stands.iter().map(StandRow::of).collect();
     print(&render(&rows, options.format)?)?;

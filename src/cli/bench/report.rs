@@ -14,7 +14,7 @@ use crate::benchmark::score::{PartKind, Score};
 use crate::chance::Chance;
 use crate::chart::Language;
 use crate::cli::models::table;
-use crate::cli::output::{lines_of_csv, print, write_whole};
+use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
 use crate::cli::{BadInput, Location};
 use crate::config::Environment;
 use crate::services::benchmark::boards::{Way, measure, published};
@@ -45,6 +45,8 @@ pub(super) struct ReportOptions {
     /// Write the report that the page shows to a file (.md, .csv, .json, .html), or all four to a folder
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// The language of the report
     #[arg(long, value_enum, default_value_t)]
     language: Tongue,
@@ -113,16 +115,16 @@ impl From<Tongue> for Language {
 
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
-    let files = options.out.as_deref().map(|out| files(out, options.format, &options.suite.name)).transpose()?;
+    let files = options.out.as_deref().map(|out| files(out, &options)).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let language = options.language.into();
     match (files, options.format) {
         (Some(files), _) => {
             let report = report(&options, &store).await?;
-            for (path, form) in files {
+            for (file, form) in files {
                 let text = form.write(&report, language)?;
-                write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+                file.write(|out| out.write_all(text.as_bytes()))?;
             }
         }
         (None, Some(form @ (Form::Markdown | Form::Html))) => {
@@ -134,10 +136,11 @@ pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Re
 }
 
 /// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
-fn files(out: &Path, form: Option<Form>, suite: &str) -> anyhow::Result<Vec<(PathBuf, Form)>> {
-    let form = form.filter(|form| *form != Form::Table).or_else(|| Form::of(out));
+fn files(out: &Path, options: &ReportOptions) -> anyhow::Result<Vec<(OutFile, Form)>> {
+    let create = |path: &Path, form| anyhow::Ok((OutFile::create(path, options.overwrite)?, form));
+    let form = options.format.filter(|form| *form != Form::Table).or_else(|| Form::of(out));
     match form {
-        Some(form) if !out.is_dir() => Ok(vec![(out.to_owned(), form)]),
+        Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
         None if out.extension().is_some() && !out.is_dir() => {
             let said = format!(
                 "cannot tell the form of {}: end it with .md, .csv, .json or .html, or give --format",
@@ -148,7 +151,8 @@ fn files(out: &Path, form: Option<Form>, suite: &str) -> anyhow::Result<Vec<(Pat
         form => {
             std::fs::create_dir_all(out).map_err(|reason| refused(out, &reason))?;
             let wanted = Form::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
-            Ok(wanted.map(|(known, ending)| (out.join(format!("{suite}.{ending}")), known)).collect())
+            let suite = &options.suite.name;
+            wanted.map(|(known, ending)| create(&out.join(format!("{suite}.{ending}")), known)).collect()
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::insight_table::insight_table;
+use crate::markup::direction;
 use crate::rating::bradley_terry::Direction;
 use crate::rating::leaderboard::{IntervalMethod, Leaderboard, Method, RankedModel};
 
@@ -134,7 +135,7 @@ pub(in crate::cli) fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
-/// Control characters of a name could steer the terminal.
+/// Control characters of a name could steer the terminal, or turn the text beside it.
 pub(in crate::cli) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }

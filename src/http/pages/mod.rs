@@ -13,6 +13,7 @@ pub mod language;
 pub mod leaderboard;
 pub mod not_found;
 pub(crate) mod strings;
+pub(crate) mod unavailable;
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};

@@ -27,6 +27,7 @@ pub(crate) struct Strings {
     pub(crate) crowd: CrowdStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
+    pub(crate) unavailable: UnavailableStrings,
 }
 
 /// The battle page.
@@ -167,6 +168,13 @@ pub(crate) struct AboutSection {
 
 /// The page for an address that leads nowhere.
 pub(crate) struct MissingStrings {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) action: &'static str,
+}
+
+/// The page for a request that fails because the database does.
+pub(crate) struct UnavailableStrings {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) action: &'static str,

@@ -68,6 +68,16 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            _ => false,
+        }
+    }
+
     /// Whether something is asked for that is not here.
     #[must_use]
     pub fn is_missing(&self) -> bool {

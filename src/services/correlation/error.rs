@@ -148,7 +148,10 @@ impl SeriesError {
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Votes(ReadLogError::Store(error)) => error.is_outage(),
+            Self::Store(error) => error.is_outage(),
+            Self::Votes(error) => error.is_outage(),
+            Self::Bench(error) => error.is_outage(),
+            Self::Crowd(error) => error.is_outage(),
             _ => false,
         }
     }

@@ -49,6 +49,19 @@ pub enum CrowdError {
     Thread(#[from] tokio::task::JoinError),
 }
 
+impl CrowdError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Votes(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            Self::NoVerdicts(..) | Self::Fit(_) | Self::Thread(_) => false,
+        }
+    }
+}
+
 /// The latest report, and what it takes to make the next one.
 pub struct CrowdReports {
     store: Store,

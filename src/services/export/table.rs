@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::parquet::ParquetTable;
+use crate::markup::direction;
 
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -133,10 +134,12 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe.
+/// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe. What
+/// would reorder the text is shown by its number.
 #[must_use]
 pub fn defused(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text.into() }
+    let text = direction::in_prose(text);
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{FileVotes, Job};
 
 /// Reads all votes of a file whose first line names its columns.
 pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes, VoteFileError> {
-    let mut blocks = Blocks::new(text, Some(delimiter));
+    let mut blocks = Blocks::new(text, Some(delimiter), job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let mut reader = csv_reader(&first, delimiter);
     let mut names = ByteRecord::new();

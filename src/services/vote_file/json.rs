@@ -11,13 +11,14 @@ use super::batch::Batch;
 use super::cell::{Cell, Record};
 use super::columns::{Field, Header};
 use super::error::{Place, RowError, VoteFileError};
+use super::limits::{Allowance, Bounded};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
 use super::{FileVotes, Job, open_webui};
 
 /// Reads a file with one object a line.
 pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
-    let mut blocks = Blocks::new(text, None);
+    let mut blocks = Blocks::new(text, None, job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let form = Form::of_first(job, &first);
     let mut votes = Batch::new(job.wanted, form.header.timed);
@@ -33,7 +34,8 @@ pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
 
 /// Reads a file that is one array.
 pub(super) fn read_array(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
-    let mut rows = Rows { job, form: None, votes: Batch::new(job.wanted, false), bad: None };
+    let (text, allowance) = Bounded::by_record(text, job.options.limits);
+    let mut rows = Rows { job, form: None, votes: Batch::new(job.wanted, false), bad: None, allowance };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
     if let Some(reason) = rows.bad {
@@ -185,6 +187,8 @@ struct Rows<'f> {
     form: Option<Form<'f>>,
     votes: Batch,
     bad: Option<RowError>,
+    /// Bytes of the file that the next object may take.
+    allowance: Allowance,
 }
 
 impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
@@ -206,6 +210,7 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
         let positions = Header::of_any(&self.job.options.columns, false).1;
         while let Some(object) = rows.next_element_seed(Picker(&positions))? {
             self.votes.rows += 1;
+            self.allowance.renew(self.job.options.limits.line_bytes);
             if let Err(reason) = self.add(&object) {
                 self.bad = Some(reason);
                 return Err(Error::custom("a row that is no vote"));

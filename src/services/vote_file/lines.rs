@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::ReadOptions;
 use super::batch::Batch;
 use super::error::{Place, RowError};
+use super::limits::ReadLimits;
 
 /// Bytes of a block, where its records are shorter.
 const BLOCK: usize = 1024 * 1024;
@@ -22,19 +23,21 @@ pub(super) struct Blocks<R> {
     source: R,
     /// Within quotes that begin a field, a line end is text.
     delimiter: Option<u8>,
+    limits: ReadLimits,
     rest: Vec<u8>,
     ended: bool,
 }
 
 impl<R: Read + Send> Blocks<R> {
     /// Records that end with their line, but for line ends in quoted fields where there is a delimiter.
-    pub(super) fn new(source: R, delimiter: Option<u8>) -> Self {
-        Self { source, delimiter, rest: Vec::new(), ended: false }
+    pub(super) fn new(source: R, delimiter: Option<u8>, limits: ReadLimits) -> Self {
+        Self { source, delimiter, limits, rest: Vec::new(), ended: false }
     }
 
-    /// The next records, or `None` at the end.
+    /// The next records, or `None` at the end. A block has several records, or one that may be as long as the limit.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut block = std::mem::take(&mut self.rest);
+        let longest = usize::try_from(self.limits.line_bytes).unwrap_or(usize::MAX).max(BLOCK);
         let mut wanted = BLOCK;
         while !self.ended {
             let missing = wanted.saturating_sub(block.len());
@@ -45,17 +48,21 @@ impl<R: Read + Send> Blocks<R> {
                 self.rest = block.split_off(end);
                 return Ok(Some(block));
             }
-            wanted *= 2;
+            if block.len() > longest {
+                return Err(self.limits.line_too_long());
+            }
+            wanted = (2 * wanted).min(longest.saturating_add(1));
         }
         Ok((!block.is_empty()).then_some(block))
     }
 
-    /// Several blocks, fewer only at the end.
+    /// Several blocks, fewer at the end or where they are long.
     fn some(&mut self, blocks: usize) -> io::Result<Vec<Vec<u8>>> {
-        let mut some = Vec::with_capacity(blocks);
-        while some.len() < blocks
+        let (mut some, mut bytes) = (Vec::with_capacity(blocks), 0);
+        while bytes < blocks * BLOCK
             && let Some(block) = self.next()?
         {
+            bytes += block.len();
             some.push(block);
         }
         Ok(some)
@@ -175,12 +182,31 @@ mod tests {
     fn blocks_put_together_are_the_text() {
         let record = format!("\"{}\n\"\"\",x\n", "long ".repeat(50_000));
         let text = record.repeat(9) + "last";
-        let mut blocks = Blocks::new(text.as_bytes(), Some(b','));
+        let mut blocks = Blocks::new(text.as_bytes(), Some(b','), ReadLimits::default());
         let mut again = Vec::new();
         while let Some(block) = blocks.next().unwrap() {
             assert!(block.starts_with(b"\"long") || block == b"last");
             again.extend(block);
         }
         assert_eq!(again, text.as_bytes());
+    }
+
+    #[test]
+    fn a_record_may_be_as_long_as_the_limit() {
+        let limits = ReadLimits { line_bytes: 2 << 20, ..ReadLimits::default() };
+        for delimiter in [None, Some(b',')] {
+            let read = |length: usize| {
+                let text = format!("a\n\"{}\"\nb", "x".repeat(length - 3));
+                let mut blocks = Blocks::new(text.as_bytes(), delimiter, limits);
+                let mut records = 0;
+                while let Some(block) = blocks.next()? {
+                    records += block.len();
+                }
+                Ok::<_, io::Error>(records)
+            };
+            assert_eq!(read(2 << 20).unwrap(), (2 << 20) + 3);
+            let refused = read((2 << 20) + 2).unwrap_err().to_string();
+            assert!(refused.contains("--max-line-bytes"), "{refused}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod columns;
 mod delimited;
 mod error;
 mod json;
+mod limits;
 mod lines;
 mod open_webui;
 mod parquet;
@@ -25,6 +26,7 @@ use std::path::Path;
 
 pub use columns::ColumnNames;
 pub use error::{HeaderError, Place, RowError, VoteFileError};
+pub use limits::ReadLimits;
 
 use crate::rating::vote_log::{VoteLog, Wanted};
 use batch::Batch;
@@ -38,6 +40,8 @@ pub struct ReadOptions {
     pub columns: ColumnNames,
     /// Leave out rows that are no votes, and count them by reason in [`VoteLog::excluded`].
     pub skip_bad: bool,
+    /// How large a line and what is unpacked may be.
+    pub limits: ReadLimits,
 }
 
 /// Reads the votes of one or more files. Where every file has a time column, the votes of all are put in one order;
@@ -98,9 +102,8 @@ struct Job<'j> {
 
 impl Job<'_> {
     fn read(&self) -> Result<FileVotes, VoteFileError> {
-        match Source::open(self.path).map_err(|source| self.unreadable(source))? {
+        match Source::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
             Source::Parquet(file) => parquet::read(self, file),
-            Source::PackedParquet(bytes) => parquet::read(self, bytes),
             Source::Array(text) => json::read_array(self, text),
             Source::Lines(text) => json::read_lines(self, text),
             Source::Delimited(text, delimiter) => delimited::read(self, text, delimiter),

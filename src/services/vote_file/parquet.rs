@@ -5,6 +5,7 @@
 //! the rows.
 
 use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 use ::parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 use rayon::prelude::*;
@@ -26,6 +27,10 @@ use group::Group;
 /// Row groups under way at once for each thread.
 const GROUPS_A_THREAD: usize = 1;
 
+/// Rows of a row group at the most. A run of equal values takes a few bytes however many they are, so nothing else bounds
+/// what a small file takes in memory.
+const MOST_ROWS: usize = 1 << 26;
+
 /// Reads all votes of a file.
 pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<FileVotes, VoteFileError> {
     let broken = |source| VoteFileError::Parquet { path: job.path.to_owned(), source };
@@ -41,6 +46,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let header = Header::find(&names, &job.options.columns).map_err(|reason| job.columns(reason))?;
     let plan = Plan::new(job, &header, &names);
+    plan.check_size(reader.metadata())?;
     let mut votes = Batch::new(job.wanted, header.timed);
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
@@ -58,7 +64,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
 }
 
 fn reserve(log: &mut VoteLog, rows: i64) {
-    let rows = usize::try_from(rows).unwrap_or(0);
+    let rows = usize::try_from(rows).unwrap_or(0).min(MOST_ROWS);
     log.a.reserve_exact(rows);
     log.b.reserve_exact(rows);
     log.outcomes.reserve_exact(rows);
@@ -112,6 +118,26 @@ impl<'p> Plan<'p> {
         needed.sort_unstable();
         needed.dedup();
         Self { job, header, needed, tags }
+    }
+
+    /// Refuses a file that says that its wanted columns unpack to more than the limit, or that a row group has too many
+    /// rows.
+    fn check_size(&self, file: &ParquetMetaData) -> Result<(), VoteFileError> {
+        let size = |group: &RowGroupMetaData| -> u64 {
+            let column = |&at: &usize| u64::try_from(group.column(at).uncompressed_size()).unwrap_or(u64::MAX);
+            self.needed.iter().map(column).fold(0, u64::saturating_add)
+        };
+        let limits = self.job.options.limits;
+        if file.row_groups().iter().map(size).fold(0, u64::saturating_add) > limits.decompressed_bytes {
+            return Err(self.job.unreadable(limits.too_much()));
+        }
+        let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
+        if usize::try_from(rows).is_ok_and(|rows| rows > MOST_ROWS) {
+            let source =
+                ParquetError::General(format!("a row group has {rows} rows: write it in groups of {MOST_ROWS}"));
+            return Err(VoteFileError::Parquet { path: self.job.path.to_owned(), source });
+        }
+        Ok(())
     }
 
     /// The votes of a row group; a bad row is counted from 0 within it.

@@ -1,7 +1,7 @@
 //! A file as it is opened: packed or not, Parquet or text. What it is shows in its first bytes; its name says nothing.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +9,8 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+
+use super::limits::{Bounded, ReadLimits};
 
 const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -21,8 +23,6 @@ const LOOK: u64 = 64 * 1024;
 pub(super) enum Source {
     /// Columns on disk.
     Parquet(Plain),
-    /// Columns that were packed as a whole.
-    PackedParquet(Bytes),
     /// One JSON array.
     Array(Text),
     /// One JSON object a line.
@@ -35,26 +35,29 @@ pub(super) enum Source {
 pub(super) type Text = Box<dyn Read + Send>;
 
 impl Source {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, limits: ReadLimits) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
             return Plain::new(file).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
-            Self::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)))
+            Self::unpacked(Bounded::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)), limits))
         } else if head.starts_with(ZSTD) {
-            Self::unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?)
+            Self::unpacked(Bounded::unpacked(zstd::Decoder::new(Cursor::new(head).chain(file))?, limits))
         } else {
             Ok(Self::text(head, file))
         }
     }
 
     fn unpacked(mut inner: impl Read + Send + 'static) -> io::Result<Self> {
-        let mut head = read_head(&mut inner)?;
+        let head = read_head(&mut inner)?;
         if head.starts_with(PARQUET) {
-            inner.read_to_end(&mut head)?;
-            return Ok(Self::PackedParquet(head.into()));
+            // Its columns are read from several places, and may be more than fits into memory.
+            let mut file = tempfile::tempfile()?;
+            io::copy(&mut Cursor::new(head).chain(inner), &mut file)?;
+            file.rewind()?;
+            return Plain::new(file).map(Self::Parquet);
         }
         Ok(Self::text(head, inner))
     }
@@ -117,7 +120,9 @@ impl ChunkReader for Plain {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        let mut bytes = Vec::with_capacity(length);
+        // What the file says of itself may be wrong: no more is made room for than it has.
+        let there = self.length.saturating_sub(start).min(length as u64);
+        let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(0));
         let mut rest = Onwards { file: Arc::clone(&self.file), at: start }.take(length as u64);
         rest.read_to_end(&mut bytes)?;
         if bytes.len() < length {

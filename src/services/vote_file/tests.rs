@@ -162,7 +162,7 @@ fn columns_can_be_named_and_the_known_ones_are_not_looked_at_then() {
         time: Some("when".into()),
         ..ColumnNames::default()
     };
-    let options = ReadOptions { columns, skip_bad: false };
+    let options = ReadOptions { columns, ..ReadOptions::default() };
     let csv = b"one;other;better;who;when;model_a;model_b;winner;tstamp\nx;y;y;v;2026-11-21T00:00:09Z;p;q;tie;x\n\
                 x;z;x;w;2026-11-21 00:00:08;p;q;tie;x\n";
     let log = read_as(&[csv], &options).unwrap();
@@ -244,6 +244,54 @@ fn packed_files_are_read_as_they_are() {
     assert_eq!(read(&[&zstd::encode_all(&*parquet, 1).unwrap()]).unwrap().len(), 4);
     let error = read(&[&parquet[..parquet.len() / 2]]).unwrap_err();
     assert!(error.starts_with("cannot read the Parquet file votes0.csv: "), "{error}");
+}
+
+/// A file that is packed by gzip.
+fn gzipped(text: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, text).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[test]
+fn a_vote_that_takes_more_than_the_limit_is_refused_with_the_flag() {
+    let limits = ReadLimits { line_bytes: 1 << 20, ..ReadLimits::default() };
+    let options = ReadOptions { limits, skip_bad: true, ..ReadOptions::default() };
+    let long = "x".repeat(3 << 20);
+    let vote = r#"{"model_a":"x","model_b":"y","winner":"tie","text":"#;
+    for text in [
+        format!("model_a,model_b,winner,text\nx,y,A,{long}\n"),
+        format!("model_a,model_b,winner,text\nx,y,A,\"{long}\"\n"),
+        format!("{vote}\"{long}\"}}\n"),
+        format!("[{vote}\"\"}},{vote}\"{long}\"}}]"),
+    ] {
+        let refused = read_as(&[&gzipped(text.as_bytes())], &options).unwrap_err();
+        let told =
+            "cannot read the votes file votes0.csv: one vote takes more than 1048576 bytes: raise --max-line-bytes";
+        assert!(refused.starts_with(told), "{refused}");
+        assert!(read(&[text.as_bytes()]).is_ok(), "the default is generous");
+    }
+    let many = format!("[{}{vote}\"\"}}]", format!("{vote}\"{}\"}},", "x".repeat(1_000)).repeat(3_000));
+    assert_eq!(read_as(&[many.as_bytes()], &options).unwrap().len(), 3_001, "the limit is on each vote");
+}
+
+#[test]
+fn a_file_that_unpacks_to_more_than_the_limit_is_refused_with_the_flag() {
+    let text = format!("model_a,model_b,winner\n{}", "x,y,A\n".repeat(100_000));
+    let parquet =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/votes/lmarena_33k.parquet")).unwrap();
+    for (packed, enough) in [(gzipped(text.as_bytes()), 600_023), (zstd::encode_all(&*parquet, 1).unwrap(), 1 << 30)] {
+        let read = |decompressed_bytes| {
+            let limits = ReadLimits { decompressed_bytes, ..ReadLimits::default() };
+            read_as(&[&packed], &ReadOptions { limits, ..ReadOptions::default() })
+        };
+        read(enough).unwrap();
+        let refused = read(1_000).unwrap_err();
+        assert!(refused.contains("unpacks to more than 1000 bytes: raise --max-decompressed-bytes"), "{refused}");
+    }
+    let limits = ReadLimits { decompressed_bytes: 10, ..ReadLimits::default() };
+    let refused = read_as(&[&parquet], &ReadOptions { limits, ..ReadOptions::default() }).unwrap_err();
+    assert!(refused.contains("--max-decompressed-bytes"), "what the columns say of themselves: {refused}");
 }
 
 #[test]

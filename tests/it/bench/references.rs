@@ -74,7 +74,7 @@ fn near(found: &Value, expected: f64) {
 
 impl Field {
     async fn report(&self, arguments: &[&str]) -> Value {
-        self.done(&[&["bench", "report", "urs", "--out", "r.json"], arguments].concat()).await;
+        self.done(&[&["bench", "report", "urs", "--out", "r.json", "--force"], arguments].concat()).await;
         serde_json::from_str(&std::fs::read_to_string(self.path().join("r.json")).unwrap()).unwrap()
     }
 

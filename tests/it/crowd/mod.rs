@@ -74,7 +74,9 @@ impl Battle {
             if turn == 1 {
                 store.insert_battle(&row, &question, Timestamp(2)).await.unwrap();
             } else {
-                assert!(store.begin_turn(&self.id, turn, Some(&question), "run", Timestamp(3)).await.unwrap());
+                assert!(
+                    store.begin_turn(&self.id, turn, Some(&question), Some("run"), "run", Timestamp(3)).await.unwrap()
+                );
             }
             let replies = Side::BOTH.map(|side| self.reply(side, quality[side.index()]));
             let progress = Progress { stage: Stage::Ready, turn };

@@ -3,6 +3,7 @@
 
 mod disk;
 mod instances;
+mod pages;
 mod postgres;
 mod redis;
 mod start;

@@ -17,6 +17,7 @@ use langya::battle::text_counts::TextCounts;
 use langya::battle::{ModelId, Outcome, Side};
 use langya::clock::Timestamp;
 use langya::llm::ModelCard;
+use langya::services::leaderboard::{Standing, Standings};
 use langya::storage::{
     BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
     StoredLeaderboard, VoteInsert,
@@ -132,11 +133,25 @@ async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
 
 async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
     ready(store, "x").await;
-    assert!(!store.begin_turn("x", 3, Some("Skipped?"), "far", Timestamp(3)).await.unwrap(), "turn 2 comes first");
-    assert!(store.begin_turn("x", 2, Some("And?"), "second", Timestamp(3)).await.unwrap());
-    assert!(!store.begin_turn("x", 2, None, "third", Timestamp(4)).await.unwrap(), "it is being answered");
-    assert!(!store.begin_turn("x", 3, Some("Again?"), "third", Timestamp(4)).await.unwrap(), "it is being answered");
-    assert!(!store.begin_turn("y", 1, None, "third", Timestamp(4)).await.unwrap(), "it does not exist");
+    assert!(
+        !store.begin_turn("x", 3, Some("Skipped?"), Some("run"), "far", Timestamp(3)).await.unwrap(),
+        "turn 2 comes first"
+    );
+    assert!(
+        !store.begin_turn("x", 2, Some("And?"), Some("former"), "late", Timestamp(3)).await.unwrap(),
+        "other replies"
+    );
+    assert!(!store.begin_turn("x", 1, None, None, "late", Timestamp(3)).await.unwrap(), "other replies");
+    assert!(store.begin_turn("x", 2, Some("And?"), Some("run"), "second", Timestamp(3)).await.unwrap());
+    assert!(
+        !store.begin_turn("x", 2, None, Some("second"), "third", Timestamp(4)).await.unwrap(),
+        "it is being answered"
+    );
+    assert!(
+        !store.begin_turn("x", 3, Some("Again?"), Some("second"), "third", Timestamp(4)).await.unwrap(),
+        "it is being answered"
+    );
+    assert!(!store.begin_turn("y", 1, None, None, "third", Timestamp(4)).await.unwrap(), "it does not exist");
     assert_eq!(store.turns("x").await.unwrap().len(), 2);
     let row = store.battle("x").await.unwrap().unwrap();
     assert_eq!(row.progress, Progress { stage: Stage::Answering, turn: 2 });
@@ -145,7 +160,7 @@ async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
 
 async fn an_answer_anew_replaces_the_reply(store: &Store) {
     ready(store, "x").await;
-    assert!(store.begin_turn("x", 1, None, "anew", Timestamp(3)).await.unwrap());
+    assert!(store.begin_turn("x", 1, None, Some("run"), "anew", Timestamp(3)).await.unwrap());
     let anew = NewReply { ending: ReplyEnding::Cut, first_token_ms: None, ..reply(Side::A, "Anew") };
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     assert!(store.finish_turn("x", "anew", progress, std::slice::from_ref(&anew), Timestamp(4)).await.unwrap());
@@ -190,7 +205,7 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
         assert!(store.finish_turn("x", "run", progress, &[reply(Side::A, "A")], Timestamp(2)).await.unwrap());
     }
     for _ in 0..2 {
-        assert!(store.begin_turn("x", 2, Some("And?"), "second", Timestamp(3)).await.unwrap());
+        assert!(store.begin_turn("x", 2, Some("And?"), Some("run"), "second", Timestamp(3)).await.unwrap());
     }
     for _ in 0..2 {
         assert!(store.take_over_turn("x", Some("second"), "third", Timestamp(4)).await.unwrap());
@@ -206,7 +221,7 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
 async fn a_turn_belongs_to_the_run_that_took_it_last(store: &Store) {
     ready(store, "x").await;
     assert!(!store.take_over_turn("x", Some("run"), "new", Timestamp(3)).await.unwrap(), "nobody answers it");
-    assert!(store.begin_turn("x", 1, None, "slow", Timestamp(3)).await.unwrap());
+    assert!(store.begin_turn("x", 1, None, Some("run"), "slow", Timestamp(3)).await.unwrap());
     assert!(!store.take_over_turn("x", None, "new", Timestamp(4)).await.unwrap(), "slow answers it");
     assert!(store.take_over_turn("x", Some("slow"), "new", Timestamp(4)).await.unwrap());
     assert!(!store.take_over_turn("x", Some("slow"), "late", Timestamp(5)).await.unwrap(), "new answers it");
@@ -328,26 +343,54 @@ async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
 
 async fn the_last_board_of_a_minute_stays(store: &Store) {
     assert_eq!(store.latest_leaderboard().await.unwrap(), None);
-    let board = |millis, body: &str| StoredLeaderboard {
+    let board = |fit, millis, body: &str| StoredLeaderboard {
+        fit,
         fitted_at: Timestamp(millis),
         last_vote_seq: millis,
         body: body.into(),
     };
     for (millis, body) in [(120_000, "newer"), (60_000, "first"), (60_001, "second"), (120_500, "newest")] {
-        store.put_leaderboard(&board(millis, body)).await.unwrap();
+        assert!(store.put_leaderboard(&board(0, millis, body)).await.unwrap().is_some());
     }
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(120_500, "newest")));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(4, 120_500, "newest")));
+    assert_eq!(store.put_leaderboard(&board(70, 180_000, "of one who knows more fits")).await.unwrap(), Some(71));
 }
 
 async fn a_board_with_fewer_votes_hides_no_later_one(store: &Store) {
-    let board = |millis, seq| StoredLeaderboard { fitted_at: Timestamp(millis), last_vote_seq: seq, body: "{}".into() };
-    store.put_leaderboard(&board(60_000, 7)).await.unwrap();
-    store.put_leaderboard(&board(60_500, 6)).await.unwrap();
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(60_000, 7)), "in the same minute");
-    store.put_leaderboard(&board(120_000, 5)).await.unwrap();
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(60_000, 7)), "in a later minute");
-    store.put_leaderboard(&board(120_100, 7)).await.unwrap();
-    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(120_100, 7)), "as many votes, fitted later");
+    let board = |fit, millis, last_vote_seq| StoredLeaderboard {
+        fit,
+        fitted_at: Timestamp(millis),
+        last_vote_seq,
+        body: "{}".into(),
+    };
+    assert_eq!(store.put_leaderboard(&board(0, 60_000, 7)).await.unwrap(), Some(1));
+    assert_eq!(store.put_leaderboard(&board(0, 60_500, 6)).await.unwrap(), None);
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(1, 60_000, 7)), "in the same minute");
+    assert_eq!(store.put_leaderboard(&board(0, 120_000, 5)).await.unwrap(), Some(2));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(1, 60_000, 7)), "in a later minute");
+    assert_eq!(store.put_leaderboard(&board(0, 120_100, 7)).await.unwrap(), Some(3));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(3, 120_100, 7)), "as many votes, fitted later");
+    assert_eq!(store.put_leaderboard(&board(0, 1, 7)).await.unwrap(), Some(4));
+    assert_eq!(store.latest_leaderboard().await.unwrap(), Some(board(4, 1, 7)), "whatever the clock says");
+}
+
+async fn a_follower_takes_in_the_later_fit_whatever_the_clocks_say(store: &Store) {
+    let put = async |fitted_at, last_vote_seq| {
+        let body = serde_json::to_string(&Standing::default().board).unwrap();
+        let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(fitted_at), last_vote_seq, body };
+        store.put_leaderboard(&board).await.unwrap().unwrap()
+    };
+    put(9_000_000, 7).await;
+    let standings = Standings::open(store).await.unwrap();
+    for (fitted_at, last_vote_seq) in [(8_000_000, 7), (1_000_000, 8), (2_000_000, 8)] {
+        let fit = put(fitted_at, last_vote_seq).await;
+        standings.reload(store).await.unwrap();
+        let latest = standings.latest();
+        assert_eq!(
+            (latest.fit, latest.last_vote_seq, latest.fitted_at),
+            (fit, last_vote_seq, Some(Timestamp(fitted_at)))
+        );
+    }
 }
 
 /// One test on each database for each part of the contract.
@@ -401,6 +444,7 @@ on_both! {
     only_idle_battles_without_a_vote_are_abandoned
     the_last_board_of_a_minute_stays
     a_board_with_fewer_votes_hides_no_later_one
+    a_follower_takes_in_the_later_fit_whatever_the_clocks_say
     instances_know_of_each_other
     counts_that_were_kept_are_what_a_fresh_count_gives
     counts_of_more_votes_stay

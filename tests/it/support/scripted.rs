@@ -57,6 +57,11 @@ impl Scripted {
         self.gate.send_replace(true);
     }
 
+    /// Has every reply from now on wait at its gate.
+    pub(crate) fn close_gate(&self) {
+        self.gate.send_replace(false);
+    }
+
     /// How often it was asked.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)

@@ -15,9 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Opens a page.
 pub(crate) async fn get(url: &str) -> reqwest::Response {
+    get_as(url, "*/*").await
+}
+
+/// As [`get`], for somebody who wants this type of content.
+pub(crate) async fn get_as(url: &str, accept: &str) -> reqwest::Response {
     // An error says that another test of this process has installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::get(url).await.unwrap()
+    reqwest::Client::new().get(url).header("accept", accept).send().await.unwrap()
 }
 
 /// A connected visitor.

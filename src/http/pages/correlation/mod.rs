@@ -56,7 +56,8 @@ struct CorrelationPage<'a> {
     choices: Vec<Choices>,
     pair: Option<PairView>,
     intents: Option<PairView>,
-    matrix: MatrixView,
+    /// Where it is asked for.
+    matrix: Option<MatrixView>,
     mixture: Option<MixtureView>,
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_
         choices: choices(&names),
         pair: view.pair.as_ref().map(|study| PairView::of(study, "pair", &names)),
         intents: view.intents.as_ref().map(|study| PairView::of(study, "intents", &names)),
-        matrix: MatrixView::of(&names),
+        matrix: view.wanted.shows_matrix().then(|| MatrixView::of(&names)),
         mixture: view.mixture.as_ref().map(|report| MixtureView::of(report, &names)),
         view,
         page: page.clone(),
@@ -212,6 +213,11 @@ impl CorrelationPage<'_> {
             "matrix" => &["group", "coefficient"],
             _ => &["a", "b", "c", "d", "target", "step"],
         };
+        self.given().filter(|(name, _)| !own.contains(name)).collect()
+    }
+
+    /// The parameters of the address.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Wanted { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
         let all = [
             ("x", x),
@@ -225,8 +231,13 @@ impl CorrelationPage<'_> {
             ("target", target),
             ("step", step),
         ];
-        let others = all.into_iter().filter(|(name, value)| !own.contains(name) && !value.is_empty());
-        others.map(|(name, value)| (name, value.as_str())).collect()
+        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty())
+    }
+
+    /// The address of the same page with the form for mixtures.
+    fn mixture_address(&self) -> String {
+        let given: String = self.given().map(|(name, value)| format!("{name}={}&", escaped(value))).collect();
+        format!("/correlation?{given}step=0#mixture")
     }
 
     /// The series that a list has chosen.

@@ -1,6 +1,9 @@
 //! Simplified Chinese.
 
-use super::{AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings};
+use super::{
+    AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings,
+    UnavailableStrings,
+};
 
 pub(crate) const CHINESE: Strings = Strings {
     tagline: "开放的大模型竞技场：两个匿名模型作答，由你评判。",
@@ -190,5 +193,10 @@ pub(crate) const CHINESE: Strings = Strings {
         title: "此处空无一物",
         lead: "这个地址不存在，可能输入有误，或页面已经移动。",
         action: "回到竞技场",
+    },
+    unavailable: UnavailableStrings {
+        title: "数据库没有响应",
+        lead: "竞技场暂时读不到这个页面所需的数据。已确认的投票都已保存。请稍后再试。",
+        action: "重试",
     },
 };

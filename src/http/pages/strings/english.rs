@@ -1,6 +1,9 @@
 //! English.
 
-use super::{AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings};
+use super::{
+    AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings,
+    UnavailableStrings,
+};
 
 pub(crate) const ENGLISH: Strings = Strings {
     tagline: "An open arena for language models: two hidden models answer, you decide.",
@@ -190,5 +193,10 @@ pub(crate) const ENGLISH: Strings = Strings {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",
         action: "Go to the arena",
+    },
+    unavailable: UnavailableStrings {
+        title: "The database does not answer",
+        lead: "This page needs data that the arena cannot read at the moment. Votes that were acknowledged are kept. Try again in a minute.",
+        action: "Try again",
     },
 };

@@ -1,0 +1,62 @@
+//! Every address while the database is away.
+
+use crate::support::postgres::OwnServer;
+use crate::support::visitor::get_as;
+
+use super::Place;
+
+/// Each address of the route table, with something in place of its parameters.
+fn routes() -> Vec<String> {
+    let table = include_str!("../../../src/http/mod.rs");
+    let named = [".route(\"", "web::resource(\""].into_iter().flat_map(|call| table.split(call).skip(1));
+    let path = |rest: &str| rest.split('"').next().unwrap().to_owned();
+    let given = |path: String| path.replace("{suite}", "urs").replace("{id:.+}", "1").replace("{path:.*}", "style.css");
+    named.map(path).map(given).collect()
+}
+
+/// Addresses that cannot be answered without the database.
+const NEEDS_DATABASE: [&str; 11] = [
+    "/benchmarks",
+    "/benchmarks/urs",
+    "/benchmarks/urs/items",
+    "/benchmarks/urs/items/1",
+    "/api/v1/benchmarks",
+    "/api/v1/benchmarks/urs",
+    "/correlation/judges",
+    "/api/v1/crowd",
+    "/leaderboard?turns=multi",
+    "/leaderboard/charts",
+    "/api/v1/leaderboard?turns=multi",
+];
+
+#[actix_web::test]
+async fn an_address_that_needs_the_database_answers_503_with_the_reason_while_it_is_away() {
+    let Some(database) = OwnServer::start() else { return };
+    let place = Place::with_replies(1).await;
+    let server = place.serve(&["--database", &database.url("postgres")]);
+    database.crash().await;
+    server.logged("start its server").await;
+    let routes = routes();
+    assert!(routes.len() > 20, "the route table is written in another way: mend this test: {routes:?}");
+    let all = routes.iter().map(String::as_str).chain(NEEDS_DATABASE.into_iter().filter(|path| path.contains('?')));
+    let answers = all.map(async |path| {
+        let answer = get_as(&format!("{}{path}", server.url), "text/html").await;
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        assert_ne!(status, 500, "{path}");
+        assert!(status == 503 || !NEEDS_DATABASE.contains(&path), "{path}: {status}");
+        if NEEDS_DATABASE.contains(&path) {
+            assert_eq!(headers["retry-after"], "5", "{path}");
+        }
+        // Leaderboards of a part of the votes are fitted one at a time, so some of them wait in vain.
+        if NEEDS_DATABASE.contains(&path) && !path.contains("leaderboard") {
+            let page = answer.text().await.unwrap();
+            assert!(page.contains("<h1>The database does not answer</h1>"), "{path}: {page}");
+        }
+    });
+    futures_util::future::join_all(answers).await;
+    let told = get_as(&format!("{}/api/v1/benchmarks", server.url), "application/json").await;
+    assert_eq!((told.status().as_u16(), &told.headers()["retry-after"]), (503, &"5".parse().unwrap()));
+    assert_eq!(told.text().await.unwrap(), "the database does not answer at the moment: try again in a minute\n");
+    let log = server.log_at_end().await;
+    assert!(!log.contains("status 500"), "{log}");
+}
