@@ -66,8 +66,7 @@ fn broken_closes() -> Vec<(String, Vec<u8>, u16)> {
 }
 
 fn broken_text() -> Vec<(String, Vec<u8>, u16)> {
-    let split =
-        |first: &[u8], last: &[u8]| [frame(0x01, first), frame(0x89, b"between"), frame(0x80, last)].concat();
+    let split = |first: &[u8], last: &[u8]| [frame(0x01, first), frame(0x89, b"between"), frame(0x80, last)].concat();
     vec![
         closes("a byte that is no text", text_bytes(b"\xff"), NOT_TEXT),
         closes("an overlong character", text_bytes(b"\xc0\xaf"), NOT_TEXT),

@@ -14,7 +14,13 @@ const RECEIVE_BUFFER: u32 = 4096;
 const PING: [u8; 6] = [0x89, 0x80, 0, 0, 0, 0];
 
 /// A connection after its upgrade.
-pub(crate) struct RawSocket(TcpStream);
+pub(crate) struct RawSocket {
+    stream: TcpStream,
+    /// Everything read since.
+    read: Vec<u8>,
+    /// How much of it was looked at.
+    seen: usize,
+}
 
 impl RawSocket {
     /// Opens `/ws/battle` of the arena at this address.
@@ -34,17 +40,17 @@ impl RawSocket {
             head.push(stream.read_u8().await.unwrap());
         }
         assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
-        Self(stream)
+        Self { stream, read: Vec::new(), seen: 0 }
     }
 
     /// Sends bytes to a server that takes them.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
-        self.0.write_all(bytes).await.unwrap();
+        self.stream.write_all(bytes).await.unwrap();
     }
 
     /// Sends bytes and throws away what comes back meanwhile, so that neither end waits for the other.
     pub(crate) async fn pour(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let (mut reader, mut writer) = self.0.split();
+        let (mut reader, mut writer) = self.stream.split();
         let mut nowhere = tokio::io::sink();
         tokio::select! {
             sent = writer.write_all(bytes) => sent,
@@ -52,26 +58,23 @@ impl RawSocket {
         }
     }
 
-    /// Reads until these words have come, and returns everything read.
-    pub(crate) async fn until(&mut self, words: &str) -> String {
-        let mut read = Vec::new();
+    /// Reads until these words have come.
+    pub(crate) async fn until(&mut self, words: &str) {
         let found = async {
-            while !String::from_utf8_lossy(&read).contains(words) {
-                assert!(self.0.read_buf(&mut read).await.unwrap() > 0, "the connection ended");
+            while !String::from_utf8_lossy(&self.read[self.seen..]).contains(words) {
+                assert!(self.stream.read_buf(&mut self.read).await.unwrap() > 0, "the connection ended");
             }
         };
         let found = tokio::time::timeout(PATIENCE, found).await;
-        let read = String::from_utf8_lossy(&read).into_owned();
-        assert!(found.is_ok(), "{words:?} never came: {read}");
-        read
+        assert!(found.is_ok(), "{words:?} never came: {}", String::from_utf8_lossy(&self.read));
+        self.seen = self.read.len();
     }
 
     /// Reads until the server ends the connection; the code of its close frame, if there was one.
     pub(crate) async fn close_code(mut self) -> Option<u16> {
-        let mut read = Vec::new();
-        let ended = async { while matches!(self.0.read_buf(&mut read).await, Ok(1..)) {} };
+        let ended = async { while matches!(self.stream.read_buf(&mut self.read).await, Ok(1..)) {} };
         assert!(tokio::time::timeout(PATIENCE, ended).await.is_ok(), "the connection lingers");
-        let mut rest = read.as_slice();
+        let mut rest = self.read.as_slice();
         while let Some((opcode, payload, after)) = server_frame(rest) {
             if opcode == 0x8 {
                 return Some(u16::from_be_bytes(payload.get(..2)?.try_into().ok()?));
@@ -84,9 +87,9 @@ impl RawSocket {
     /// Waits until the server has cut the connection, without reading anything: whoever writes to it learns so.
     pub(crate) async fn until_cut(&mut self) {
         let cut = async {
-            while self.0.try_write(&PING).is_ok() {
+            while self.stream.try_write(&PING).is_ok() {
                 // Only the answer to the ping is waited for; where there is none, the next one asks again.
-                let _ = tokio::time::timeout(Duration::from_millis(200), self.0.ready(Interest::ERROR)).await;
+                let _ = tokio::time::timeout(Duration::from_millis(200), self.stream.ready(Interest::ERROR)).await;
             }
         };
         assert!(tokio::time::timeout(PATIENCE, cut).await.is_ok(), "the connection lingers");
@@ -94,7 +97,7 @@ impl RawSocket {
 
     /// Ends the connection with a TCP reset.
     pub(crate) fn reset(self) {
-        self.0.set_zero_linger().unwrap();
+        self.stream.set_zero_linger().unwrap();
     }
 }
 
