@@ -30,8 +30,10 @@ pub(crate) fn folder_with(upstream: &Upstream, battle: &str, models: [&str; 2]) 
     let folder = tempfile::tempdir().unwrap();
     let entry =
         |id: &str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url());
-    let settings =
-        format!("[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n{battle}\n[providers]\npractice = \"never\"\n");
+    let settings = format!(
+        "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n{battle}\n[limits]\nturns_per_minute = 0\n\
+         votes_per_minute = 0\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n"
+    );
     std::fs::write(folder.path().join("langya.toml"), settings + &models.map(entry).concat()).unwrap();
     folder
 }
@@ -254,7 +256,7 @@ async fn a_body_that_nobody_asked_for_is_not_collected() {
     let server = serve(folder.path());
     let before = memory(&server, "VmHWM");
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).await.unwrap();
-    let head = "POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 10000000000\r\n\r\n";
+    let head = "POST /nothing HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10000000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let mib = vec![b'x'; 1 << 20];
     for _ in 0..64 {

@@ -7,6 +7,7 @@
 )]
 
 mod agree;
+mod archive;
 mod backup;
 mod bad_input;
 mod ballots;
@@ -30,6 +31,7 @@ mod fleet;
 mod frames;
 mod graceful;
 mod health;
+mod hosts;
 mod import;
 mod insight;
 mod instances;
@@ -38,12 +40,14 @@ mod limits;
 mod logs;
 mod metrics;
 mod pairing;
+mod panics;
 mod providers;
 mod rating;
 mod rating_methods;
 mod ready;
 mod redis_bus;
 mod reload;
+mod sessions;
 mod shared_limits;
 mod shared_rests;
 mod slices;

@@ -237,7 +237,9 @@ impl Services {
             .collect();
         let settings = format!(
             "[server]\nworkers = 1\ntrusted_proxies = [\"127.0.0.0/8\"]\n[storage]\ndatabase = \"{}\"\n\
-             [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n[battle]\npacing = \"{pacing}\"\n[providers]\npractice = \"never\"\n{models}",
+             [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n\
+             [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n\
+             [battle]\npacing = \"{pacing}\"\n[providers]\npractice = \"never\"\n{models}",
             self.database_url(),
             self.ports.redis,
         );

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The program under test: that of this build, or the one that `LANGYA_BIN` names, as in the browser tests.
-fn program() -> String {
+pub(crate) fn program() -> String {
     std::env::var("LANGYA_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_langya").to_owned())
 }
 
