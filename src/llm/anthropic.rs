@@ -113,7 +113,7 @@ struct Block {
     thinking: Option<String>,
 }
 
-fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     if event.name == "error" {
         return Err(ChatError::Reported);
     }

@@ -24,6 +24,8 @@ use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
 pub use self::client::{HttpClient, http_client};
+#[cfg(fuzzing)]
+pub use self::reading::read_recorded;
 use crate::battle::ModelId;
 pub use crate::battle::message::{Message, Role};
 

@@ -103,7 +103,7 @@ struct Said {
     thinking: Option<String>,
 }
 
-fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     let line: Line = parse_json(line)?;
     if line.error.is_some() {
         return Err(ChatError::Reported);

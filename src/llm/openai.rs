@@ -136,7 +136,7 @@ struct Delta {
     reasoning: Option<String>,
 }
 
-fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     if event.data == "[DONE]" {
         return Ok(Progress::Ended);
     }

@@ -3,7 +3,7 @@
 //! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
 //! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::str::Utf8Error;
 use std::sync::Arc;
@@ -353,13 +353,16 @@ fn reason_to_close(error: &actix_ws::ProtocolError) -> Option<Closing> {
     match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
         (Some(PayloadError::Overflow), _) => Some(Closing::TooLarge),
         (Some(_), _) => None,
-        (None, ErrorKind::InvalidData) if io.get_ref().is_some_and(|inner| inner.is::<Utf8Error>()) => {
-            Some(Closing::NotText)
-        }
+        (None, ErrorKind::InvalidData) if is_not_utf8(io) => Some(Closing::NotText),
         (None, ErrorKind::InvalidData) => Some(Closing::Malformed),
         (None, ErrorKind::Other) => Some(Closing::TooLarge),
         (None, _) => None,
     }
+}
+
+/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
+fn is_not_utf8(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
 }
 
 fn close(why: Closing) -> End {

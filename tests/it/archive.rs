@@ -7,7 +7,7 @@ use langya::clock::Timestamp;
 
 use crate::storage::partitions::past_battle;
 use crate::support::postgres::TestDatabase;
-use crate::support::program::{PROGRAM, Run, langya};
+use crate::support::program::{Run, langya, program};
 
 /// Two battles of January 2026 (the second one's vote was cast in February) and one of February.
 const BATTLES: [(&str, i64); 3] = [
@@ -21,7 +21,7 @@ fn archive(url: &str, folder: &Path, command: &str, arguments: &[&str]) -> Run {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/archive-month.sh");
     let mut bash = Command::new("bash");
     bash.arg(script).arg(url).args(arguments).current_dir(folder).stdin(Stdio::null());
-    let output = bash.env("LANGYA", PROGRAM).env("ARCHIVE_COMMAND", command).output().unwrap();
+    let output = bash.env("LANGYA", program()).env("ARCHIVE_COMMAND", command).output().unwrap();
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     Run { code: output.status.code(), stdout, stderr }
 }

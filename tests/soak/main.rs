@@ -31,7 +31,7 @@ use figures::{Figures, RECOVERY_LIMIT};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
-use services::{NAMES, Services};
+use services::{NAMES, Pacing, Services};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -50,18 +50,20 @@ struct Plan {
     seconds: u64,
     visitors: usize,
     seed: u64,
+    pacing: Pacing,
     faults: &'static [Fault],
     /// Whether a vote may be refused at all, to be sent again.
     may_refuse_votes: bool,
 }
 
 impl Plan {
-    fn of_environment(faults: &'static [Fault]) -> Self {
+    fn from_environment(faults: &'static [Fault]) -> Self {
         let number = |name: &str, default| std::env::var(name).ok().map_or(default, |text| text.parse().unwrap());
         Self {
             seconds: number("LANGYA_SOAK_SECONDS", 60),
             visitors: usize::try_from(number("LANGYA_SOAK_VISITORS", 100)).unwrap(),
             seed: number("LANGYA_SOAK_SEED", DEFAULT_SEED),
+            pacing: std::env::var("LANGYA_SOAK_PACING").map_or(Pacing::Common, |name| name.parse().unwrap()),
             faults,
             may_refuse_votes: faults != [Fault::RollingRestart],
         }
@@ -77,13 +79,13 @@ impl Plan {
 #[test]
 #[ignore = "needs PostgreSQL, Redis and nginx: tests/soak/run starts it"]
 fn nothing_is_lost_doubled_or_invented_while_everything_fails() {
-    run(&Plan::of_environment(&Fault::ALL));
+    run(&Plan::from_environment(&Fault::ALL));
 }
 
 #[test]
 #[ignore = "needs PostgreSQL, Redis and nginx: tests/soak/run starts it"]
 fn a_rolling_restart_refuses_no_vote() {
-    run(&Plan::of_environment(&[Fault::RollingRestart]));
+    run(&Plan::from_environment(&[Fault::RollingRestart]));
 }
 
 fn run(plan: &Plan) {
@@ -96,7 +98,7 @@ fn run(plan: &Plan) {
         }
     });
     wrong.iter().take(50).for_each(|line| println!("WRONG: {line}"));
-    assert!(wrong.is_empty(), "{} things are wrong, seed {}", wrong.len(), plan.seed);
+    assert!(wrong.is_empty(), "{} things are wrong, seed {}, pacing {}", wrong.len(), plan.seed, plan.pacing);
 }
 
 /// Ctrl-C or SIGTERM: everything that was started is ended on the way out.
@@ -110,7 +112,7 @@ async fn interrupted() {
 
 /// The whole run; returns what is wrong.
 async fn soak(plan: &Plan) -> anyhow::Result<Vec<String>> {
-    println!("seed {}, {} s, {} visitors", plan.seed, plan.seconds, plan.visitors);
+    println!("seed {}, pacing {}, {} s, {} visitors", plan.seed, plan.pacing, plan.seconds, plan.visitors);
     // An error says that another test of this process has installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let folder = tempfile::tempdir()?;
@@ -124,7 +126,7 @@ async fn soak(plan: &Plan) -> anyhow::Result<Vec<String>> {
 async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let mut rng = plan.rng(0);
     let upstream = Upstream::start(plan.seed).await;
-    let mut services = Services::start(folder, &upstream.url(), &mut port_rng()).await?;
+    let mut services = Services::start(folder, &upstream.url(), plan.pacing, &mut port_rng()).await?;
     let figures = Figures::new();
     let (stop, stopped) = watch::channel(false);
     let mut visitors = JoinSet::new();

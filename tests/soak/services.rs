@@ -1,10 +1,12 @@
 //! What the arena stands on and behind: PostgreSQL, Redis, two instances, and nginx in front of them, all started here,
 //! on free ports and in a folder of their own.
 
+use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -47,6 +49,34 @@ struct Ports {
     postgres: u16,
 }
 
+/// `battle.pacing` of the instances.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pacing {
+    Common,
+    Raw,
+}
+
+impl FromStr for Pacing {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> anyhow::Result<Self> {
+        match name {
+            "common" => Ok(Self::Common),
+            "raw" => Ok(Self::Raw),
+            _ => bail!("pacing {name:?} is unknown: there are common and raw"),
+        }
+    }
+}
+
+impl Display for Pacing {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Common => "common",
+            Self::Raw => "raw",
+        })
+    }
+}
+
 /// How PostgreSQL is shut down.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shutdown {
@@ -61,7 +91,12 @@ pub(crate) const NAMES: [&str; 2] = ["a", "b"];
 
 impl Services {
     /// Starts everything and waits until both instances take visitors.
-    pub(crate) async fn start(folder: &Path, upstream: &str, rng: &mut impl RngExt) -> anyhow::Result<Self> {
+    pub(crate) async fn start(
+        folder: &Path,
+        upstream: &str,
+        pacing: Pacing,
+        rng: &mut impl RngExt,
+    ) -> anyhow::Result<Self> {
         // Services that run as other users pass through.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o711))?;
         let mut port = || free_port(rng);
@@ -81,7 +116,7 @@ impl Services {
         services.start_postgres().await?;
         services.create_database().await?;
         services.start_redis().await?;
-        services.write_settings(upstream)?;
+        services.write_settings(upstream, pacing)?;
         for which in 0..2 {
             services.start_instance(which).await?;
         }
@@ -195,7 +230,7 @@ impl Services {
         Ok(())
     }
 
-    fn write_settings(&self, upstream: &str) -> anyhow::Result<()> {
+    fn write_settings(&self, upstream: &str, pacing: Pacing) -> anyhow::Result<()> {
         let models: String = MODELS
             .iter()
             .map(|id| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n"))
@@ -203,7 +238,8 @@ impl Services {
         let settings = format!(
             "[server]\nworkers = 1\ntrusted_proxies = [\"127.0.0.0/8\"]\n[storage]\ndatabase = \"{}\"\n\
              [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n\
-             [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n[providers]\npractice = \"never\"\n{models}",
+             [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n\
+             [battle]\npacing = \"{pacing}\"\n[providers]\npractice = \"never\"\n{models}",
             self.database_url(),
             self.ports.redis,
         );
