@@ -13,7 +13,7 @@ use crate::checker::{self, Violation};
 use crate::harness::port_rng;
 use crate::instance::{self, Instance, Launch, program};
 use crate::postgres::Postgres;
-use crate::processes::{Process, free_port, output};
+use crate::processes::{free_port, output};
 use crate::rows::Database;
 use crate::services;
 use crate::upstream::{Tempo, Upstream};
@@ -124,8 +124,8 @@ impl Arena {
         self.port
     }
 
-    pub(crate) fn process(&mut self) -> anyhow::Result<&mut Process> {
-        Ok(self.instance.as_mut().context("the arena runs")?.process())
+    pub(crate) fn pid(&self) -> anyhow::Result<u32> {
+        Ok(self.instance.as_ref().context("the arena runs")?.pid())
     }
 
     pub(crate) async fn readiness(&self) -> anyhow::Result<(u16, String)> {

@@ -70,9 +70,8 @@ async fn poll(
                 figures.count("answers lost, asked again on a new connection");
                 let outcome = OUTCOMES[rng.random_range(0..OUTCOMES.len())];
                 visitor.note(Event::Voted { outcome: outcome.to_owned() });
-                let again =
-                    cast(&addresses.pick(rng.random_range(0..NAMES.len()), false), &cookie, &battle, &[outcome]);
-                again.await.into_iter().for_each(|event| visitor.note(event));
+                let url = addresses.pick(rng.random_range(0..NAMES.len()), false);
+                cast(&url, &cookie, &battle, &[outcome]).await.into_iter().for_each(|event| visitor.note(event));
             }
         }
         figures.count("battles voted on");

@@ -46,7 +46,7 @@ enum Begun {
 }
 
 impl Begun {
-    async fn begin(fault: Fault, arena: &mut Arena, disk: &SmallDisk) -> anyhow::Result<Self> {
+    async fn begin(fault: Fault, arena: &Arena, disk: &SmallDisk) -> anyhow::Result<Self> {
         Ok(match fault {
             Fault::Full { but_for } => {
                 disk.fill_but_for(but_for)?;
@@ -57,8 +57,7 @@ impl Begun {
                 Self::Shrunk
             }
             Fault::Calls { inject, .. } => {
-                let pid = arena.process()?.pid();
-                Self::Traced(Strace::attach(arena.folder(), pid, &arena.files(), Some(inject)).await?)
+                Self::Traced(Strace::attach(arena.folder(), arena.pid()?, &arena.files(), Some(inject)).await?)
             }
         })
     }
@@ -135,7 +134,7 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     let mut visitors = ready_visitors(&arena, battles).await?;
     let mut newcomer = visitor(&arena, 1_000);
-    let begun = Begun::begin(fault, &mut arena, &disk).await?;
+    let begun = Begun::begin(fault, &arena, &disk).await?;
     let tried = try_everything(&arena, &mut visitors, &mut newcomer).await;
     begun.end(&disk).await?;
     let refused = tried?;

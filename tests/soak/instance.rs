@@ -71,6 +71,11 @@ impl Instance {
         Ok((answer.status().as_u16(), answer.text().await?))
     }
 
+    /// The process's number, to look at it from outside.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
     pub(crate) fn process(&mut self) -> &mut Process {
         &mut self.process
     }

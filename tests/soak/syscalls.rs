@@ -24,7 +24,7 @@ type Call = (String, usize);
 /// The calls of one vote's commit, as strace sees them.
 async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Result<Vec<Call>> {
     visitor.ready_battle().await?;
-    let strace = Strace::attach(arena.folder(), pid(arena)?, &arena.files(), None).await?;
+    let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), None).await?;
     visitor.vote_until_acknowledged("a").await?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for line in strace.detach().await? {
@@ -37,16 +37,12 @@ async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Re
     Ok(counts.into_iter().flat_map(|(name, count)| (1..=count).map(move |place| (name.clone(), place))).collect())
 }
 
-fn pid(arena: &mut Arena) -> anyhow::Result<u32> {
-    Ok(arena.process()?.pid())
-}
-
 /// One vote with one failing call; returns what its visitor did and was told, in the end with a receipt.
 async fn vote_with(arena: &mut Arena, number: usize, call: &Call, fault: &str) -> anyhow::Result<VisitorHistory> {
     let mut visitor = Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new());
     visitor.ready_battle().await?;
     let inject = format!("{}:{fault}:when={}", call.0, call.1);
-    let strace = Strace::attach(arena.folder(), pid(arena)?, &arena.files(), Some(&inject)).await?;
+    let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), Some(&inject)).await?;
     let answer = visitor.try_to_vote("a").await;
     let seen = strace.detach().await?;
     let hit = seen.iter().any(|line| line.contains("INJECTED") || line.contains("killed by SIGKILL"));

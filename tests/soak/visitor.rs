@@ -593,9 +593,14 @@ pub(crate) async fn cast(url: &str, cookie: &str, battle: &str, outcomes: &[&'st
     let Ok(Connected { mut socket, .. }) = connect(url, Some(cookie)).await else {
         return vec![lost("no connection")];
     };
-    let messages = outcomes.iter().map(|outcome| json!({"type": "vote", "battle": battle, "outcome": outcome}));
-    let mut messages = futures_util::stream::iter(messages.map(|vote| Ok(Message::text(vote.to_string()))));
-    if !matches!(timeout(SEND, socket.send_all(&mut messages)).await, Ok(Ok(()))) {
+    let send_all = async {
+        for outcome in outcomes {
+            let vote = json!({"type": "vote", "battle": battle, "outcome": outcome});
+            socket.feed(Message::text(vote.to_string())).await?;
+        }
+        socket.flush().await
+    };
+    if !matches!(timeout(SEND, send_all).await, Ok(Ok(()))) {
         return vec![lost("sending failed")];
     }
     while events.len() < outcomes.len() {
