@@ -127,6 +127,17 @@ async fn until_ready(arena: &Arena) -> anyhow::Result<()> {
     }
 }
 
+/// Everybody votes, and a latecomer fights a battle of its own.
+async fn heal(arena: &Arena, visitors: &mut [Visitor], late: &mut Visitor) -> anyhow::Result<()> {
+    until_ready(arena).await?;
+    late.ready_battle().await?;
+    late.vote_until_acknowledged("tie").await?;
+    for visitor in visitors {
+        visitor.vote_until_acknowledged("b").await?;
+    }
+    until_ready(arena).await
+}
+
 /// The whole story of one fault; returns what is wrong.
 async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Vec<String>> {
     std::fs::create_dir_all(folder)?;
@@ -141,17 +152,15 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     println!("{fault:?}: {refused} of {battles} votes refused meanwhile");
     ensure!(!fault.stops_votes() || refused > 0, "the fault did not reach the votes");
     ensure!(fault.stops_votes() || refused == 0, "{refused} votes were refused on a slow disk");
-    for visitor in &mut visitors {
-        visitor.vote_until_acknowledged("b").await?;
-    }
-    // New battles begin and are kept, without a restart.
-    until_ready(&arena).await?;
+    let mut wrong = Vec::new();
+    // New battles begin and are kept, without a restart. What does not heal is told, and the votes are counted anyway.
     let mut late = visitor(&arena, 1_001);
-    late.ready_battle().await?;
-    late.vote_until_acknowledged("tie").await?;
+    if let Err(error) = heal(&arena, &mut visitors, &mut late).await {
+        wrong.push(format!("{error:#}"));
+    }
     visitors.push(late);
     arena.stop().await?;
-    let wrong = wrong_after(&arena, visitors, newcomer).await?;
+    wrong.extend(wrong_after(&arena, visitors, newcomer).await?);
     Ok(wrong.into_iter().map(|line| format!("{fault:?}: {line}")).collect())
 }
 

@@ -4,8 +4,9 @@
 //! recount; in the end every receipt is compared with the rows.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use anyhow::ensure;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
@@ -17,9 +18,11 @@ use crate::postgres::Shutdown;
 use crate::visitor::Crowd;
 
 const VISITORS: usize = 50;
-/// A kill comes so long after the last one is overcome, at the most, in milliseconds: the short form is in a hurry.
+/// A kill comes so long after the first vote since the last one, at the most, in milliseconds: the short form is in a hurry.
 const CALM_MS: u64 = 2_000;
 const SHORT_CALM_MS: u64 = 400;
+/// Votes go on that soon after a crash.
+const VOTES_AGAIN_WITHIN: Duration = Duration::from_secs(60);
 
 /// Lets visitors vote while `crash` happens again and again; returns what is wrong in the end.
 pub(crate) async fn vote_through(
@@ -29,28 +32,36 @@ pub(crate) async fn vote_through(
 ) -> anyhow::Result<Vec<String>> {
     let (figures, mut rng) = (Figures::new(), size.rng(0));
     let crowd = Crowd::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
-    let mut wrong = Vec::new();
     for _ in 0..size.count {
         let calm = rng.random_range(0..if size.is_long { CALM_MS } else { SHORT_CALM_MS });
+        next_vote(&figures).await?;
         sleep(Duration::from_millis(calm)).await;
+        figures.fault("crash");
         crash(arena, &mut rng).await?;
     }
     let histories = crowd.disperse().await?;
     print!("{figures}");
     arena.stop().await?;
+    let mut wrong = arena.panics();
     wrong.extend(arena.violations(histories).await?.iter().map(ToString::to_string));
-    wrong.extend(arena.panics());
-    if figures.counted("battles voted on") == 0 {
-        wrong.push("no battle was voted on".into());
-    }
     println!("{} crashes, {} things wrong", size.count, wrong.len());
     Ok(wrong)
+}
+
+/// Waits until one more battle is voted on, so that no crash meets an arena at rest.
+async fn next_vote(figures: &Figures) -> anyhow::Result<()> {
+    let (before, deadline) = (figures.counted("battles voted on"), Instant::now() + VOTES_AGAIN_WITHIN);
+    while figures.counted("battles voted on") == before {
+        ensure!(Instant::now() < deadline, "no vote came through in {VOTES_AGAIN_WITHIN:?}");
+        sleep(Duration::from_millis(2)).await;
+    }
+    Ok(())
 }
 
 /// While the process is down, what it has left is sound and adds up; then it starts again.
 pub(crate) async fn come_back(arena: &mut Arena) -> anyhow::Result<()> {
     let violations = arena.stored_violations().await?;
-    anyhow::ensure!(violations.is_empty(), "after a crash: {violations:?}");
+    ensure!(violations.is_empty(), "after a crash: {violations:?}");
     arena.start().await
 }
 

@@ -5,7 +5,8 @@
  *
  * A journal is a row of records: offset of the change, size of the file before, length of the bytes before, the bytes
  * (three 64-bit numbers and the bytes, in this machine's order). It is written before the change, and emptied after a sync.
- * With POWER_FORGETS_SYNCS_OF=SUFFIX, syncs of files whose names end so are answered and not done.
+ * A sync takes POWER_SYNC_US microseconds longer than this machine's disk needs, so that cuts fall into it. With
+ * POWER_FORGETS_SYNCS_OF=SUFFIX, syncs of files whose names end so are answered and not done.
  *
  * Names are taken to be durable at once: creation and removal of files are not undone. */
 #define _GNU_SOURCE
@@ -72,8 +73,10 @@ static void keep(int fd, off_t offset, size_t length) {
 static int sync_file(int fd, int (*real)(int)) {
     char journal[8192];
     const char *name = "";
-    pthread_mutex_lock(&lock);
     int watched = journal_of(fd, journal, sizeof journal, &name), done = 0;
+    const char *delay = getenv("POWER_SYNC_US");
+    if (watched && delay) usleep((useconds_t)atoi(delay));
+    pthread_mutex_lock(&lock);
     const char *suffix = getenv("POWER_FORGETS_SYNCS_OF");
     size_t length = strlen(name), end = suffix ? strlen(suffix) : 0;
     if (!(watched && suffix && length >= end && strcmp(name + length - end, suffix) == 0)) {

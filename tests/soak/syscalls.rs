@@ -15,8 +15,11 @@ use crate::harness::{self, Size};
 use crate::strace::Strace;
 use crate::visitor::{Answer, Visitor};
 
-/// What a call is made to do.
-const FAULTS: [&str; 3] = ["error=EIO", "error=ENOSPC", "signal=KILL"];
+/// What a call is made to do, and `+` where all that come after it do the same until strace lets go.
+const FAULTS: [(&str, &str); 3] = [("error=EIO", ""), ("error=ENOSPC", "+"), ("signal=KILL", "")];
+
+/// Visitors from this number on only start a battle.
+const NEWCOMERS: usize = 1_000;
 
 /// A call of the commit: its name and its place among those of that name.
 type Call = (String, usize);
@@ -38,12 +41,20 @@ async fn calls_of_a_vote(arena: &mut Arena, visitor: &mut Visitor) -> anyhow::Re
 }
 
 /// One vote with one failing call; returns what its visitor did and was told, in the end with a receipt.
-async fn vote_with(arena: &mut Arena, number: usize, call: &Call, fault: &str) -> anyhow::Result<VisitorHistory> {
-    let mut visitor = Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new());
+async fn vote_with(
+    arena: &mut Arena,
+    number: usize,
+    call: &Call,
+    (fault, and_after): (&str, &str),
+) -> anyhow::Result<[VisitorHistory; 2]> {
+    let [mut visitor, mut newcomer] = [number, number + NEWCOMERS]
+        .map(|number| Visitor::new(number, arena.port(), harness::rng(harness::seed(), number), Figures::new()));
     visitor.ready_battle().await?;
-    let inject = format!("{}:{fault}:when={}", call.0, call.1);
+    let inject = format!("{}:{fault}:when={}{and_after}", call.0, call.1);
     let strace = Strace::attach(arena.folder(), arena.pid()?, &arena.files(), Some(&inject)).await?;
     let answer = visitor.try_to_vote("a").await;
+    // Where the fault lasts, it meets a battle's beginning, too: that is several statements in one transaction.
+    newcomer.try_to_start().await;
     let seen = strace.detach().await?;
     let hit = seen.iter().any(|line| line.contains("INJECTED") || line.contains("killed by SIGKILL"));
     println!("{inject}: {answer:?}{}", if hit { "" } else { ", but the call did not come" });
@@ -61,7 +72,8 @@ async fn vote_with(arena: &mut Arena, number: usize, call: &Call, fault: &str) -
     arena.start().await?;
     visitor.vote_until_acknowledged("b").await?;
     ensure!(is_stored(arena, &visitor).await?, "{inject}: after a restart, acknowledged and not in the database");
-    Ok(visitor.into_history())
+    // Nobody votes on the newcomer's battle: only its prompt is known.
+    Ok([visitor.into_history(), VisitorHistory { battles: Vec::new(), ..newcomer.into_history() }])
 }
 
 async fn is_stored(arena: &Arena, visitor: &Visitor) -> anyhow::Result<bool> {
@@ -75,15 +87,15 @@ async fn every_call_fails_once(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut quiet = Visitor::new(0, arena.port(), harness::rng(size.seed, 0), Figures::new());
     let calls = calls_of_a_vote(&mut arena, &mut quiet).await?;
     ensure!(calls.iter().any(|(name, _)| name.contains("sync")), "a vote is committed without a sync: {calls:?}");
-    let cases: Vec<(&Call, &str)> = calls.iter().flat_map(|call| FAULTS.map(|fault| (call, fault))).collect();
+    let cases: Vec<(&Call, (&str, &str))> = calls.iter().flat_map(|call| FAULTS.map(|fault| (call, fault))).collect();
     // The short form takes some of them, spread over all; the last one is a death in the last sync.
     let step = cases.len().div_ceil(size.count).max(1);
     let chosen: Vec<_> = cases.iter().rev().step_by(step).collect();
     let mut histories = vec![quiet.into_history()];
     let mut wrong = Vec::new();
     for (number, (call, fault)) in chosen.iter().enumerate() {
-        match vote_with(&mut arena, number + 1, call, fault).await {
-            Ok(history) => histories.push(history),
+        match vote_with(&mut arena, number + 1, call, *fault).await {
+            Ok(both) => histories.extend(both),
             Err(error) => {
                 wrong.push(format!("{error:#}"));
                 arena.restart_anyway().await?;
