@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, web};
 use crate::app::AppState;
 use crate::events::BusState;
 use crate::metrics;
-use crate::storage::StoreError;
+use crate::storage::{StoreError, Trouble};
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -56,6 +56,12 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 async fn database(app: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => None,
+        Ok(Err(_)) | Err(_) if app.store.trouble() == Some(Trouble::NoConnection) => {
+            Some("database: its server has no connection left, raise its max_connections")
+        }
+        Ok(Err(_)) if app.store.trouble().is_some_and(Trouble::loses_commits) => {
+            Some("database: it would lose votes in a crash, see the log")
+        }
         Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),
         Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
         Ok(Err(error)) => {

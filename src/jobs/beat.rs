@@ -30,6 +30,8 @@ pub async fn keep_beating(
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
+        // An outage that it finds is told by the storage.
+        let _ = fleet.check_durable().await;
         match fleet.beat(&fingerprint(&settings.now()), clock.now()).await {
             Ok(()) => failing = false,
             Err(error) if !failing && !error.is_outage() => {

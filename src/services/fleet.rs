@@ -114,6 +114,14 @@ impl Fleet {
         Ok(())
     }
 
+    /// Looks whether the shared database still keeps commits through a crash.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn check_durable(&self) -> Result<(), StoreError> {
+        self.store.check_durable().await
+    }
+
     /// Takes this instance out of the list: others need not wait to find that it is gone.
     ///
     /// # Errors

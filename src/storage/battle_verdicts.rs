@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::crowd::verdicts::Said;
 use crate::judging::verdict::{Preference, Verdict};
 use crate::metrics::store_time;
+use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, \
      parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at) \
@@ -118,8 +119,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn insert_verdicts(&self, rows: &[VerdictRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_verdicts");
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
             for row in rows {
                 insert_verdict!(row).execute(&mut *tx).await?;
             }

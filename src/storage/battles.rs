@@ -2,18 +2,13 @@
 
 use sqlx::FromRow;
 
-use super::round_trips::KeepsTurns;
-use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
+use super::{Database, Store, StoreError, on_reader, on_writer, unsigned};
 use crate::battle::state::{Progress, Stage};
 use crate::battle::{ModelId, Side};
 use crate::clock::Timestamp;
 use crate::metrics::store_time;
 
-// A statement may be sent again when nobody knows whether its commit came through. Ids of runs are never used twice, so
-// `answered_by` tells a row that this very call wrote before from another's.
-
-pub(super) const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (battle_id, turn) DO NOTHING";
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
 const SELECT_PAGE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
@@ -21,19 +16,6 @@ const SELECT_PAGE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pa
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
-const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
-     WHERE id = $1 AND ((stage = 'ready' AND turn = $5) OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
-const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
-     AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
-/// A run that voided its battle may still report its other side.
-const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' ELSE stage END, model_a = COALESCE($5, model_a), \
-     model_b = COALESCE($6, model_b), pair_probability = COALESCE($7, pair_probability), updated_at = $8 \
-     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', 'voided')";
-const INSERT_FAILURE: &str = "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, \
-     answered_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-     ON CONFLICT (battle_id, answered_by, turn, side, model) DO NOTHING";
-const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
-     WHERE stage IN ('answering', 'ready') AND updated_at < $1";
 
 /// A stored battle.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,8 +194,11 @@ impl Store {
     /// [`StoreError::IdInUse`] where another battle has its id, [`StoreError::Database`].
     pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("insert_battle");
-        let inserted = on_writer!(self, |pool| pool.begin_battle(battle, prompt, now).await)?;
-        if inserted { Ok(()) } else { Err(StoreError::IdInUse(battle.id.clone())) }
+        let begin = BattleWrite::Begin { battle: battle.clone(), prompt: prompt.to_owned(), now };
+        match self.write_battle(begin).await? {
+            0 => Err(StoreError::IdInUse(battle.id.clone())),
+            _ => Ok(()),
+        }
     }
 
     /// A battle by its id.
@@ -292,31 +277,10 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("begin_turn");
-        let former = i64::from(turn) - i64::from(prompt.is_some());
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
-            let begun = sqlx::query(BEGIN_TURN)
-                .bind(battle)
-                .bind(i64::from(turn))
-                .bind(run)
-                .bind(now.0)
-                .bind(former)
-                .execute(&mut *tx)
-                .await?;
-            if begun.rows_affected() == 0 {
-                return Ok(false);
-            }
-            if let Some(prompt) = prompt {
-                sqlx::query(INSERT_TURN)
-                    .bind(battle)
-                    .bind(i64::from(turn))
-                    .bind(prompt)
-                    .bind(now.0)
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            tx.commit().await.map(|()| true)
-        })
+        let former = turn.saturating_sub(u32::from(prompt.is_some()));
+        let (battle, run, prompt) = (battle.to_owned(), run.to_owned(), prompt.map(str::to_owned));
+        let begin = BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, prompt, run, now });
+        Ok(self.write_battle(begin).await? > 0)
     }
 
     /// Has `run` answer the latest turn in place of `from`. `false` means that somebody else answers it, or nobody has
@@ -332,10 +296,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("take_over_turn");
-        on_writer!(self, |pool| {
-            let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0).execute(pool).await;
-            taken.map(|done| done.rows_affected() == 1)
-        })
+        let (battle, from, run) = (battle.to_owned(), from.map(str::to_owned), run.to_owned());
+        Ok(self.write_battle(BattleWrite::TakeOverTurn { battle, from, run, now }).await? > 0)
     }
 
     /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided. `false`
@@ -351,37 +313,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("record_side_failure");
-        let replacement = failure.replacement.as_ref();
-        let model_of = |side| replacement.filter(|_| failure.side == side).map(|(model, _)| model.as_str());
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
-            let changed = sqlx::query(FAIL_SIDE)
-                .bind(battle)
-                .bind(run)
-                .bind(i64::from(failure.turn))
-                .bind(replacement.is_none())
-                .bind(model_of(Side::A))
-                .bind(model_of(Side::B))
-                .bind(replacement.map(|(_, probability)| *probability))
-                .bind(now.0)
-                .execute(&mut *tx)
-                .await?;
-            if changed.rows_affected() == 0 {
-                return Ok(false);
-            }
-            sqlx::query(INSERT_FAILURE)
-                .bind(battle)
-                .bind(i64::from(failure.turn))
-                .bind(failure.side.as_str())
-                .bind(failure.model.as_str())
-                .bind(replacement.map(|(model, _)| model.as_str()))
-                .bind(&failure.reason)
-                .bind(now.0)
-                .bind(run)
-                .execute(&mut *tx)
-                .await?;
-            tx.commit().await.map(|()| true)
-        })
+        let (battle, run, failure) = (battle.to_owned(), run.to_owned(), failure.clone());
+        Ok(self.write_battle(BattleWrite::FailSide { battle, run, failure, now }).await? > 0)
     }
 
     /// Keeps both replies of a turn and moves the battle on to `progress.stage` (ready or voided), all in one commit.
@@ -398,7 +331,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let _time = store_time("finish_turn");
-        on_writer!(self, |pool| pool.finish_turn(battle, run, progress, replies, now).await)
+        let (battle, run, replies) = (battle.to_owned(), run.to_owned(), replies.to_vec());
+        Ok(self.write_battle(BattleWrite::FinishTurn { battle, run, progress, replies, now }).await? > 0)
     }
 
     /// Marks every battle without a vote that was last touched before `before` as abandoned; returns how many.
@@ -407,11 +341,17 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn abandon_battles(&self, before: Timestamp) -> Result<u64, StoreError> {
         let _time = store_time("abandon_battles");
-        on_writer!(self, |pool| sqlx::query(ABANDON)
-            .bind(before.0)
-            .execute(pool)
-            .await
-            .map(|done| done.rows_affected()))
+        self.write_battle(BattleWrite::Abandon { before }).await
+    }
+
+    /// Writes one change of a battle, and returns after its commit how many battles it changed. On SQLite it shares the
+    /// commit with others; a server does that by itself.
+    async fn write_battle(&self, write: BattleWrite) -> Result<u64, StoreError> {
+        self.database.refuse_if_not_durable()?;
+        match &self.database {
+            Database::Sqlite(_) => self.writes.battle(write).await,
+            Database::Postgres(_) => on_writer!(self, |connection| connection.apply(&write).await),
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use sqlx::FromRow;
 
-use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::clock::Timestamp;
 use crate::metrics::store_time;
+use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_answers (id, suite, version, ask_sha256, sample, item, turn, model, source, params, \
      text, attempts, latency_ms, input_tokens, output_tokens, created_at) \
@@ -108,17 +109,6 @@ macro_rules! insert_answer {
     };
 }
 
-macro_rules! insert_answers {
-    ($pool:expr, $set:expr, $rows:expr) => {{
-        let (mut tx, mut new) = ($pool.begin().await?, 0);
-        for row in $rows {
-            new += insert_answer!($set, row).execute(&mut *tx).await?.rows_affected();
-        }
-        tx.commit().await?;
-        Ok(new)
-    }};
-}
-
 impl Store {
     /// Keeps answers in one commit; those that are there already stay.
     ///
@@ -126,8 +116,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn insert_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_answers");
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
             for row in rows {
                 insert_answer!(set, row).execute(&mut *tx).await?;
             }
@@ -141,10 +131,13 @@ impl Store {
     /// [`StoreError`]; none was kept then.
     pub async fn import_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<u64, StoreError> {
         let _time = store_time("import_answers");
-        match &self.database {
-            Database::Sqlite(pools) => insert_answers!(pools.writer, set, rows),
-            Database::Postgres(postgres) => insert_answers!(postgres.pool, set, rows),
-        }
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut new) = (connection.begin().await?, 0);
+            for row in rows {
+                new += insert_answer!(set, row).execute(&mut *tx).await?.rows_affected();
+            }
+            tx.commit().await.map(|()| new)
+        })
     }
 
     /// The answers of one model, or of all where it is empty, to one item or to all.

@@ -5,11 +5,12 @@ use serde_json::Value;
 use sqlx::FromRow;
 
 use super::bench_answers::BenchSet;
-use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::benchmark::judgement::{Game, Judgement, Status, Tokens};
 use crate::clock::Timestamp;
 use crate::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
+use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \
      game, source, prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, \
@@ -120,17 +121,6 @@ macro_rules! insert_judgement {
     }};
 }
 
-macro_rules! insert_all {
-    ($pool:expr, $rows:expr) => {{
-        let (mut tx, mut new) = ($pool.begin().await?, 0);
-        for (row, verdict) in $rows.iter().zip(&verdict_texts($rows)?) {
-            new += insert_judgement!(row, verdict).execute(&mut *tx).await?.rows_affected();
-        }
-        tx.commit().await?;
-        Ok(new)
-    }};
-}
-
 /// How the judge was sampled, as it is kept and compared.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain numbers and texts")
@@ -168,8 +158,8 @@ impl Store {
     pub async fn insert_judgements(&self, rows: &[BenchJudgementRow]) -> Result<(), StoreError> {
         let _time = store_time("insert_judgements");
         let verdicts = verdict_texts(rows)?;
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
             for (row, verdict) in rows.iter().zip(&verdicts) {
                 insert_judgement!(row, verdict).execute(&mut *tx).await?;
             }
@@ -183,10 +173,14 @@ impl Store {
     /// [`StoreError`]; none was kept then.
     pub async fn import_judgements(&self, rows: &[BenchJudgementRow]) -> Result<u64, StoreError> {
         let _time = store_time("import_judgements");
-        match &self.database {
-            Database::Sqlite(pools) => insert_all!(pools.writer, rows),
-            Database::Postgres(postgres) => insert_all!(postgres.pool, rows),
-        }
+        let verdicts = verdict_texts(rows)?;
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut new) = (connection.begin().await?, 0);
+            for (row, verdict) in rows.iter().zip(&verdicts) {
+                new += insert_judgement!(row, verdict).execute(&mut *tx).await?.rows_affected();
+            }
+            tx.commit().await.map(|()| new)
+        })
     }
 
     /// The judgements of one model's answers, or of all where it is empty, to one item or to all, in the order in which

@@ -1,8 +1,8 @@
 //! Scores that others published, kept apart from this arena's own.
 
-use sqlx::FromRow;
+use sqlx::{Connection, FromRow};
 
-use super::{Database, Store, StoreError, on_reader};
+use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::clock::Timestamp;
 use crate::metrics::store_time;
 
@@ -29,26 +29,6 @@ pub struct PublishedScoreRow {
     pub source: String,
 }
 
-macro_rules! upsert_all {
-    ($pool:expr, $rows:expr, $now:expr) => {{
-        let mut tx = $pool.begin().await?;
-        for row in $rows {
-            sqlx::query(UPSERT)
-                .bind(&row.series)
-                .bind(&row.suite)
-                .bind(&row.part)
-                .bind(&row.model)
-                .bind(row.score)
-                .bind(&row.source)
-                .bind($now.0)
-                .execute(&mut *tx)
-                .await?;
-        }
-        tx.commit().await?;
-        Ok(())
-    }};
-}
-
 impl Store {
     /// Keeps published scores, all or none; a score that was there is replaced.
     ///
@@ -56,10 +36,22 @@ impl Store {
     /// [`StoreError`]; none was kept then.
     pub async fn import_scores(&self, rows: &[PublishedScoreRow], now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("import_scores");
-        match &self.database {
-            Database::Sqlite(pools) => upsert_all!(pools.writer, rows, now),
-            Database::Postgres(postgres) => upsert_all!(postgres.pool, rows, now),
-        }
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            for row in rows {
+                sqlx::query(UPSERT)
+                    .bind(&row.series)
+                    .bind(&row.suite)
+                    .bind(&row.part)
+                    .bind(&row.model)
+                    .bind(row.score)
+                    .bind(&row.source)
+                    .bind(now.0)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await
+        })
     }
 
     /// Every published score that was brought in.

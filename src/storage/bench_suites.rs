@@ -1,8 +1,8 @@
 //! The items of each suite, as files brought them: all of a file in one transaction, or none of it.
 
-use sqlx::FromRow;
+use sqlx::{Connection, FromRow};
 
-use super::{Database, Imported, Store, StoreError, on_reader, unsigned};
+use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::clock::Timestamp;
 use crate::metrics::store_time;
 
@@ -40,37 +40,6 @@ pub struct BenchItemRow {
     pub body: String,
 }
 
-macro_rules! insert_suite {
-    ($pool:expr, $suite:expr, $items:expr) => {{
-        let mut tx = $pool.begin().await?;
-        let new = sqlx::query(INSERT_SUITE)
-            .bind(&$suite.suite)
-            .bind(&$suite.version)
-            .bind(&$suite.source)
-            .bind(&$suite.declaration)
-            .bind(super::signed($suite.items))
-            .bind($suite.imported_at.0)
-            .execute(&mut *tx)
-            .await?
-            .rows_affected();
-        if new == 0 {
-            return Ok(Imported::Before);
-        }
-        for (row, position) in $items.iter().zip(1_i64..) {
-            sqlx::query(INSERT_ITEM)
-                .bind(&$suite.suite)
-                .bind(&$suite.version)
-                .bind(&row.item)
-                .bind(position)
-                .bind(&row.body)
-                .execute(&mut *tx)
-                .await?;
-        }
-        tx.commit().await?;
-        Ok(Imported::All($suite.items))
-    }};
-}
-
 impl Store {
     /// Keeps a data file's items in their order, or says that the same file came before.
     ///
@@ -78,10 +47,34 @@ impl Store {
     /// [`StoreError`]; nothing was kept then.
     pub async fn import_suite(&self, suite: &BenchSuiteRow, items: &[BenchItemRow]) -> Result<Imported, StoreError> {
         let _time = store_time("import_suite");
-        match &self.database {
-            Database::Sqlite(pools) => insert_suite!(pools.writer, suite, items),
-            Database::Postgres(postgres) => insert_suite!(postgres.pool, suite, items),
-        }
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let new = sqlx::query(INSERT_SUITE)
+                .bind(&suite.suite)
+                .bind(&suite.version)
+                .bind(&suite.source)
+                .bind(&suite.declaration)
+                .bind(super::signed(suite.items))
+                .bind(suite.imported_at.0)
+                .execute(&mut *tx)
+                .await?
+                .rows_affected();
+            if new == 0 {
+                return Ok(Imported::Before);
+            }
+            for (row, position) in items.iter().zip(1_i64..) {
+                sqlx::query(INSERT_ITEM)
+                    .bind(&suite.suite)
+                    .bind(&suite.version)
+                    .bind(&row.item)
+                    .bind(position)
+                    .bind(&row.body)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await?;
+            Ok::<_, StoreError>(Imported::All(suite.items))
+        })
     }
 
     /// Every data file, by suite, the latest one of a suite first.

@@ -26,6 +26,9 @@ pub enum StoreError {
     /// The file is no database, or a damaged one.
     #[error("{} is not a database, or is damaged: put it aside or restore a backup", .0.display())]
     Foreign(PathBuf),
+    /// The file is there and holds nothing.
+    #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
+    Empty(PathBuf),
     /// There is no database yet, or no arena in it.
     #[error("there is no arena at {0}: run `langya serve` first, or name another with --data-dir or --database")]
     Missing(String),

@@ -2,9 +2,9 @@
 //!
 //! Rows go in many at a time, in one statement whose text is the same each time.
 
-use sqlx::QueryBuilder;
+use sqlx::{Connection, QueryBuilder};
 
-use super::{Database, Store, StoreError};
+use super::{Store, StoreError, on_writer_once};
 use crate::clock::Timestamp;
 
 /// Rows in one statement.
@@ -131,7 +131,7 @@ macro_rules! insert_all {
             $progress(done);
         }
         $tx.commit().await?;
-        Ok(Imported::All(done))
+        Ok::<_, StoreError>(Imported::All(done))
     }};
 }
 
@@ -147,15 +147,9 @@ impl Store {
         mut progress: impl FnMut(u64),
     ) -> Result<Imported, StoreError> {
         let count = votes.len();
-        match &self.database {
-            Database::Sqlite(pools) => {
-                let mut tx = pools.writer.begin().await?;
-                insert_all!(tx, import, votes, count, progress)
-            }
-            Database::Postgres(postgres) => {
-                let mut tx = postgres.pool.begin().await?;
-                insert_all!(tx, import, votes, count, progress)
-            }
-        }
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            insert_all!(tx, import, votes, count, progress)
+        })
     }
 }

@@ -35,9 +35,9 @@ impl Store {
     /// [`StoreError`].
     pub async fn beat(&self, instance: &str, settings: &str, now: Timestamp) -> Result<Vec<InstanceRow>, StoreError> {
         let _time = store_time("beat");
-        let rows: Vec<RawInstance> = on_writer!(self, |pool| {
-            sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(pool).await?;
-            sqlx::query_as(SELECT_ALL).fetch_all(pool).await
+        let rows: Vec<RawInstance> = on_writer!(self, |connection| {
+            sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(&mut *connection).await?;
+            sqlx::query_as(SELECT_ALL).fetch_all(connection).await
         })?;
         rows.into_iter().map(InstanceRow::try_from).collect()
     }
@@ -58,7 +58,7 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn leave(&self, instance: &str) -> Result<(), StoreError> {
         let _time = store_time("leave");
-        on_writer!(self, |pool| sqlx::query(DELETE).bind(instance).execute(pool).await.map(drop))
+        on_writer!(self, |connection| sqlx::query(DELETE).bind(instance).execute(connection).await.map(drop))
     }
 
     /// Takes out the instances whose latest beat is older; returns how many.
@@ -67,8 +67,8 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn forget_instances(&self, seen_before: Timestamp) -> Result<u64, StoreError> {
         let _time = store_time("forget_instances");
-        on_writer!(self, |pool| {
-            sqlx::query(FORGET).bind(seen_before.0).execute(pool).await.map(|done| done.rows_affected())
+        on_writer!(self, |connection| {
+            sqlx::query(FORGET).bind(seen_before.0).execute(connection).await.map(|done| done.rows_affected())
         })
     }
 }

@@ -28,13 +28,13 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<(), StoreError> {
         let _time = store_time("put_leaderboard");
-        on_writer!(self, |pool| {
+        on_writer!(self, |connection| {
             sqlx::query(UPSERT)
                 .bind(board.fitted_at.0.div_euclid(60_000))
                 .bind(board.fitted_at.0)
                 .bind(board.last_vote_seq)
                 .bind(&board.body)
-                .execute(pool)
+                .execute(connection)
                 .await
                 .map(drop)
         })

@@ -6,6 +6,7 @@
 
 mod ballots;
 mod battle_verdicts;
+mod battle_writes;
 mod battles;
 mod bench_answers;
 mod bench_judgements;
@@ -20,14 +21,14 @@ mod models;
 mod postgres;
 mod query_labels;
 mod retry;
-mod round_trips;
 mod sqlite;
+mod sqlite_writer;
 mod transfer;
 mod trouble;
 mod vote_counts;
 mod vote_pages;
-mod vote_queue;
 mod votes;
+mod write_queue;
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -58,13 +59,13 @@ use crate::config::StorageSettings;
 use postgres::PostgresPool;
 use retry::Outage;
 use sqlite::SqlitePools;
-use vote_queue::VoteQueue;
+use write_queue::WriteQueue;
 
 /// The arena's database.
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Database,
-    votes: VoteQueue,
+    writes: WriteQueue,
 }
 
 /// The kinds of database, each with the types of its own driver.
@@ -76,37 +77,51 @@ enum Database {
     Postgres(PostgresPool),
 }
 
-/// Runs an expression with `$pool` bound to the pool that reads.
+/// Runs an expression with `$connection` bound to what reads, again after what passes.
 macro_rules! on_reader {
-    ($owner:expr, |$pool:ident| $body:expr) => {
-        $crate::storage::on_pools!(&$owner.database, reader, |$pool| $body)
+    ($owner:expr, |$connection:ident| $body:expr) => {
+        $crate::storage::with_retries!(&$owner.database, reader, |database| {
+            match database {
+                $crate::storage::Database::Sqlite(pools) => {
+                    let $connection = &pools.reader;
+                    async { Ok($body?) }.await
+                }
+                $crate::storage::Database::Postgres(postgres) => {
+                    $crate::storage::on_postgres!(postgres, |$connection| $body)
+                }
+            }
+        })
     };
 }
 
-/// Runs an expression with `$pool` bound to the pool that writes.
+/// Runs an expression with `$connection` bound to a connection that writes, again after what passes. On SQLite the
+/// whole expression is one transaction. On PostgreSQL each statement is one, unless the expression begins its own.
 macro_rules! on_writer {
-    ($owner:expr, |$pool:ident| $body:expr) => {
-        $crate::storage::on_pools!(&$owner.database, writer, |$pool| $body)
+    ($owner:expr, |$connection:ident| $body:expr) => {
+        $crate::storage::with_retries!(&$owner.database, writer, |database| {
+            $crate::storage::attempt_write!(database, |$connection| $body)
+        })
     };
+}
+
+/// As [`on_writer`], for what cannot run twice: it is not repeated.
+macro_rules! on_writer_once {
+    ($owner:expr, |$connection:ident| $body:expr) => {{
+        let database: &$crate::storage::Database = &$owner.database;
+        let written: Result<_, $crate::storage::StoreError> =
+            $crate::storage::attempt_write!(database, |$connection| $body);
+        written
+    }};
 }
 
 /// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it. It may run several
 /// times, so it must be safe to send again.
-macro_rules! on_pools {
-    ($database:expr, $role:ident, |$pool:ident| $body:expr) => {{
-        let database: &$crate::storage::Database = $database;
-        let mut patience = $crate::storage::retry::Patience::$role(database);
+macro_rules! with_retries {
+    ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
+        let $bound: &$crate::storage::Database = $database;
+        let mut patience = $crate::storage::retry::Patience::$role($bound);
         loop {
-            let done = match database {
-                $crate::storage::Database::Sqlite(pools) => {
-                    let $pool = &pools.$role;
-                    async { Ok($body?) }.await
-                }
-                $crate::storage::Database::Postgres(postgres) => {
-                    let $pool = &postgres.pool;
-                    $crate::storage::answered_within(postgres.longest, async { Ok($body?) }).await
-                }
-            };
+            let done = $attempt;
             match done {
                 Ok(done) => {
                     patience.rewarded().await;
@@ -122,7 +137,46 @@ macro_rules! on_pools {
     }};
 }
 
-pub(crate) use {on_pools, on_reader, on_writer};
+/// One try of a write.
+macro_rules! attempt_write {
+    ($database:expr, |$connection:ident| $body:expr) => {
+        match $database {
+            $crate::storage::Database::Sqlite(pools) => {
+                async {
+                    let mut writing = pools.writer.acquire().await?;
+                    let mut transaction = writing.begin().await?;
+                    let written = async {
+                        let $connection = &mut *transaction;
+                        Ok($body?)
+                    };
+                    let written = written.await;
+                    // Where this fails, the connection is not kept.
+                    let written = $crate::storage::sqlite_writer::end(transaction, written).await?;
+                    writing.keep();
+                    written
+                }
+                .await
+            }
+            $crate::storage::Database::Postgres(postgres) => {
+                $crate::storage::on_postgres!(postgres, |$connection| $body)
+            }
+        }
+    };
+}
+
+/// One try on a pooled connection to PostgreSQL.
+macro_rules! on_postgres {
+    ($postgres:expr, |$connection:ident| $body:expr) => {{
+        let attempt = async {
+            let mut pooled = $postgres.acquire().await?;
+            let $connection = &mut *pooled;
+            Ok($body?)
+        };
+        $crate::storage::answered_within($postgres.longest, attempt).await
+    }};
+}
+
+pub(crate) use {attempt_write, on_postgres, on_reader, on_writer, on_writer_once, with_retries};
 
 /// What [`Store::open`] does where there is no database yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +198,7 @@ impl Store {
             Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
             Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
         };
-        Ok(Self { votes: VoteQueue::start(database.clone()), database })
+        Ok(Self { writes: WriteQueue::start(database.clone()), database })
     }
 
     /// Whether other processes may serve the same database.
@@ -153,11 +207,12 @@ impl Store {
         matches!(self.database, Database::Postgres(_))
     }
 
-    /// Whether the database answers, takes writes as far as is known, and has the tables that this program knows.
+    /// Whether the database answers, keeps what is written, and has the tables that this program knows. On SQLite a
+    /// committed write is read back over another connection; on PostgreSQL its durability settings are read.
     ///
     /// # Errors
     /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's, [`StoreError::Outage`]
-    /// where it takes no writes.
+    /// where it takes no writes or would lose them.
     pub async fn check(&self) -> Result<(), StoreError> {
         let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
         let known = match self.database {
@@ -165,16 +220,36 @@ impl Store {
             Database::Postgres(_) => &postgres::MIGRATIONS,
         };
         compare_versions(applied, known)?;
-        // On PostgreSQL every instance writes that it is there, which shows the end of an outage.
-        if self.database.outage().trouble().is_some() && !self.is_shared() {
-            on_writer!(self, |pool| sqlx::query(TRY_WRITE).execute(pool).await.map(drop))?;
+        match &self.database {
+            Database::Sqlite(pools) => {
+                with_retries!(&self.database, writer, |_database| pools.probe_write().await)?;
+            }
+            // Every instance writes that it is there, which shows the end of an outage.
+            Database::Postgres(_) => self.check_durable().await?,
         }
         self.database.outage().trouble().map_or(Ok(()), |trouble| Err(StoreError::Outage(trouble)))
     }
 
-    /// Waits for votes in the queue and for running statements, and closes all connections.
+    /// What is known to be wrong with the database at the moment.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.database.outage().trouble()
+    }
+
+    /// Looks whether the server still keeps commits through a crash; the embedded database always does.
+    ///
+    /// # Errors
+    /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
+    pub async fn check_durable(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(postgres) => postgres.check_durable().await,
+        }
+    }
+
+    /// Waits for queued writes and running statements, and closes all connections.
     pub async fn close(&self) {
-        self.votes.close().await;
+        self.writes.close().await;
         match &self.database {
             Database::Sqlite(pools) => {
                 pools.writer.close().await;
@@ -200,6 +275,14 @@ impl Database {
         match self {
             Self::Sqlite(pools) => pools.has_room().await,
             Self::Postgres(_) => true,
+        }
+    }
+
+    /// Refuses what would be acknowledged and could be lost in a crash.
+    fn refuse_if_not_durable(&self) -> Result<(), StoreError> {
+        match self.outage().trouble().filter(|trouble| trouble.loses_commits()) {
+            Some(trouble) => Err(StoreError::Outage(trouble)),
+            None => Ok(()),
         }
     }
 
@@ -247,9 +330,6 @@ impl Backend {
 
 /// The last migration that the database has.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
-
-/// Writes a page of the embedded database and changes nothing: the number is nobody's.
-const TRY_WRITE: &str = "PRAGMA user_version = 0";
 
 /// Whether the migrations that the database has are those that this program knows.
 fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {

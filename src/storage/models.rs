@@ -5,6 +5,7 @@ use crate::battle::ModelId;
 use crate::clock::Timestamp;
 use crate::llm::ModelCard;
 use crate::metrics::store_time;
+use sqlx::Connection;
 
 const UPSERT: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
@@ -39,8 +40,8 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn register_models(&self, cards: &[ModelCard], now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("register_models");
-        on_writer!(self, |pool| {
-            let mut tx = pool.begin().await?;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
             for card in cards {
                 sqlx::query(UPSERT)
                     .bind(card.id.as_str())
@@ -62,13 +63,13 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn put_breaker(&self, model: &ModelId, report: &BreakerReport, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("put_breaker");
-        on_writer!(self, |pool| {
+        on_writer!(self, |connection| {
             sqlx::query(SET_BREAKER)
                 .bind(model.as_str())
                 .bind(&report.state)
                 .bind(signed(report.failures))
                 .bind(now.0)
-                .execute(pool)
+                .execute(connection)
                 .await
                 .map(drop)
         })

@@ -1,16 +1,19 @@
 //! PostgreSQL: one pool for reading and writing, and what is asked of a server before it is trusted with votes.
 
 use std::fmt;
+use std::pin::pin;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
 use super::retry::Outage;
+use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::config::{ServiceUrl, StorageSettings};
 
@@ -44,9 +47,14 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_count", "4"),
     ("tcp_user_timeout", "12000"),
 ];
+/// What the server does for a commit: asked once a connection, and now and then, since both can be changed by a reload.
+const SELECT_DURABILITY: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
+/// Holds on to the session's own value, so that a reload of the server's settings cannot turn it off; where it is off, on.
+const PIN_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', \
+     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
 const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), \
      pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
-     current_setting('fsync'), current_setting('synchronous_commit')";
+     current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes')";
 
 /// SQLSTATE classes and codes that are told apart.
 mod code {
@@ -91,7 +99,13 @@ impl PostgresPool {
         }
         connection.close().await?;
         let limit = settings.statement_timeout_ms;
+        let outage: Arc<Outage> = Arc::default();
+        let outage_of_connections = Arc::clone(&outage);
         let pool = PgPoolOptions::new()
+            .after_connect(move |connection, _| {
+                let outage = Arc::clone(&outage_of_connections);
+                Box::pin(async move { prepare(connection, &outage).await })
+            })
             .max_connections(settings.max_connections)
             .acquire_timeout(server.patience)
             // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
@@ -112,10 +126,77 @@ impl PostgresPool {
                 ("idle_in_transaction_session_timeout", limit / 5),
             ]));
         let longest = server.patience + Duration::from_millis(limit) + REST;
-        Ok(Self { pool, server, outage: Arc::default(), longest })
+        Ok(Self { pool, server, outage, longest })
+    }
+
+    /// A connection of the pool. Where none comes soon, the server is asked why on a connection outside of it, so that
+    /// the log and `/readyz` say so long before the wait is over.
+    pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        let mut acquiring = pin!(self.pool.acquire());
+        if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
+            return acquired.map_err(StoreError::from);
+        }
+        let reason = self.reason_for_no_connection().await;
+        if let Some(trouble) = reason {
+            self.outage.note(trouble);
+        }
+        match acquiring.await {
+            Err(sqlx::Error::PoolTimedOut) => Err(reason.map_or(sqlx::Error::PoolTimedOut.into(), StoreError::Outage)),
+            acquired => acquired.map_err(StoreError::from),
+        }
+    }
+
+    /// `None` where the server would give one: the pool's own are all in use.
+    async fn reason_for_no_connection(&self) -> Option<Trouble> {
+        match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
+            Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
+            Ok(Err(error)) => Trouble::of(&error),
+            Err(_) => Some(Trouble::Unreachable),
+        }
+    }
+
+    /// Whether the server still does for commits what it did at the start.
+    pub(super) async fn check_durable(&self) -> Result<(), StoreError> {
+        let mut connection = self.acquire().await?;
+        match durability(&mut connection).await? {
+            Some(trouble) => {
+                self.outage.note(trouble);
+                Err(StoreError::Outage(trouble))
+            }
+            None => {
+                self.outage.is_durable_again();
+                Ok(())
+            }
+        }
     }
 }
 
+/// Makes a new connection one that loses no acknowledged commit, or refuses it.
+async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result<()> {
+    sqlx::query(PIN_SYNCHRONOUS_COMMIT).execute(&mut *connection).await?;
+    match durability(connection).await? {
+        Some(trouble) => {
+            outage.note(trouble);
+            Err(sqlx::Error::Configuration(trouble.into()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What keeps the server from keeping commits through a crash.
+async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<Trouble>> {
+    let (fsync, full_page_writes): (String, String) = sqlx::query_as(SELECT_DURABILITY).fetch_one(connection).await?;
+    Ok(if fsync != "on" {
+        Some(Trouble::FsyncOff)
+    } else if full_page_writes != "on" {
+        Some(Trouble::FullPageWritesOff)
+    } else {
+        None
+    })
+}
+
+/// When no connection came for so long, the server is asked why.
+const ASK_WHY_AFTER: Duration = Duration::from_millis(800);
 /// A connection that was not used for this long is asked whether it is still there.
 const REST: Duration = Duration::from_secs(1);
 
@@ -213,13 +294,14 @@ struct ServerFacts {
     encoding: String,
     fsync: String,
     synchronous_commit: String,
+    full_page_writes: String,
 }
 
 impl ServerFacts {
     async fn read(connection: &mut PgConnection) -> Result<Self, StoreError> {
-        let (version, read_only, encoding, fsync, synchronous_commit) =
+        let (version, read_only, encoding, fsync, synchronous_commit, full_page_writes) =
             sqlx::query_as(SELECT_FACTS).fetch_one(connection).await?;
-        Ok(Self { version, read_only, encoding, fsync, synchronous_commit })
+        Ok(Self { version, read_only, encoding, fsync, synchronous_commit, full_page_writes })
     }
 
     /// Refuses a server on which a vote could not be kept, or not be kept for sure.
@@ -238,6 +320,9 @@ impl ServerFacts {
         // `local`, `remote_write` and `remote_apply` flush at home before they answer.
         if self.synchronous_commit == "off" {
             return wanted("synchronous_commit", self.synchronous_commit, "on");
+        }
+        if self.full_page_writes != "on" {
+            return wanted("full_page_writes", self.full_page_writes, "on");
         }
         if self.encoding != "UTF8" {
             return Err(StoreError::Encoding { address: address.to_string(), encoding: self.encoding });
@@ -267,6 +352,7 @@ mod tests {
             encoding: "UTF8".into(),
             fsync: "on".into(),
             synchronous_commit: "on".into(),
+            full_page_writes: "on".into(),
         }
     }
 
@@ -287,6 +373,7 @@ mod tests {
         check(ServerFacts { read_only: true, ..good() }, "postgres://db/arena is read-only");
         check(ServerFacts { fsync: "off".into(), ..good() }, "fsync = off");
         check(ServerFacts { synchronous_commit: "off".into(), ..good() }, "synchronous_commit = off");
+        check(ServerFacts { full_page_writes: "off".into(), ..good() }, "full_page_writes = off");
         check(ServerFacts { encoding: "LATIN1".into(), ..good() }, "LATIN1");
     }
 

@@ -3,9 +3,9 @@
 //! Rows go in many at a time, as one JSON array a statement, which each database reads in a way of its own.
 
 use serde::Serialize;
-use sqlx::{AssertSqlSafe, FromRow};
+use sqlx::{AssertSqlSafe, Connection, FromRow};
 
-use super::{Database, Store, StoreError, VoteRange, on_reader};
+use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::annotation::Source;
 use crate::annotation::queue::QueuedQuery;
 use crate::annotation::scheme::Scheme;
@@ -100,28 +100,6 @@ pub struct VoteLabel {
     pub label: String,
 }
 
-/// The statements of keeping labels on an open transaction, with the database's way to read rows.
-macro_rules! upsert_all {
-    ($tx:expr, $rows:expr, $by:expr, $labels:expr, $at:expr) => {{
-        let upsert = format!("{INSERT} {} {UPSERT}", $rows);
-        let mut changed = 0;
-        for page in $labels.chunks(ROWS) {
-            let json = serde_json::to_string(page).expect("a label is plain text and a finite number");
-            let done = sqlx::query(AssertSqlSafe(upsert.as_str()))
-                .bind(&json)
-                .bind($by.scheme.as_str())
-                .bind($by.source.as_str())
-                .bind($by.name)
-                .bind($at.0)
-                .execute(&mut *$tx)
-                .await?;
-            changed += done.rows_affected();
-        }
-        $tx.commit().await?;
-        Ok(changed)
-    }};
-}
-
 impl Store {
     /// Keeps what an annotator says, in place of what the same one said before: all of it or nothing. Returns how many
     /// labels are new or other ones.
@@ -135,16 +113,27 @@ impl Store {
         at: Timestamp,
     ) -> Result<u64, StoreError> {
         let _time = store_time("put_labels");
-        match &self.database {
-            Database::Sqlite(pools) => {
-                let mut tx = pools.writer.begin().await?;
-                upsert_all!(tx, ROWS_ON_SQLITE, by, labels, at)
+        let rows = match &self.database {
+            Database::Sqlite(_) => ROWS_ON_SQLITE,
+            Database::Postgres(_) => ROWS_ON_POSTGRES,
+        };
+        let upsert = format!("{INSERT} {rows} {UPSERT}");
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut changed) = (connection.begin().await?, 0);
+            for page in labels.chunks(ROWS) {
+                let json = serde_json::to_string(page).expect("a label is plain text and a finite number");
+                let done = sqlx::query(AssertSqlSafe(upsert.as_str()))
+                    .bind(&json)
+                    .bind(by.scheme.as_str())
+                    .bind(by.source.as_str())
+                    .bind(by.name)
+                    .bind(at.0)
+                    .execute(&mut *tx)
+                    .await?;
+                changed += done.rows_affected();
             }
-            Database::Postgres(postgres) => {
-                let mut tx = postgres.pool.begin().await?;
-                upsert_all!(tx, ROWS_ON_POSTGRES, by, labels, at)
-            }
-        }
+            tx.commit().await.map(|()| changed)
+        })
     }
 
     /// The prompts after this one, in the order of their ids, at most `limit`.

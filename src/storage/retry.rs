@@ -48,7 +48,12 @@ impl Outage {
         if self.open.load(Ordering::Relaxed) { self.state().trouble } else { None }
     }
 
-    fn meets(&self, trouble: Trouble, error: &sqlx::Error) {
+    /// Takes down what was found out without a failed statement.
+    pub(super) fn note(&self, trouble: Trouble) {
+        self.meets(trouble, &trouble);
+    }
+
+    fn meets(&self, trouble: Trouble, error: &dyn std::fmt::Display) {
         let mut state = self.state();
         state.trouble = Some(trouble);
         state.met_at = Some(Instant::now());
@@ -62,8 +67,19 @@ impl Outage {
 
     /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
     /// ones fail, so there it shows it only when nothing has failed for a while.
+    /// That a server loses commits shows in no statement, so only another look at its settings ends it.
     fn may_be_over(&self, trouble: Trouble) -> bool {
+        if trouble.loses_commits() {
+            return false;
+        }
         trouble != Trouble::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
+    }
+
+    /// The server's settings were looked at, and keep commits.
+    pub(super) fn is_durable_again(&self) {
+        if self.trouble().is_some_and(Trouble::loses_commits) {
+            self.ends();
+        }
     }
 
     fn ends(&self) {

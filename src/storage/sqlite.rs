@@ -1,14 +1,22 @@
 //! SQLite, the embedded default: one connection that writes, a few that read, in a folder of its own.
 
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::Connection;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::retry::Outage;
+use super::sqlite_writer::{SqliteWriter, end};
 use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 
@@ -16,55 +24,129 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;
+/// How long an answer of [`SqlitePools::probe_write`] holds.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
 pub(super) struct SqlitePools {
-    pub(super) writer: SqlitePool,
+    pub(super) writer: SqliteWriter,
     pub(super) reader: SqlitePool,
     pub(super) outage: Arc<Outage>,
+    /// When a committed write was last read back.
+    probe: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
 }
 
 impl SqlitePools {
     pub(super) async fn open(path: PathBuf, if_missing: IfMissing) -> Result<Self, StoreError> {
-        if if_missing == IfMissing::Fail && !path.exists() {
-            return Err(StoreError::Missing(path.display().to_string()));
-        }
         let folder = path.parent().unwrap_or(Path::new("."));
-        let unusable = |reason: String| StoreError::DataDir { path: folder.to_owned(), reason };
-        std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
-        let options = options(&path)?;
-        // A connection to a file needs no test before each use, which would be a round trip to its thread.
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .test_before_acquire(false)
-            .connect_with(options.clone())
-            .await
-            .map_err(|error| {
-                if is_foreign(&error) { StoreError::Foreign(path.clone()) } else { unusable(error.to_string()) }
-            })?;
-        check_durable(&writer).await?;
-        match if_missing {
-            IfMissing::Create => MIGRATIONS.run(&writer).await.map_err(|error| match error {
-                MigrateError::VersionMissing(version) => StoreError::Newer(version),
-                MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
-                    if passes(&error) || Trouble::of(&error).is_some() =>
-                {
-                    error.into()
-                }
-                other => StoreError::Migrate(other),
-            })?,
-            IfMissing::Fail => check_version(&writer).await?,
+        match (path.metadata(), if_missing) {
+            // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
+            (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
+            (Ok(_), _) => {}
+            (Err(_), IfMissing::Fail) => return Err(StoreError::Missing(path.display().to_string())),
+            (Err(_), IfMissing::Create) => create(&path, folder).await?,
         }
+        let options = options(&path)?;
+        let mut writer = connect(&options, &path).await?;
+        match if_missing {
+            IfMissing::Create => migrate(&mut writer, folder).await?,
+            IfMissing::Fail => check_version(&mut writer).await?,
+        }
+        // A connection to a file needs no test before each use, which would be a round trip to its thread.
         let reader = SqlitePoolOptions::new()
             .max_connections(2)
             .test_before_acquire(false)
-            .connect_with(options.read_only(true))
+            .connect_with(options.clone().read_only(true))
             .await?;
-        Ok(Self { writer, reader, outage: Arc::default(), folder: folder.to_owned() })
+        let writer = SqliteWriter::new(options, writer);
+        Ok(Self { writer, reader, outage: Arc::default(), probe: Arc::default(), folder: folder.to_owned() })
     }
+
+    /// Commits a number and reads it back over another connection: only then are acknowledged writes really kept.
+    /// Calls that come while one is under way, or within a second after it, share its answer.
+    pub(super) async fn probe_write(&self) -> Result<(), StoreError> {
+        let mut last = self.probe.lock().await;
+        if last.is_some_and(|at| at.elapsed() < PROBE_EVERY) {
+            return Ok(());
+        }
+        *last = None;
+        let written = self.commit_probe().await?;
+        let read: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.reader).await?;
+        if read != written {
+            return Err(StoreError::Inconsistent {
+                table: "PRAGMA user_version",
+                column: "the number committed last",
+                row: written.to_string(),
+                value: read.to_string(),
+            });
+        }
+        *last = Some(Instant::now());
+        Ok(())
+    }
+
+    /// The number means nothing to SQLite nor to this program.
+    async fn commit_probe(&self) -> Result<i32, StoreError> {
+        let mut writing = self.writer.acquire().await?;
+        let mut transaction = writing.begin().await?;
+        let former: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
+        let next = former.wrapping_add(1);
+        let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {next}"));
+        let written = sqlx::raw_sql(set).execute(&mut *transaction).await;
+        let written = end(transaction, written.map(|_| next).map_err(StoreError::from)).await?;
+        writing.keep();
+        written
+    }
+}
+
+/// Makes a database beside the path and puts it there whole, so that a process that dies in the middle leaves no part of
+/// one. Where another process was quicker, its database stays.
+async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
+    let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.to_owned(), reason: error.to_string() };
+    std::fs::create_dir_all(folder).map_err(unusable)?;
+    let unfinished = path.with_extension(format!("db.new{}", std::process::id()));
+    // What a start with the same process id left, as in containers; mostly there is nothing.
+    let _ = std::fs::remove_file(&unfinished);
+    let mut connection = connect(&options(&unfinished)?.create_if_missing(true), &unfinished).await?;
+    migrate(&mut connection, folder).await?;
+    // Closing the last connection moves the write-ahead log into the file.
+    connection.close().await?;
+    match std::fs::hard_link(&unfinished, path) {
+        Ok(()) => std::fs::remove_file(&unfinished),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => std::fs::remove_file(&unfinished),
+        // A file system without hard links.
+        Err(_) => std::fs::rename(&unfinished, path),
+    }
+    .and_then(|()| File::open(folder)?.sync_all())
+    .map_err(unusable)
+}
+
+/// Opens a connection and checks that its commits last.
+async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
+    let mut connection = SqliteConnection::connect_with(options).await.map_err(|error| {
+        if is_foreign(&error) {
+            return StoreError::Foreign(path.to_owned());
+        }
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        StoreError::DataDir { path: folder, reason: error.to_string() }
+    })?;
+    check_durable(&mut connection).await?;
+    Ok(connection)
+}
+
+async fn migrate(connection: &mut SqliteConnection, folder: &Path) -> Result<(), StoreError> {
+    let unusable = |reason: String| StoreError::DataDir { path: folder.to_owned(), reason };
+    MIGRATIONS.run(connection).await.map_err(|error| match error {
+        MigrateError::VersionMissing(version) => StoreError::Newer(version),
+        MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
+            if passes(&error) || Trouble::of(&error).is_some() =>
+        {
+            error.into()
+        }
+        other => StoreError::Migrate(other),
+    })
 }
 
 impl SqlitePools {
@@ -85,7 +167,6 @@ impl SqlitePools {
 fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
     Ok(SqliteConnectOptions::from_str("sqlite:")?
         .filename(path)
-        .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
@@ -95,20 +176,20 @@ fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
 }
 
 /// Reads back the two settings on which the promise of kept votes rests.
-async fn check_durable(pool: &SqlitePool) -> Result<(), StoreError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
+pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
     if journal != "wal" {
         return Err(StoreError::NotDurable { setting: "journal_mode", value: journal, wanted: "wal" });
     }
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await?;
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(connection).await?;
     if synchronous != 2 {
         return Err(StoreError::NotDurable { setting: "synchronous", value: synchronous.to_string(), wanted: "2" });
     }
     Ok(())
 }
 
-async fn check_version(pool: &SqlitePool) -> Result<(), StoreError> {
-    let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await?;
+async fn check_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await?;
     compare_versions(applied, &MIGRATIONS)
 }
 

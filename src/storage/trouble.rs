@@ -19,6 +19,12 @@ pub enum Trouble {
     /// A standby, or `default_transaction_read_only`.
     #[error("it is read-only: name the primary, or turn default_transaction_read_only off")]
     ReadOnly,
+    /// A reload, or a failover to a server with other settings.
+    #[error("its server runs with fsync = off and would lose votes in a crash: turn it on")]
+    FsyncOff,
+    /// As above.
+    #[error("its server runs with full_page_writes = off and could lose votes in a crash: turn it on")]
+    FullPageWritesOff,
     /// `53100`
     #[error("the disk that holds it is full: free some space")]
     DiskFull,
@@ -67,7 +73,14 @@ impl Trouble {
 
     /// Whether reading goes on, so that only a write shows the end.
     pub(super) fn stops_writes_only(self) -> bool {
-        matches!(self, Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable)
+        self.loses_commits()
+            || matches!(self, Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable)
+    }
+
+    /// Whether statements succeed and a crash would undo them.
+    #[must_use]
+    pub fn loses_commits(self) -> bool {
+        matches!(self, Self::FsyncOff | Self::FullPageWritesOff)
     }
 }
 

@@ -24,8 +24,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn put_vote_counts(&self, counts: &StoredCounts) -> Result<(), StoreError> {
         let _time = store_time("put_vote_counts");
-        on_writer!(self, |pool| {
-            sqlx::query(UPSERT).bind(counts.last_vote_seq).bind(&counts.body).execute(pool).await.map(drop)
+        on_writer!(self, |connection| {
+            sqlx::query(UPSERT).bind(counts.last_vote_seq).bind(&counts.body).execute(connection).await.map(drop)
         })
     }
 

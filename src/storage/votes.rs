@@ -2,7 +2,7 @@
 
 use sqlx::FromRow;
 
-use super::vote_queue::Written;
+use super::write_queue::Written;
 use super::{Store, StoreError, on_reader, unsigned};
 use crate::battle::text_counts::TextCounts;
 use crate::battle::{ModelId, Outcome};
@@ -122,7 +122,8 @@ impl Store {
     /// the connection was lost: casting it again tells.
     pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
         let _time = store_time("insert_vote");
-        if self.votes.write(vote.clone().into()).await? == Written::All {
+        self.database.refuse_if_not_durable()?;
+        if self.writes.vote(vote.clone().into()).await? == Written::All {
             return Ok(VoteInsert::Stored);
         }
         Ok(match self.vote_on(&vote.battle).await? {

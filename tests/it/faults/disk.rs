@@ -131,6 +131,46 @@ async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space
 }
 
 #[actix_web::test]
+async fn what_is_acknowledged_after_a_disk_was_full_is_kept_without_a_restart() {
+    const VOTERS: usize = 10;
+    let place = Place::with_replies(2 * VOTERS).await;
+    let Some(disk) = SmallDisk::mount(&place.path().join("data"), "24m") else { return };
+    let server = place.serve(&[]);
+    let mut all = voters(&server, VOTERS).await;
+    disk.fill_but_for(0);
+    // Starts need the most room, so they fail first and in the middle of their transactions.
+    for _ in 0..5 {
+        let mut newcomer = Visitor::connect(&server.url).await;
+        newcomer.ask("Which?").await;
+        newcomer.next_of(&["battle", "error"]).await;
+    }
+    let mut receipts = Vec::new();
+    let mut refused = Vec::new();
+    for mut voter in all.drain(..) {
+        match voter.vote("b").await {
+            answer if answer["type"] == "revealed" => receipts.push(answer),
+            _ => refused.push(voter),
+        }
+    }
+    assert!(!refused.is_empty(), "the disk was full");
+    server.logged("the disk that holds the data folder is full").await;
+
+    disk.free();
+    for voter in &mut refused {
+        let receipt = voter.vote("a").await;
+        check(&receipt, "revealed");
+        receipts.push(receipt);
+    }
+    let receipt = ready(&server).await.vote("a").await;
+    check(&receipt, "revealed");
+    receipts.push(receipt);
+    assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    assert!(server.terminate().success());
+    let settings = StorageSettings { data_dir: place.path().join("data"), ..StorageSettings::default() };
+    check_kept(&Store::open(&settings, IfMissing::Fail).await.unwrap(), &receipts).await;
+}
+
+#[actix_web::test]
 async fn a_postgresql_whose_disk_fills_up_and_that_crashes_of_it_is_waited_for() {
     const VOTERS: usize = 40;
     let place = Place::with_replies(VOTERS).await;

@@ -1,9 +1,13 @@
 //! PostgreSQL fails while the arena serves.
 
+use langya::clock::Timestamp;
 use serde_json::json;
+use sqlx::Connection;
+use sqlx::postgres::PgConnection;
 
 use super::{Place, begun, board_of, check, check_told_once, ready, readyz};
 use crate::support::postgres::OwnServer;
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 /// Breaks the database under a battle that waits for its vote and one that is being answered, and mends it.
@@ -55,6 +59,88 @@ async fn a_postgresql_that_turns_read_only_stops_votes_and_nothing_else() {
         database.as_admin("SELECT pg_reload_conf()").await.unwrap();
     };
     ride_out(&database, read_only, "it is read-only: name the primary", writable).await;
+}
+
+#[actix_web::test]
+async fn a_reload_that_turns_synchronous_commit_off_loses_no_acknowledged_vote() {
+    let Some(database) = OwnServer::start() else { return };
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url("postgres")]);
+    let mut voters = [ready(&server).await, ready(&server).await];
+    // Without a flush at each commit, the writer of the log would flush every ten seconds.
+    for statement in [
+        "ALTER SYSTEM SET synchronous_commit = off",
+        "ALTER SYSTEM SET wal_writer_delay = '10s'",
+        "ALTER SYSTEM SET wal_writer_flush_after = 0",
+        "SELECT pg_reload_conf()",
+    ] {
+        database.as_admin(statement).await.unwrap();
+    }
+    let mut receipts = Vec::new();
+    for voter in &mut voters {
+        let receipt = voter.vote("a").await;
+        check(&receipt, "revealed");
+        receipts.push(receipt["vote"].as_str().unwrap().to_owned());
+    }
+    database.crash().await;
+    database.restart("fast").await;
+    let rows = database.open().await.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 10).await.unwrap();
+    let mut kept: Vec<String> = rows.into_iter().map(|row| row.id).collect();
+    kept.sort_unstable();
+    receipts.sort_unstable();
+    assert_eq!(kept, receipts);
+}
+
+#[actix_web::test]
+async fn a_postgresql_that_would_lose_commits_gets_no_more_votes_until_it_is_mended() {
+    let Some(database) = OwnServer::start() else { return };
+    for (setting, [off, on]) in [
+        ("fsync", ["ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET fsync = on"]),
+        ("full_page_writes", ["ALTER SYSTEM SET full_page_writes = off", "ALTER SYSTEM SET full_page_writes = on"]),
+    ] {
+        let place = Place::with_replies(2).await;
+        let server = place.serve(&["--database", &database.url("postgres")]);
+        let mut voter = ready(&server).await;
+        database.as_admin(off).await.unwrap();
+        database.as_admin("SELECT pg_reload_conf()").await.unwrap();
+        server.logged(&format!("its server runs with {setting} = off")).await;
+        check(&voter.vote("a").await, "storage");
+        let unready = "not ready\ndatabase: it would lose votes in a crash, see the log\n";
+        assert_eq!(readyz(&server).await, (503, unready.into()));
+        database.as_admin(on).await.unwrap();
+        database.as_admin("SELECT pg_reload_conf()").await.unwrap();
+        server.logged("answers again").await;
+        check(&voter.vote("a").await, "revealed");
+        assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    }
+}
+
+#[actix_web::test]
+async fn a_postgresql_without_a_connection_left_is_told_as_that() {
+    let Some(database) = OwnServer::start() else { return };
+    database.restart_with("fast", "-c max_connections=6 -c superuser_reserved_connections=0").await;
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url("postgres")]);
+    let mut taken = Vec::new();
+    // The arena's own connections are ended too, so that others can take their places.
+    until(async || {
+        if let Ok(connection) = PgConnection::connect(&database.url("postgres")).await {
+            taken.push(connection);
+        }
+        if let Some(one) = taken.first_mut() {
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'langya'";
+            sqlx::raw_sql(end).execute(one).await.unwrap();
+        }
+        (taken.len() == 6).then_some(())
+    })
+    .await;
+    let said = readyz(&server).await;
+    let words = "not ready\ndatabase: its server has no connection left, raise its max_connections\n";
+    assert_eq!(said, (503, words.into()));
+    server.logged("its server has no connection left").await;
+    drop(taken);
+    server.logged("answers again").await;
+    until(async || (readyz(&server).await.0 == 200).then_some(())).await;
 }
 
 #[actix_web::test]

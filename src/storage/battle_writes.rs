@@ -1,0 +1,320 @@
+//! What a battle writes while it is under way, each as one value, so that a queue can put several into one commit.
+//!
+//! Each write is safe to send again when nobody knows whether its commit came through. Ids of runs are never used twice,
+//! so `answered_by` tells a row that this very write changed before from another's.
+
+use std::sync::LazyLock;
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
+
+use super::battles::{BattleRow, NewReply, SideFailure};
+use super::signed;
+use crate::battle::Side;
+use crate::battle::state::Progress;
+use crate::clock::Timestamp;
+
+const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
+     policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \
+     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
+     ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
+     WHERE battles.answered_by = excluded.answered_by";
+const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (battle_id, turn) DO NOTHING";
+const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
+     WHERE id = $1 AND ((stage = 'ready' AND turn = $5) OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
+const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
+     AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
+/// A run that voided its battle may still report its other side.
+const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' ELSE stage END, model_a = COALESCE($5, model_a), \
+     model_b = COALESCE($6, model_b), pair_probability = COALESCE($7, pair_probability), updated_at = $8 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', 'voided')";
+const INSERT_FAILURE: &str =
+    "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, answered_by)";
+const KEEP_FIRST_FAILURE: &str = "ON CONFLICT (battle_id, answered_by, turn, side, model) DO NOTHING";
+/// Finds the battle also where it is what it shall be: the run that answered it had voided it, or asks once more.
+const FINISH_TURN: &str = "UPDATE battles SET stage = $4, updated_at = $5 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', $4)";
+const INSERT_REPLIES: &str = "INSERT INTO replies (battle_id, turn, side, model, text, reasoning, ending, \
+     first_token_ms, duration_ms)";
+const LATEST_REPLY_STAYS: &str = "ON CONFLICT (battle_id, turn, side) DO UPDATE SET model = excluded.model, \
+     text = excluded.text, reasoning = excluded.reasoning, ending = excluded.ending, \
+     first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms";
+const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
+     WHERE stage IN ('answering', 'ready') AND updated_at < $1";
+
+static SQLITE_INSERT_FAILURE: LazyLock<String> =
+    LazyLock::new(|| format!("{INSERT_FAILURE} VALUES ($1, $2, $3, $4, $5, $6, $7, $8) {KEEP_FIRST_FAILURE}"));
+/// SQLite takes both replies in one statement: the first for a single reply, the second for two.
+static SQLITE_UPSERT_REPLIES: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [1, 2].map(|replies| {
+        let rows: Vec<String> = (0..replies).map(reply_places).collect();
+        format!("{INSERT_REPLIES} VALUES {} {LATEST_REPLY_STAYS}", rows.join(", "))
+    })
+});
+// On PostgreSQL each write is one statement, so one round trip.
+static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS (INSERT INTO turns (battle_id, turn, prompt, created_at) \
+         SELECT id, 1, $13, $12 FROM changed ON CONFLICT (battle_id, turn) DO NOTHING) SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS (INSERT INTO turns (battle_id, turn, prompt, created_at) \
+         SELECT id, $2, $6, $4 FROM changed WHERE $6 IS NOT NULL ON CONFLICT (battle_id, turn) DO NOTHING) \
+         SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_FAIL_SIDE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({FAIL_SIDE} RETURNING id), kept AS ({INSERT_FAILURE} SELECT id, $3, $9, $10, $11, $12, $8, $2 FROM changed \
+         {KEEP_FIRST_FAILURE}) SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_FINISH_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({FINISH_TURN} RETURNING id, turn), kept AS ({INSERT_REPLIES} \
+         SELECT changed.id, changed.turn, replies.* FROM changed, \
+         UNNEST($6, $7, $8, $9, $10, $11, $12) AS replies {LATEST_REPLY_STAYS}) SELECT COUNT(*) FROM changed"
+    )
+});
+
+/// The places of one reply; the first two are of its battle and turn.
+fn reply_places(at: usize) -> String {
+    let places: Vec<String> = (0..7).map(|column| format!("${}", 3 + 7 * at + column)).collect();
+    format!("($1, $2, {})", places.join(", "))
+}
+
+/// One change of a battle. It is written whole or not at all, and says how many battles it changed.
+#[derive(Debug, Clone)]
+pub(super) enum BattleWrite {
+    /// A battle begins, with its first prompt. Changes nothing where another battle has its id.
+    Begin { battle: BattleRow, prompt: String, now: Timestamp },
+    /// Changes nothing where the battle is not ready in the turn before.
+    BeginTurn(NewTurn),
+    /// `run` answers the latest turn in place of `from`. Changes nothing where somebody else does, or nobody has to.
+    TakeOverTurn { battle: String, from: Option<String>, run: String, now: Timestamp },
+    /// A side failed: its replacement takes its place, or the battle is voided. Changes nothing where `run` does not
+    /// answer this turn any more.
+    FailSide { battle: String, run: String, failure: SideFailure, now: Timestamp },
+    /// Both replies of a turn, and the stage that follows. Changes nothing where `run` does not answer it any more.
+    FinishTurn { battle: String, run: String, progress: Progress, replies: Vec<NewReply>, now: Timestamp },
+    /// Every battle without a vote that was last touched before this is abandoned.
+    Abandon { before: Timestamp },
+}
+
+/// A turn that begins: the one after `former` with its prompt, or `former` once more without.
+#[derive(Debug, Clone)]
+pub(super) struct NewTurn {
+    pub(super) battle: String,
+    pub(super) number: u32,
+    pub(super) former: u32,
+    pub(super) prompt: Option<String>,
+    pub(super) run: String,
+    pub(super) now: Timestamp,
+}
+
+/// A connection that takes a [`BattleWrite`] in as few round trips as its database allows.
+pub(super) trait ApplyWrite {
+    /// Writes it, and returns how many battles it changed. On SQLite the caller's transaction makes it one.
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64>;
+}
+
+// What both databases bind, in the order of the places.
+macro_rules! bind_battle {
+    ($query:expr, $battle:expr, $now:expr) => {
+        $query
+            .bind(&$battle.id)
+            .bind(&$battle.visitor)
+            .bind($battle.models[0].as_str())
+            .bind($battle.models[1].as_str())
+            .bind(&$battle.pairing_policy)
+            .bind(i64::from($battle.policy_version))
+            .bind($battle.pair_probability)
+            .bind(&$battle.language)
+            .bind(&$battle.category)
+            .bind(&$battle.intent)
+            .bind(&$battle.answered_by)
+            .bind($now.0)
+    };
+}
+
+macro_rules! bind_turn {
+    ($query:expr, $turn:expr) => {
+        $query
+            .bind(&$turn.battle)
+            .bind(i64::from($turn.number))
+            .bind(&$turn.run)
+            .bind($turn.now.0)
+            .bind(i64::from($turn.former))
+    };
+}
+
+macro_rules! bind_failure {
+    ($query:expr, $battle:expr, $run:expr, $failure:expr, $now:expr) => {{
+        let replacement = $failure.replacement.as_ref();
+        let model_of = |side| replacement.filter(|_| $failure.side == side).map(|(model, _)| model.as_str());
+        $query
+            .bind($battle)
+            .bind($run)
+            .bind(i64::from($failure.turn))
+            .bind(replacement.is_none())
+            .bind(model_of(Side::A))
+            .bind(model_of(Side::B))
+            .bind(replacement.map(|(_, probability)| *probability))
+            .bind($now.0)
+    }};
+}
+
+macro_rules! bind_finish {
+    ($query:expr, $battle:expr, $run:expr, $progress:expr, $now:expr) => {
+        $query.bind($battle).bind($run).bind(i64::from($progress.turn)).bind($progress.stage.as_str()).bind($now.0)
+    };
+}
+
+impl ApplyWrite for SqliteConnection {
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
+        match write {
+            BattleWrite::Begin { battle, prompt, now } => {
+                let begun = bind_battle!(sqlx::query(INSERT_BATTLE), battle, now).execute(&mut *self).await?;
+                if begun.rows_affected() > 0 {
+                    insert_turn(self, &battle.id, 1, prompt, *now).await?;
+                }
+                Ok(begun.rows_affected())
+            }
+            BattleWrite::BeginTurn(turn) => {
+                let begun = bind_turn!(sqlx::query(BEGIN_TURN), turn).execute(&mut *self).await?;
+                if let Some(prompt) = turn.prompt.as_deref().filter(|_| begun.rows_affected() > 0) {
+                    insert_turn(self, &turn.battle, turn.number, prompt, turn.now).await?;
+                }
+                Ok(begun.rows_affected())
+            }
+            BattleWrite::TakeOverTurn { battle, from, run, now } => {
+                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                Ok(taken.execute(self).await?.rows_affected())
+            }
+            BattleWrite::FailSide { battle, run, failure, now } => {
+                let failed =
+                    bind_failure!(sqlx::query(FAIL_SIDE), battle, run, failure, now).execute(&mut *self).await?;
+                if failed.rows_affected() > 0 {
+                    insert_failure(self, battle, run, failure, *now).await?;
+                }
+                Ok(failed.rows_affected())
+            }
+            BattleWrite::FinishTurn { battle, run, progress, replies, now } => {
+                let finished =
+                    bind_finish!(sqlx::query(FINISH_TURN), battle, run, progress, now).execute(&mut *self).await?;
+                if finished.rows_affected() > 0 {
+                    upsert_replies(self, battle, *progress, replies).await?;
+                }
+                Ok(finished.rows_affected())
+            }
+            BattleWrite::Abandon { before } => {
+                Ok(sqlx::query(ABANDON).bind(before.0).execute(self).await?.rows_affected())
+            }
+        }
+    }
+}
+
+async fn insert_turn(
+    connection: &mut SqliteConnection,
+    battle: &str,
+    number: u32,
+    prompt: &str,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    let insert = sqlx::query(INSERT_TURN).bind(battle).bind(i64::from(number)).bind(prompt).bind(now.0);
+    insert.execute(connection).await.map(drop)
+}
+
+async fn insert_failure(
+    connection: &mut SqliteConnection,
+    battle: &str,
+    run: &str,
+    failure: &SideFailure,
+    now: Timestamp,
+) -> sqlx::Result<()> {
+    sqlx::query(SQLITE_INSERT_FAILURE.as_str())
+        .bind(battle)
+        .bind(i64::from(failure.turn))
+        .bind(failure.side.as_str())
+        .bind(failure.model.as_str())
+        .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
+        .bind(&failure.reason)
+        .bind(now.0)
+        .bind(run)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+async fn upsert_replies(
+    connection: &mut SqliteConnection,
+    battle: &str,
+    progress: Progress,
+    replies: &[NewReply],
+) -> sqlx::Result<()> {
+    for group in replies.chunks(SQLITE_UPSERT_REPLIES.len()) {
+        let upsert = sqlx::query(SQLITE_UPSERT_REPLIES[group.len() - 1].as_str());
+        let upsert = group.iter().fold(upsert.bind(battle).bind(i64::from(progress.turn)), |query, reply| {
+            query
+                .bind(reply.side.as_str())
+                .bind(reply.model.as_str())
+                .bind(&reply.text)
+                .bind(&reply.reasoning)
+                .bind(reply.ending.as_str())
+                .bind(reply.first_token_ms.map(signed))
+                .bind(signed(reply.duration_ms))
+        });
+        upsert.execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+impl ApplyWrite for PgConnection {
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
+        let count = |changed: i64| u64::try_from(changed).unwrap_or_default();
+        match write {
+            BattleWrite::Begin { battle, prompt, now } => {
+                let begin = bind_battle!(sqlx::query_scalar(POSTGRES_BEGIN.as_str()), battle, now).bind(prompt);
+                begin.fetch_one(self).await.map(count)
+            }
+            BattleWrite::BeginTurn(turn) => {
+                let begin = bind_turn!(sqlx::query_scalar(POSTGRES_BEGIN_TURN.as_str()), turn).bind(&turn.prompt);
+                begin.fetch_one(self).await.map(count)
+            }
+            BattleWrite::TakeOverTurn { battle, from, run, now } => {
+                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                Ok(taken.execute(self).await?.rows_affected())
+            }
+            BattleWrite::FailSide { battle, run, failure, now } => {
+                let statement = sqlx::query_scalar(POSTGRES_FAIL_SIDE.as_str());
+                let fail = bind_failure!(statement, battle, run, failure, now)
+                    .bind(failure.side.as_str())
+                    .bind(failure.model.as_str())
+                    .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
+                    .bind(&failure.reason);
+                fail.fetch_one(self).await.map(count)
+            }
+            BattleWrite::FinishTurn { battle, run, progress, replies, now } => {
+                fn column<'a, T>(replies: &'a [NewReply], value: impl Fn(&'a NewReply) -> T) -> Vec<T> {
+                    replies.iter().map(value).collect()
+                }
+                let statement = sqlx::query_scalar(POSTGRES_FINISH_TURN.as_str());
+                let finish = bind_finish!(statement, battle, run, progress, now)
+                    .bind(column(replies, |reply| reply.side.as_str()))
+                    .bind(column(replies, |reply| reply.model.as_str()))
+                    .bind(column(replies, |reply| reply.text.as_str()))
+                    .bind(column(replies, |reply| reply.reasoning.as_str()))
+                    .bind(column(replies, |reply| reply.ending.as_str()))
+                    .bind(column(replies, |reply| reply.first_token_ms.map(signed)))
+                    .bind(column(replies, |reply| signed(reply.duration_ms)));
+                finish.fetch_one(self).await.map(count)
+            }
+            BattleWrite::Abandon { before } => {
+                Ok(sqlx::query(ABANDON).bind(before.0).execute(self).await?.rows_affected())
+            }
+        }
+    }
+}
