@@ -1,6 +1,6 @@
 //! R1: an acknowledged vote is never lost, whoever is killed at whatever moment.
 //!
-//! Fifty visitors vote, and again and again a process gets `kill -9`. After each death the stored log is compared with a
+//! Many visitors vote, and again and again a process gets `kill -9`. After each death the stored log is compared with a
 //! recount; in the end every receipt is compared with the rows.
 
 use std::path::Path;
@@ -17,7 +17,9 @@ use crate::harness::{self, Size};
 use crate::postgres::Shutdown;
 use crate::visitor::Crowd;
 
+/// Visitors at once, in the long form and in the short one.
 const VISITORS: usize = 50;
+const SHORT_VISITORS: usize = 8;
 /// A kill comes so long after the first vote since the last one, at the most, in milliseconds: the short form is in a hurry.
 const CALM_MS: u64 = 2_000;
 const SHORT_CALM_MS: u64 = 400;
@@ -31,7 +33,8 @@ pub(crate) async fn vote_through(
     mut crash: impl AsyncFnMut(&mut Arena, &mut ChaCha8Rng) -> anyhow::Result<()>,
 ) -> anyhow::Result<Vec<String>> {
     let (figures, mut rng) = (Figures::new(), size.rng(0));
-    let crowd = Crowd::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
+    let visitors = if size.is_long { VISITORS } else { SHORT_VISITORS };
+    let crowd = Crowd::gather(visitors, arena.port(), |stream| size.rng(stream), &figures);
     for _ in 0..size.count {
         let calm = rng.random_range(0..if size.is_long { CALM_MS } else { SHORT_CALM_MS });
         next_vote(&figures).await?;

@@ -23,7 +23,7 @@ use crate::processes::output;
 use crate::visitor::Visitor;
 
 /// As long as a sync takes on a plain disk.
-const SYNC_US: &str = "10000";
+const SYNC_US: &str = "5000";
 
 /// The layer and its journals.
 struct Power {
