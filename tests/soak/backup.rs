@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use langya::battle::text_counts::TextCounts;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
@@ -122,9 +123,11 @@ async fn open(arena: &Arena) -> anyhow::Result<SqliteConnection> {
     Ok(SqliteConnectOptions::new().filename(file).create_if_missing(true).connect().await?)
 }
 
-/// Votes as the first version kept them; all of them count, as the recount takes it.
-fn first_rows() -> String {
-    include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL")
+/// Votes as the first version kept them, with counts that can be read; all of them are rated, as the recount takes it.
+fn first_rows() -> anyhow::Result<String> {
+    let counts = serde_json::to_string(&[TextCounts::default(); 2])?;
+    let rows = include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL");
+    Ok(rows.replace("'[]'", &format!("'{counts}'")))
 }
 
 /// An arena of every former schema is brought up to date by its start, keeps its votes and takes new ones.
@@ -138,7 +141,7 @@ async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
         std::fs::create_dir(arena.data())?;
         let mut connection = open(&arena).await?;
         migrations.run_to(migration.version, &mut connection).await?;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(first_rows())).execute(&mut connection).await?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(first_rows()?)).execute(&mut connection).await?;
         connection.close().await?;
         arena.start().await?;
         one_vote(visitor(&arena)).await?;
