@@ -20,6 +20,10 @@ use crate::visitor::{Answer, Visitor};
 /// The arena says so long after a fault, at the latest, that it is ready.
 const HEALS_WITHIN: Duration = Duration::from_secs(30);
 
+/// Battles of one story in the short form; each waits for the disk several times where that is slow.
+const BATTLES: usize = 10;
+const SLOW_BATTLES: usize = 3;
+
 /// What goes wrong with the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
@@ -164,11 +168,10 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     Ok(wrong.into_iter().map(|line| format!("{fault:?}: {line}")).collect())
 }
 
-async fn stories(folder: &Path, faults: &[Fault]) -> anyhow::Result<Vec<String>> {
-    let size = Size::or_short(10);
+async fn stories(folder: &Path, faults: &[Fault], battles: usize) -> anyhow::Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (number, fault) in faults.iter().enumerate() {
-        let told = story(&folder.join(number.to_string()), *fault, size.count).await;
+        let told = story(&folder.join(number.to_string()), *fault, battles).await;
         wrong.extend(told.unwrap_or_else(|error| vec![format!("{fault:?}: {error:#}")]));
     }
     Ok(wrong)
@@ -198,9 +201,9 @@ const SLOW: Fault = Fault::Calls { inject: "fsync,fdatasync:delay_enter=500000",
 #[ignore = "mounts small disks: tests/soak/run starts it"]
 fn a_full_disk_costs_no_acknowledged_vote() {
     if may_mount() {
-        // The short form takes the first and the last.
-        let faults = if Size::or_short(10).is_long { FULL.to_vec() } else { vec![FULL[0], FULL[3]] };
-        harness::run(async |folder| stories(folder, &faults).await);
+        let size = Size::or_short(BATTLES);
+        let faults = if size.is_long { FULL.to_vec() } else { vec![FULL[0], FULL[3]] };
+        harness::run(async |folder| stories(folder, &faults, size.count).await);
     }
 }
 
@@ -208,7 +211,7 @@ fn a_full_disk_costs_no_acknowledged_vote() {
 #[ignore = "mounts a small disk: tests/soak/run starts it"]
 fn a_reached_quota_costs_no_acknowledged_vote() {
     if may_mount() {
-        harness::run(async |folder| stories(folder, &[Fault::Quota]).await);
+        harness::run(async |folder| stories(folder, &[Fault::Quota], Size::or_short(BATTLES).count).await);
     }
 }
 
@@ -216,8 +219,9 @@ fn a_reached_quota_costs_no_acknowledged_vote() {
 #[ignore = "makes system calls fail: tests/soak/run starts it"]
 fn a_failing_disk_costs_no_acknowledged_vote() {
     if may_mount() && has("strace", "strace") {
-        let faults = if Size::or_short(10).is_long { FAILING.to_vec() } else { vec![FAILING[0], FAILING[2]] };
-        harness::run(async |folder| stories(folder, &faults).await);
+        let size = Size::or_short(BATTLES);
+        let faults = if size.is_long { FAILING.to_vec() } else { vec![FAILING[2], FAILING[4]] };
+        harness::run(async |folder| stories(folder, &faults, size.count).await);
     }
 }
 
@@ -225,7 +229,7 @@ fn a_failing_disk_costs_no_acknowledged_vote() {
 #[ignore = "delays system calls: tests/soak/run starts it"]
 fn a_slow_disk_refuses_no_vote() {
     if may_mount() && has("strace", "strace") {
-        harness::run(async |folder| stories(folder, &[SLOW]).await);
+        harness::run(async |folder| stories(folder, &[SLOW], Size::or_short(SLOW_BATTLES).count).await);
     }
 }
 
@@ -233,7 +237,7 @@ fn a_slow_disk_refuses_no_vote() {
 async fn read_only(folder: &Path) -> anyhow::Result<Vec<String>> {
     let disk = SmallDisk::ext4(&folder.join("data"))?;
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
-    let mut visitors = ready_visitors(&arena, Size::or_short(10).count).await?;
+    let mut visitors = ready_visitors(&arena, Size::or_short(BATTLES).count).await?;
     visitors[0].vote_until_acknowledged("a").await?;
     disk.break_down()?;
     let mut newcomer = visitor(&arena, 1_000);

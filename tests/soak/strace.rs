@@ -11,7 +11,7 @@ use crate::processes::{Process, Start};
 /// Calls that change a file or make changes durable.
 pub(crate) const WRITES: &str =
     "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate,rename,renameat,renameat2,fallocate";
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An attached strace; it lets go when it is dropped.
 pub(crate) struct Strace {
