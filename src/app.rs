@@ -23,6 +23,7 @@ use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
 use crate::services::relay;
+use crate::services::sessions::Sessions;
 use crate::services::studies::Studies;
 use crate::services::tasks::Tasks;
 use crate::services::vote_tally::VoteTally;
@@ -56,6 +57,8 @@ pub struct AppState {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
+    /// Who the visitors are.
+    pub sessions: Sessions,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What changed.
@@ -114,6 +117,7 @@ impl AppState {
         jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
+        let sessions = Sessions::open(&store, Arc::clone(&chance), clock.as_ref()).await?;
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
             Arc::clone(&standings),
@@ -158,6 +162,7 @@ impl AppState {
             fleet,
             battles,
             voting,
+            sessions,
             limits,
             events,
             link,
@@ -215,6 +220,7 @@ impl AppState {
             leads.clone(),
             shutdown(),
         ));
+        self.tasks.spawn(jobs::partitions::keep_partitions(self.store.clone(), leads.clone(), shutdown()));
         self.tasks.spawn(jobs::crowd::judge_battles(
             Rounds::new(RoundParts {
                 store: self.store.clone(),

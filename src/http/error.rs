@@ -11,8 +11,17 @@ use crate::services::studies::StudyError;
 /// Why a request gets no page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
+    /// A name that is not the arena's.
+    #[error(
+        "the arena does not answer under this name: use its IP address, or set server.public_url to the address that \
+         visitors use"
+    )]
+    ForeignHost,
     /// A websocket from another site's page.
-    #[error("this socket is for the arena's own pages")]
+    #[error(
+        "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program \
+         that brings a cookie sends the arena's address as Origin"
+    )]
     ForeignOrigin,
     /// Not a websocket request.
     #[error("this address is a websocket: connect with ws:// or wss://")]
@@ -52,6 +61,7 @@ pub enum PageError {
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
+            Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
             Self::Study(StudyError::Slice(_)) | Self::Missing(_) => StatusCode::NOT_FOUND,

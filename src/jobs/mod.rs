@@ -6,6 +6,7 @@ pub mod crowd;
 mod discovery;
 pub mod health;
 pub mod lead;
+pub mod partitions;
 pub mod reload;
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ pub mod builtin;
 mod client;
 pub mod discover;
 pub mod guard;
+mod lazy_timer;
 pub mod lines;
 pub mod ollama;
 pub mod openai;
@@ -180,6 +181,16 @@ impl ChatError {
         match self {
             ChatError::Unreached(_) | ChatError::Connection(_) => true,
             ChatError::Status { status, .. } => *status == 429 || (500..600).contains(status),
+            _ => false,
+        }
+    }
+
+    /// Whether the provider may have had no room for this request: too many came at once, or it waited too long for its turn.
+    #[must_use]
+    pub fn may_be_overload(&self) -> bool {
+        match self {
+            ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
+            ChatError::Timeout { awaited, .. } => *awaited == "first token",
             _ => false,
         }
     }

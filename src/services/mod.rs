@@ -17,6 +17,7 @@ mod live_battles;
 pub mod matchmaking;
 pub mod models;
 pub mod relay;
+pub mod sessions;
 pub mod simulation;
 pub mod studies;
 pub mod tasks;

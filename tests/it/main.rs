@@ -7,6 +7,7 @@
 )]
 
 mod agree;
+mod archive;
 mod backup;
 mod bad_input;
 mod ballots;
@@ -27,6 +28,7 @@ mod faults;
 mod fleet;
 mod graceful;
 mod health;
+mod hosts;
 mod import;
 mod insight;
 mod instances;
@@ -41,6 +43,7 @@ mod rating_methods;
 mod ready;
 mod redis_bus;
 mod reload;
+mod sessions;
 mod shared_limits;
 mod shared_rests;
 mod slices;

@@ -21,9 +21,8 @@ use crate::upstream::{Tempo, Upstream};
 const NAME: &str = "arena";
 /// Files of the embedded database that outlive its process.
 const FILES: [&str; 2] = ["langya.db", "langya.db-wal"];
-/// Replies pass as they come, and nobody is held back: what is tried is storage.
-pub(crate) const UNLIMITED: &str = "[battle]\npacing = \"raw\"\n[limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n\
-     turns_per_minute_per_address = 0\nvotes_per_minute_per_address = 0\n";
+/// Replies pass as they come: what is tried is storage.
+pub(crate) const RAW: &str = "[battle]\npacing = \"raw\"\n";
 
 /// What an arena is made of.
 pub(crate) struct Plan<'a> {
@@ -36,9 +35,9 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Quick models and no limits.
+    /// Quick models.
     pub(crate) fn quick(seed: u64) -> Self {
-        Self { settings: UNLIMITED, tempo: Tempo::QUICK, seed, environment: Vec::new() }
+        Self { settings: RAW, tempo: Tempo::QUICK, seed, environment: Vec::new() }
     }
 }
 
@@ -72,7 +71,7 @@ impl Arena {
         let settings = format!(
             "[server]\nworkers = 1\n[storage]\ndata_dir = \"data\"\ndatabase = \"{database}\"\n{}{}",
             plan.settings,
-            services::models(&upstream.url())
+            services::models_and_limits(&upstream.url())
         );
         std::fs::write(folder.join("langya.toml"), settings)?;
         let mut arena = Self {

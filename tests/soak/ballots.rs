@@ -11,7 +11,7 @@ use futures_util::future::{join_all, try_join_all};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::arena::UNLIMITED;
+use crate::arena::RAW;
 use crate::checker::evidence::{Event, VisitorHistory};
 use crate::figures::Figures;
 use crate::harness::{self, Size};
@@ -98,7 +98,7 @@ fn draw_copies(addresses: &Addresses, copies: usize, rng: &mut ChaCha8Rng) -> Ve
 async fn ballots(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(200);
     let upstream = Upstream::start(size.seed, Tempo::QUICK).await;
-    let mut services = Services::start(folder, &upstream.url(), UNLIMITED, &mut harness::port_rng()).await?;
+    let mut services = Services::start(folder, &upstream.url(), RAW, &mut harness::port_rng()).await?;
     let (addresses, figures) = (Addresses::of(&services).await, Figures::new());
     let polls = (0..VISITORS).map(|number| {
         let visitor = Visitor::new(number, services.visitors_port(), size.rng(number + 1), figures.clone());

@@ -24,7 +24,7 @@ const LIBRARY: &str = "faketime/libfaketime.so.1";
 /// What the clock says beside the true time.
 const JUMPS: [&str; 6] = ["+1h", "-1h", "+1d", "-1d", "+0", "-2d"];
 const JUMPS_IN_SHORT_FORM: usize = 4;
-/// Ballots are left for lost after a minute; limits are the usual ones.
+/// Ballots are left for lost after a minute.
 const SETTINGS: &str = "[battle]\npacing = \"raw\"\nabandon_after_minutes = 1\n";
 /// The arena looks for battles that were left several times in this.
 const LEFT_WITHIN: Duration = Duration::from_secs(150);

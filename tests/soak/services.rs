@@ -126,7 +126,7 @@ impl Services {
              [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n{further}{}",
             self.database_url(),
             self.ports.redis,
-            models(upstream),
+            models_and_limits(upstream),
         );
         Ok(fs::write(self.folder.join("langya.toml"), settings)?)
     }
@@ -216,10 +216,12 @@ impl Services {
     }
 }
 
-/// The models' part of the settings: all of them answer at this address.
-pub(crate) fn models(upstream: &str) -> String {
+/// What the settings of all arenas share: the models, who all answer at this address, and no limits, since one visitor
+/// here does what many would.
+pub(crate) fn models_and_limits(upstream: &str) -> String {
     let model = |id: &&str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n");
-    format!("[providers]\npractice = \"never\"\n{}", MODELS.iter().map(model).collect::<String>())
+    let limits = "[limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n";
+    format!("{limits}[providers]\npractice = \"never\"\n{}", MODELS.iter().map(model).collect::<String>())
 }
 
 fn instance_name(which: usize) -> String {

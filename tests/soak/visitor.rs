@@ -634,6 +634,9 @@ async fn connect(url: &str, cookie: Option<&str>) -> Result<Connected, String> {
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     if let Some(cookie) = cookie {
         request.headers_mut().insert("cookie", cookie.parse().expect("a cookie is plain text"));
+        // As a page of the arena would: a cookie without it is refused.
+        let origin = format!("http://{}", request.uri().authority().map_or("", |authority| authority.as_str()));
+        request.headers_mut().insert("origin", origin.parse().expect("an address is plain text"));
     }
     let connecting = tokio_tungstenite::connect_async_with_config(request, None, true);
     match timeout(CONNECT, connecting).await {

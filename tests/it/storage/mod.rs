@@ -6,6 +6,7 @@ mod fits;
 mod labels;
 mod migrations;
 mod outages;
+pub(crate) mod partitions;
 mod postgres;
 mod sqlite;
 pub(crate) mod verdicts;

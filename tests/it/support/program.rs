@@ -11,7 +11,7 @@ use tokio::sync::watch;
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
 
 /// How a command ended and what it said.
 #[derive(Debug)]
