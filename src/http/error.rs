@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::board::BoardError;
 use crate::services::crowd::reports::CrowdError;
+use crate::services::single_flight::FlightError;
 use crate::services::studies::StudyError;
 
 /// Why a request gets no page.
@@ -36,13 +37,13 @@ pub enum PageError {
     #[error("{0}")]
     Question(String),
     /// The leaderboard that was asked for could not be made.
-    #[error("{}", if let StudyError::Busy | StudyError::Slice(_) = .0 { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
     Study(#[from] StudyError),
     /// A benchmark that is not here, or could not be read.
-    #[error("{}", if .0.is_missing() { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
+    #[error("{}", if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations that were asked for could not be made.
-    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Busy) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] BoardError),
     /// The arena has just started.
     #[error("the correlations are being reckoned: try again in a moment")]
@@ -64,14 +65,17 @@ impl ResponseError for PageError {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
-            Self::Study(StudyError::Slice(_)) | Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Study(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
             Self::Full
             | Self::Draining
             | Self::Early
-            | Self::Study(StudyError::Busy)
-            | Self::Correlation(BoardError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::Study(StudyError::Shared(FlightError::Busy))
+            | Self::Bench(BenchError::Shared(FlightError::Busy))
+            | Self::Crowd(CrowdError::Shared(FlightError::Busy))
+            | Self::Correlation(BoardError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -54,7 +54,7 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
         let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
         let (news, pause) = if leads {
-            (Event::VoteRecorded, debounce.max(4 * started.elapsed()))
+            (Event::VoteRecorded, debounce.max(started.elapsed().saturating_mul(4)))
         } else {
             (Event::LeaderboardPublished, Duration::ZERO)
         };

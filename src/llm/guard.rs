@@ -16,7 +16,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
+use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
+use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
 use crate::metrics::{first_token, model_error};
 
@@ -162,7 +164,7 @@ struct GuardedReply {
 impl GuardedReply {
     fn new(shared: Arc<Shared>, messages: Vec<Message>, sampling: Sampling, permit: Permit) -> Self {
         let (now, timeouts) = (Instant::now(), shared.limits.timeouts);
-        let (first_token_by, end_by) = (now + timeouts.first_token, now + timeouts.total);
+        let (first_token_by, end_by) = (later(now, timeouts.first_token), later(now, timeouts.total));
         Self {
             shared,
             messages,
@@ -218,8 +220,7 @@ impl GuardedReply {
                 Err(error) => error,
                 part => return part,
             };
-            let again_at =
-                self.shared.wait_before_retry(&error, tries).and_then(|wait| Instant::now().checked_add(wait));
+            let again_at = self.shared.wait_before_retry(&error, tries).map(|wait| later(Instant::now(), wait));
             match again_at {
                 Some(again_at) if again_at < self.first_token_by => {
                     tries += 1;
@@ -234,7 +235,7 @@ impl GuardedReply {
     }
 
     async fn next_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
-        self.part_by(Instant::now() + self.shared.limits.timeouts.idle, "next token").await
+        self.part_by(later(Instant::now(), self.shared.limits.timeouts.idle), "next token").await
     }
 
     async fn part_by(&mut self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
@@ -283,13 +284,10 @@ impl Shared {
         if tries >= self.limits.retries || !error.is_retryable() {
             return None;
         }
-        let asked = match error {
-            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        let span = self.limits.backoff.saturating_mul(1 << tries.min(10));
-        let jitter = span.mul_f64(lock(&self.rng).random_range(0.0..=1.0));
-        asked.checked_add(jitter)
+        // A try that could not begin in time is none, so no wait need be longer.
+        let backoff = Backoff { first: self.limits.backoff, longest: self.limits.timeouts.first_token };
+        let share = lock(&self.rng).random_range(0.0..=1.0);
+        Some(error.retry_after().saturating_add(backoff.with_jitter(tries.saturating_add(1), share)))
     }
 
     /// Changes the breaker, logs and publishes a change of its state.

@@ -77,7 +77,16 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
+/// Upper bound of the tokens that a provider may report, so that sums over all requests stay far below what a column holds.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
 impl Usage {
+    /// What a provider reports, [`MOST_TOKENS`] at the most.
+    pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
+        let bounded = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MOST_TOKENS));
+        Self { input: bounded(input), output: bounded(output) }
+    }
+
     /// The later count wins, number by number.
     #[must_use]
     pub fn updated(self, later: Self) -> Self {
@@ -173,6 +182,15 @@ impl ChatError {
     #[must_use]
     pub fn may_be_billed(&self) -> bool {
         !matches!(self, ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen)
+    }
+
+    /// What the provider asked to wait; zero where it did not.
+    #[must_use]
+    pub fn retry_after(&self) -> Duration {
+        match self {
+            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
     }
 
     /// Whether asking again may help: no connection, too many requests, or a failure of the server.

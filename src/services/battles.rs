@@ -16,7 +16,7 @@ use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
 use super::relay::{self, Relay};
-use super::tasks::Tasks;
+use super::tasks::{Panicked, Tasks, contain};
 use super::turn::{self, TurnEnd};
 use crate::battle::ModelId;
 use crate::battle::pairing::PairingError;
@@ -315,7 +315,12 @@ impl Battles {
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
         self.parts.tasks.spawn_turn(async move {
             let _permit = permit;
-            if turn::run(parts, Arc::clone(&battle), stop).await == TurnEnd::Superseded {
+            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), stop)).await;
+            let end = match ran {
+                Ok(end) => end,
+                Err(Panicked) => turn::void(&parts, &battle).await,
+            };
+            if end == TurnEnd::Superseded {
                 live.forget(&battle);
                 battle.move_away();
             }

@@ -19,6 +19,7 @@ pub mod models;
 pub mod relay;
 pub mod sessions;
 pub mod simulation;
+pub mod single_flight;
 pub mod studies;
 pub mod tasks;
 mod turn;

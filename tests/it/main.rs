@@ -37,6 +37,7 @@ mod limits;
 mod logs;
 mod metrics;
 mod pairing;
+mod panics;
 mod providers;
 mod rating;
 mod rating_methods;
