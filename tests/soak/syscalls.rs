@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::ensure;
+use rand::seq::SliceRandom;
 
 use crate::arena::{Arena, Plan};
 use crate::checker::evidence::VisitorHistory;
@@ -88,9 +89,9 @@ async fn every_call_fails_once(folder: &Path) -> anyhow::Result<Vec<String>> {
     let calls = calls_of_a_vote(&mut arena, &mut quiet).await?;
     ensure!(calls.iter().any(|(name, _)| name.contains("sync")), "a vote is committed without a sync: {calls:?}");
     let cases: Vec<(&Call, (&str, &str))> = calls.iter().flat_map(|call| FAULTS.map(|fault| (call, fault))).collect();
-    // The short form takes some of them, spread over all; the last one is a death in the last sync.
-    let step = cases.len().div_ceil(size.count).max(1);
-    let chosen: Vec<_> = cases.iter().rev().step_by(step).collect();
+    let mut chosen = cases.clone();
+    chosen.shuffle(&mut size.rng(0));
+    chosen.truncate(size.count);
     let mut histories = vec![quiet.into_history()];
     let mut wrong = Vec::new();
     for (number, (call, fault)) in chosen.iter().enumerate() {
