@@ -9,12 +9,27 @@
     reason = "a test that cannot go on fails there, and says what it measured"
 )]
 
+mod arena;
+mod backup;
+mod ballots;
 mod checker;
+mod clock;
+mod disk;
 mod faults;
 mod figures;
+mod harness;
+mod instance;
+mod kills;
+mod postgres;
+mod power;
 mod processes;
+#[path = "../it/support/proxy.rs"]
+mod proxy;
 mod rows;
 mod services;
+mod small_disk;
+mod strace;
+mod syscalls;
 mod upstream;
 mod visitor;
 
@@ -23,25 +38,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use checker::Violation;
 use checker::evidence::{Evidence, VisitorHistory};
 use faults::Fault;
 use figures::{Figures, RECOVERY_LIMIT};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use harness::{number, port_rng};
 use serde_json::Value;
-use services::{NAMES, Pacing, Services};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
-use upstream::Upstream;
-use visitor::Visitor;
+use services::{NAMES, Services};
+use tokio::time::sleep;
+use upstream::{Tempo, Upstream};
+use visitor::Crowd;
 
-const DEFAULT_SEED: u64 = 20_261_121;
-/// Visitors may take so long to bring their last battle to its end.
-const LAST_BATTLES: Duration = Duration::from_secs(90);
 /// The boards of both instances hold the last vote after so long.
 const LAST_REFIT: Duration = Duration::from_secs(15);
 
@@ -49,100 +56,52 @@ const LAST_REFIT: Duration = Duration::from_secs(15);
 struct Plan {
     seconds: u64,
     visitors: usize,
-    seed: u64,
-    pacing: Pacing,
     faults: &'static [Fault],
     /// Whether a vote may be refused at all, to be sent again.
     may_refuse_votes: bool,
 }
 
 impl Plan {
-    fn from_environment(faults: &'static [Fault]) -> Self {
-        let number = |name: &str, default| std::env::var(name).ok().map_or(default, |text| text.parse().unwrap());
+    fn of_environment(faults: &'static [Fault]) -> Self {
         Self {
             seconds: number("LANGYA_SOAK_SECONDS", 60),
             visitors: usize::try_from(number("LANGYA_SOAK_VISITORS", 100)).unwrap(),
-            seed: number("LANGYA_SOAK_SEED", DEFAULT_SEED),
-            pacing: std::env::var("LANGYA_SOAK_PACING").map_or(Pacing::Common, |name| name.parse().unwrap()),
             faults,
             may_refuse_votes: faults != [Fault::RollingRestart],
         }
-    }
-
-    fn rng(&self, stream: usize) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(u64::try_from(stream).unwrap());
-        rng
     }
 }
 
 #[test]
 #[ignore = "needs PostgreSQL, Redis and nginx: tests/soak/run starts it"]
 fn nothing_is_lost_doubled_or_invented_while_everything_fails() {
-    run(&Plan::from_environment(&Fault::ALL));
+    run(&Plan::of_environment(&Fault::ALL));
 }
 
 #[test]
 #[ignore = "needs PostgreSQL, Redis and nginx: tests/soak/run starts it"]
 fn a_rolling_restart_refuses_no_vote() {
-    run(&Plan::from_environment(&[Fault::RollingRestart]));
+    run(&Plan::of_environment(&[Fault::RollingRestart]));
 }
 
 fn run(plan: &Plan) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // On this thread, which lasts as long as the processes that it starts.
-    let wrong = runtime.block_on(async {
-        tokio::select! {
-            wrong = soak(plan) => wrong.unwrap_or_else(|error| vec![format!("{error:#}")]),
-            () = interrupted() => vec!["interrupted".into()],
-        }
-    });
-    wrong.iter().take(50).for_each(|line| println!("WRONG: {line}"));
-    assert!(wrong.is_empty(), "{} things are wrong, seed {}, pacing {}", wrong.len(), plan.seed, plan.pacing);
-}
-
-/// Ctrl-C or SIGTERM: everything that was started is ended on the way out.
-async fn interrupted() {
-    let mut terminate = signal(SignalKind::terminate()).unwrap();
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+    println!("{} s, {} visitors", plan.seconds, plan.visitors);
+    harness::run(async |folder| soak(folder, plan).await);
 }
 
 /// The whole run; returns what is wrong.
-async fn soak(plan: &Plan) -> anyhow::Result<Vec<String>> {
-    println!("seed {}, pacing {}, {} s, {} visitors", plan.seed, plan.pacing, plan.seconds, plan.visitors);
-    // An error says that another test of this process has installed it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let folder = tempfile::tempdir()?;
-    let wrong = soak_in(folder.path(), plan).await;
-    if !matches!(&wrong, Ok(wrong) if wrong.is_empty()) {
-        println!("the logs are kept in {}", folder.keep().display());
-    }
-    wrong
-}
-
-async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
-    let mut rng = plan.rng(0);
-    let upstream = Upstream::start(plan.seed).await;
-    let mut services = Services::start(folder, &upstream.url(), plan.pacing, &mut port_rng()).await?;
+async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
+    let (seed, mut rng) = (harness::seed(), harness::rng(harness::seed(), 0));
+    let upstream = Upstream::start(seed, Tempo::REAL).await;
+    let pacing = std::env::var("LANGYA_SOAK_PACING").unwrap_or_else(|_| "common".to_owned());
+    println!("pacing {pacing}");
+    let settings = format!("[battle]\npacing = \"{pacing}\"\n");
+    let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
     let figures = Figures::new();
-    let (stop, stopped) = watch::channel(false);
-    let mut visitors = JoinSet::new();
-    for number in 0..plan.visitors {
-        let visitor = Visitor::new(number, services.visitors_port(), plan.rng(number + 1), figures.clone());
-        let stopped = stopped.clone();
-        visitors.spawn(async move {
-            // Not all at the same moment.
-            sleep(Duration::from_millis(u64::try_from(number).unwrap() * 10)).await;
-            visitor.visit(stopped).await
-        });
-    }
+    let crowd = Crowd::gather(plan.visitors, services.visitors_port(), |stream| harness::rng(seed, stream), &figures);
     let raged = faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &figures, &mut rng).await;
     figures.step("no more faults");
-    stop.send_replace(true);
-    let histories = timeout(LAST_BATTLES, visitors.join_all()).await.context("visitors do not come to an end")?;
+    let histories = crowd.disperse().await?;
     let mut wrong: Vec<String> = raged.err().map(|error| format!("{error:#}")).into_iter().collect();
     let evidence = gather(&mut services, &upstream, histories).await?;
     wrong.extend(services.panics());
@@ -152,11 +111,6 @@ async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     wrong.extend(violations.iter().map(ToString::to_string));
     wrong.extend(beyond_limits(plan, &figures));
     Ok(wrong)
-}
-
-/// Ports have nothing to do with the seed: two runs may go on at once.
-fn port_rng() -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(u64::from(std::process::id()))
 }
 
 /// Stops the instances in order and collects what all sides know.
