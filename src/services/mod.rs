@@ -1,5 +1,6 @@
 //! Use cases: the only place where rules and adapters meet. Each takes the parts that it uses.
 
+pub mod abandonment;
 pub mod agreement;
 pub mod annotation;
 pub mod battles;
