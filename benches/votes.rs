@@ -1,8 +1,9 @@
 //! Durable votes a second: callers that each cast one vote after the other through `Store::insert_vote`, every vote on a
-//! ready battle of its own and acknowledged after its commit.
+//! ready battle of its own and acknowledged after its commit. Beside them battles run as in an arena: each begins, is
+//! answered for 2.2 seconds, and its replies and its vote are kept.
 //!
 //! ```sh
-//! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS]
+//! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS] [BATTLES]
 //! ```
 
 use std::sync::Arc;
@@ -10,15 +11,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use langya::battle::state::{Progress, Stage};
 use langya::battle::text_counts::TextCounts;
-use langya::battle::{ModelId, Outcome};
+use langya::battle::{ModelId, Outcome, Side};
 use langya::clock::Timestamp;
 use langya::config::StorageSettings;
 use langya::llm::ModelCard;
-use langya::storage::{IfMissing, NewVoteRow, Store, VoteInsert};
+use langya::storage::{BattleRow, IfMissing, NewReply, NewVoteRow, ReplyEnding, Store, VoteInsert};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Battles made before the clock starts, for each second: more than any database takes.
 const BATTLES_A_SECOND: u32 = 60_000;
@@ -34,7 +37,7 @@ async fn main() -> anyhow::Result<()> {
     // Cargo adds a flag of its own.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let number = |at: usize, default| arguments.get(at).map_or(Ok(default), |text| text.parse::<u32>());
-    let (callers, seconds) = (number(1, 64)?, number(2, 10)?);
+    let (callers, seconds, beside) = (number(1, 64)?, number(2, 10)?, number(3, 100)?);
     let folder = tempfile::tempdir_in(".")?;
     let mut settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
     settings.database = arguments.first().map_or_else(Default::default, |url| url.as_str().into());
@@ -42,7 +45,14 @@ async fn main() -> anyhow::Result<()> {
     let battles = i64::from(seconds) * i64::from(BATTLES_A_SECOND);
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await?;
     make_battles(&settings, battles).await.context("the battles could not be made: the database has to be empty")?;
+    let over = CancellationToken::new();
+    let running: Vec<_> = (0..beside).map(|at| tokio::spawn(run_battles(store.clone(), at, over.clone()))).collect();
     let mut latencies = cast_votes(&store, callers, Duration::from_secs(seconds.into()), battles).await?;
+    over.cancel();
+    let mut battles_beside = 0;
+    for battles in running {
+        battles_beside += battles.await??;
+    }
     store.close().await;
     if settings.database.is_empty() {
         let rate = floor(&settings, callers, Duration::from_secs(seconds.into())).await?;
@@ -51,7 +61,8 @@ async fn main() -> anyhow::Result<()> {
     latencies.sort_unstable();
     let at = |share: usize| latencies.get(latencies.len() * share / 1_000).copied().unwrap_or_default();
     eprintln!(
-        "{} votes from {callers} callers in {seconds} s: {} votes/s, p50 {:.2?}, p99 {:.2?}, longest {:.2?}",
+        "{} votes from {callers} callers in {seconds} s beside {battles_beside} battles of {beside} at once: \
+         {} votes/s, p50 {:.2?}, p99 {:.2?}, longest {:.2?}",
         latencies.len(),
         latencies.len() / seconds.max(1) as usize,
         at(500),
@@ -103,6 +114,52 @@ async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64
         all.extend(task.await??);
     }
     Ok(all)
+}
+
+/// One battle after the other, as one of an arena's visitors has them; how many came to their vote.
+async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> anyhow::Result<usize> {
+    // So that not all begin at the same moment.
+    tokio::time::sleep(ANSWERING * (visitor % 100) / 100).await;
+    for number in 0.. {
+        let id = format!("01980000-0000-7000-a000-{:012}", u64::from(visitor) * 1_000_000 + number);
+        let battle = BattleRow {
+            id: id.clone(),
+            visitor: format!("visitor {visitor}"),
+            progress: Progress { stage: Stage::Answering, turn: 1 },
+            models: ["one", "two"].map(ModelId::new),
+            pairing_policy: "weighted".to_owned(),
+            policy_version: 1,
+            pair_probability: 0.5,
+            language: "en".to_owned(),
+            category: None,
+            intent: None,
+            answered_by: Some(id.clone()),
+        };
+        store.insert_battle(&battle, "Which of the two is better, and why?", Timestamp(1)).await?;
+        if over.run_until_cancelled(tokio::time::sleep(ANSWERING)).await.is_none() {
+            return Ok(usize::try_from(number)?);
+        }
+        let ready = Progress { stage: Stage::Ready, turn: 1 };
+        anyhow::ensure!(store.finish_turn(&id, &id, ready, &[reply(Side::A), reply(Side::B)], Timestamp(2)).await?);
+        let cast = NewVoteRow { id: id.clone(), battle: id, ..vote(0) };
+        anyhow::ensure!(store.insert_vote(&cast).await? == VoteInsert::Stored, "a vote was not stored");
+    }
+    Ok(0)
+}
+
+/// How long a battle is answered: 100 tokens at 50 a second.
+const ANSWERING: Duration = Duration::from_millis(2_200);
+
+fn reply(side: Side) -> NewReply {
+    NewReply {
+        side,
+        model: ModelId::new(["one", "two"][side.index()]),
+        text: "The first one, for it is shorter. ".repeat(18),
+        reasoning: String::new(),
+        ending: ReplyEnding::Complete,
+        first_token_ms: Some(210),
+        duration_ms: 2_200,
+    }
 }
 
 /// What the machine gives a loop that does nothing else: the same JSON into a table of the same columns and keys, without

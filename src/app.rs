@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::chance::Chance;
@@ -9,6 +11,10 @@ use crate::clock::Clock;
 use crate::config::{CurrentSettings, Settings};
 use crate::events::{BusState, EventBus};
 use crate::jobs;
+use crate::jobs::beat::keep_beating;
+use crate::jobs::correlations::keep_correlations;
+use crate::jobs::crowd::judge_battles;
+use crate::jobs::health::keep_health;
 use crate::limits::RateLimits;
 use crate::llm::roster::Roster;
 use crate::rating::FitError;
@@ -23,8 +29,9 @@ use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
 use crate::services::relay;
+use crate::services::sessions::Sessions;
 use crate::services::studies::Studies;
-use crate::services::tasks::Tasks;
+use crate::services::tasks::{Need, Tasks};
 use crate::services::vote_tally::VoteTally;
 use crate::services::voting::Voting;
 use crate::shared::{Link, SharedRests};
@@ -56,6 +63,8 @@ pub struct AppState {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
+    /// Who the visitors are.
+    pub sessions: Sessions,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What changed.
@@ -114,6 +123,7 @@ impl AppState {
         jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
+        let sessions = Sessions::open(&store, Arc::clone(&chance), clock.as_ref()).await?;
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
             Arc::clone(&standings),
@@ -139,13 +149,18 @@ impl AppState {
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
         });
-        let studies = Arc::new(Studies::new(store.clone(), settings.clone()));
-        let boards = Arc::new(Boards::new(store.clone()));
-        let correlator =
-            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), Arc::clone(&clock)));
-        let crowd = Arc::new(CrowdReports::new(store.clone()));
+        let studies = Arc::new(Studies::new(store.clone(), settings.clone(), tasks.clone()));
+        let boards = Arc::new(Boards::new(store.clone(), &tasks));
+        let correlator = Arc::new(Correlator::new(
+            store.clone(),
+            settings.clone(),
+            Arc::clone(&standings),
+            Arc::clone(&clock),
+            &tasks,
+        ));
+        let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
-        let app = Self {
+        let app = Arc::new(Self {
             settings,
             store,
             models,
@@ -158,21 +173,31 @@ impl AppState {
             fleet,
             battles,
             voting,
+            sessions,
             limits,
             events,
             link,
             chance,
             clock,
             tasks,
-        };
+        });
         app.start_jobs()?;
-        Ok(Arc::new(app))
+        Ok(app)
     }
 
-    fn start_jobs(&self) -> Result<(), StartError> {
+    fn start_jobs(self: &Arc<Self>) -> Result<(), StartError> {
         // Refused here rather than at the first fit.
         leaderboard_options(&self.settings.now().rating)?;
-        let refitter = Refitter {
+        let lead = watch::Sender::new(false);
+        for Job { name, need, run } in JOBS {
+            let (app, lead) = (Arc::clone(self), lead.clone());
+            self.tasks.supervise(name, need, move || run(&app, &lead));
+        }
+        Ok(())
+    }
+
+    fn refitter(&self) -> Refitter {
+        Refitter {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
@@ -181,52 +206,93 @@ impl AppState {
             ranked_by: None,
             relabelled: FacetChanges::default(),
             tally: VoteTally::default(),
-        };
-        let (lead, leads) = watch::channel(false);
-        let shutdown = || self.tasks.shutdown();
-        self.tasks.spawn(jobs::lead::keep_lead(self.store.clone(), lead, shutdown()));
-        self.tasks.spawn(jobs::keep_leaderboard(refitter, leads.clone(), shutdown()));
-        self.tasks.spawn(jobs::correlations::keep_correlations(
-            Arc::clone(&self.correlator),
-            Arc::clone(&self.events),
-            self.settings.clone(),
-            shutdown(),
-        ));
-        self.tasks.spawn(jobs::beat::keep_beating(
-            Arc::clone(&self.fleet),
-            self.settings.clone(),
-            Arc::clone(&self.clock),
-            shutdown(),
-        ));
-        self.tasks.spawn(relay::answer_letters(Arc::clone(&self.battles)));
-        self.tasks.spawn(jobs::tidy_metrics(shutdown()));
-        self.tasks.spawn(jobs::health::keep_health(
-            Arc::clone(&self.models),
-            self.store.clone(),
-            self.link.clone().map(SharedRests::new),
-            Arc::clone(&self.clock),
-            shutdown(),
-        ));
-        self.tasks.spawn(jobs::sweep_battles(
-            Arc::clone(&self.battles),
-            self.store.clone(),
-            Arc::clone(&self.clock),
-            self.settings.clone(),
-            leads.clone(),
-            shutdown(),
-        ));
-        self.tasks.spawn(jobs::crowd::judge_battles(
-            Rounds::new(RoundParts {
-                store: self.store.clone(),
-                models: Arc::clone(&self.models),
-                chance: Arc::clone(&self.chance),
-                clock: Arc::clone(&self.clock),
-            }),
-            self.settings.clone(),
-            Arc::clone(&self.events),
-            leads,
-            shutdown(),
-        ));
-        Ok(())
+        }
+    }
+
+    fn rounds(&self) -> Rounds {
+        Rounds::new(RoundParts {
+            store: self.store.clone(),
+            models: Arc::clone(&self.models),
+            chance: Arc::clone(&self.chance),
+            clock: Arc::clone(&self.clock),
+        })
     }
 }
+
+/// A background loop of every arena.
+struct Job {
+    /// Its name in logs, metrics and `/readyz`.
+    name: &'static str,
+    need: Need,
+    /// Starts it, at first and after a panic. The sender tells whether this instance has the lead.
+    run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
+}
+
+const JOBS: [Job; 10] = [
+    Job {
+        name: "keep_lead",
+        need: Need::Nothing,
+        run: |app, lead| jobs::lead::keep_lead(app.store.clone(), lead.clone(), app.tasks.shutdown()).boxed(),
+    },
+    Job {
+        name: "keep_leaderboard",
+        need: Need::Nothing,
+        run: |app, lead| jobs::keep_leaderboard(app.refitter(), lead.subscribe(), app.tasks.shutdown()).boxed(),
+    },
+    Job {
+        name: "keep_correlations",
+        need: Need::Nothing,
+        run: |app, _| {
+            let (correlator, events) = (Arc::clone(&app.correlator), Arc::clone(&app.events));
+            keep_correlations(correlator, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        // Other instances take this one for gone without it, and take over its battles.
+        name: "keep_beating",
+        need: Need::Battles,
+        run: |app, _| {
+            let (fleet, clock) = (Arc::clone(&app.fleet), Arc::clone(&app.clock));
+            keep_beating(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "answer_letters",
+        need: Need::Nothing,
+        run: |app, _| relay::answer_letters(Arc::clone(&app.battles)).boxed(),
+    },
+    Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidy_metrics(app.tasks.shutdown()).boxed() },
+    Job {
+        name: "keep_health",
+        need: Need::Nothing,
+        run: |app, _| {
+            let (models, clock) = (Arc::clone(&app.models), Arc::clone(&app.clock));
+            let rests = app.link.clone().map(SharedRests::new);
+            keep_health(models, app.store.clone(), rests, clock, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "sweep_battles",
+        need: Need::Nothing,
+        run: |app, lead| {
+            let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
+            let (store, settings) = (app.store.clone(), app.settings.clone());
+            jobs::sweep_battles(battles, store, clock, settings, lead.subscribe(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_partitions",
+        need: Need::Nothing,
+        run: |app, lead| {
+            jobs::partitions::keep_partitions(app.store.clone(), lead.subscribe(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "judge_battles",
+        need: Need::Nothing,
+        run: |app, lead| {
+            let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
+            judge_battles(app.rounds(), settings, events, lead.subscribe(), app.tasks.shutdown()).boxed()
+        },
+    },
+];

@@ -4,7 +4,8 @@
 //! (`tests/it/tidy.rs` holds that line):
 //!
 //! - pure rules: [`battle`], [`rating`], [`stats`], [`annotation`], [`judging`], [`benchmark`], [`markup`], [`chart`]
-//! - settings, time, randomness, what is seen from outside: [`config`], [`clock`], [`chance`], [`telemetry`], [`metrics`]
+//! - settings, time, waits, randomness, what is seen from outside: [`config`], [`clock`], [`backoff`], [`chance`],
+//!   [`telemetry`], [`metrics`]
 //! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
 //!   [`limits`]
 //! - use cases, where rules and adapters meet: [`services`], [`jobs`]
@@ -21,6 +22,7 @@ pub mod markup;
 pub mod rating;
 pub mod stats;
 
+pub mod backoff;
 pub mod chance;
 pub mod clock;
 pub mod config;

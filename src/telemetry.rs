@@ -18,6 +18,14 @@ pub fn start(format: LogFormat) {
     let _ = tracing::subscriber::set_global_default(log(format, filter, std::io::stderr));
 }
 
+/// Has panics logged by where they happen, without what they say: that may quote a prompt, a reply or a key.
+pub fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(panic.place = place, "a thread panicked");
+    }));
+}
+
 /// A log in this format to this writer.
 pub fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Box<dyn Subscriber + Send + Sync>
 where

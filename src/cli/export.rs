@@ -1,4 +1,4 @@
-//! `langya export`: the vote log, the battles, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
+//! `langya export`: the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -32,6 +32,8 @@ enum What {
     Votes(RowsOptions),
     /// Every battle, voted on or not
     Battles(RowsOptions),
+    /// Every reply with its prompt, by when its battle began
+    Replies(PeriodOptions),
     /// The latest leaderboard
     Leaderboard(FileOptions),
     /// The scores of a benchmark's suite: a row a model, judge and part
@@ -50,7 +52,7 @@ struct ScoresOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct RowsOptions {
+struct PeriodOptions {
     #[command(flatten)]
     file: FileOptions,
     /// Only what is of this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
@@ -59,6 +61,12 @@ struct RowsOptions {
     /// Only what is from before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Args)]
+struct RowsOptions {
+    #[command(flatten)]
+    period: PeriodOptions,
     /// With the conversations
     #[arg(long)]
     text: bool,
@@ -83,6 +91,7 @@ struct FileOptions {
 enum Content {
     Votes(Selection),
     Battles(Selection),
+    Replies(Selection),
     Leaderboard,
     Scores { suite: String, way: WayFlags },
 }
@@ -92,18 +101,25 @@ impl Content {
         match self {
             Self::Votes(_) => progress::bar("writing votes"),
             Self::Battles(_) => progress::count("writing battles"),
+            Self::Replies(_) => progress::count("writing replies of battles"),
             Self::Leaderboard | Self::Scores { .. } => ProgressBar::hidden(),
+        }
+    }
+}
+
+impl PeriodOptions {
+    fn selection(&self) -> Selection {
+        Selection {
+            since: self.since.unwrap_or(Timestamp(i64::MIN)),
+            until: self.until.unwrap_or(Timestamp(i64::MAX)),
+            with_text: true,
         }
     }
 }
 
 impl RowsOptions {
     fn selection(&self) -> Selection {
-        Selection {
-            since: self.since.unwrap_or(Timestamp(i64::MIN)),
-            until: self.until.unwrap_or(Timestamp(i64::MAX)),
-            with_text: self.text,
-        }
+        Selection { with_text: self.text, ..self.period.selection() }
     }
 }
 
@@ -113,8 +129,9 @@ impl RowsOptions {
 /// Bad times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     let (file, content, what) = match options.what {
-        What::Votes(options) => (options.file.clone(), Content::Votes(options.selection()), "votes"),
-        What::Battles(options) => (options.file.clone(), Content::Battles(options.selection()), "battles"),
+        What::Votes(options) => (options.period.file.clone(), Content::Votes(options.selection()), "votes"),
+        What::Battles(options) => (options.period.file.clone(), Content::Battles(options.selection()), "battles"),
+        What::Replies(options) => (options.file.clone(), Content::Replies(options.selection()), "replies"),
         What::Leaderboard(file) => (file, Content::Leaderboard, "models"),
         What::Scores(options) => (options.file, Content::Scores { suite: options.suite, way: options.way }, "scores"),
     };
@@ -150,6 +167,9 @@ async fn write(
         }
         Content::Battles(selection) => {
             export::battles(store, selection, format, out, |battles| bar.inc(battles)).await?
+        }
+        Content::Replies(selection) => {
+            export::replies(store, selection, format, out, |battles| bar.inc(battles)).await?
         }
         Content::Leaderboard => export::leaderboard(store, format, out).await?,
         Content::Scores { suite, way } => {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
 
 use super::signals::Signals;
 use super::{BadInput, Location};
@@ -20,8 +21,10 @@ use crate::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::http::{self, Serving};
 use crate::jobs::reload::{self, Source};
 use crate::llm::roster::Roster;
+use crate::services::tasks::Need;
 use crate::shared::{AddressError, Keeper, Link};
 use crate::storage::{DataLock, IfMissing, Store};
+use crate::telemetry;
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
 /// the whole within 30 seconds.
@@ -69,6 +72,7 @@ impl ServeOptions {
 /// What keeps the arena from starting.
 #[expect(clippy::print_stdout, reason = "the address is the command's result")]
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+    telemetry::log_panics();
     let settings = options.settings(env)?;
     let chance = Chance::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
@@ -82,8 +86,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     let (link, keeper) = connected.unzip();
     let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
     let app = AppState::start(settings, worlds).await?;
-    keeper.into_iter().for_each(|keeper| app.tasks.spawn(keeper.run(app.tasks.shutdown())));
-    app.tasks.spawn(reload::follow_settings(Arc::clone(&app), source));
+    supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     println!("listening on http://{address}");
@@ -97,6 +100,21 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     actix_web::rt::spawn(signals.end_at_the_next());
     end(&app, &serving).await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
+fn supervise(app: &Arc<AppState>, keeper: Option<Keeper>, source: Source) {
+    if let Some(keeper) = keeper {
+        let (keeper, shutdown) = (Arc::new(Mutex::new(keeper)), app.tasks.shutdown());
+        app.tasks.supervise("keep_redis", Need::Nothing, move || {
+            let (keeper, shutdown) = (Arc::clone(&keeper), shutdown.clone());
+            async move { keeper.lock().await.run(shutdown).await }
+        });
+    }
+    let (followed, source) = (Arc::clone(app), Arc::new(Mutex::new(source)));
+    app.tasks.supervise("follow_settings", Need::Nothing, move || {
+        reload::follow_settings(Arc::clone(&followed), Arc::clone(&source))
+    });
 }
 
 /// The bus of one instance; or that of several, with the way to Redis and what keeps it open.

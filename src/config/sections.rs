@@ -70,6 +70,10 @@ pub struct LimitSettings {
     pub turns_per_minute_per_address: u32,
     /// Votes for all visitors of one address.
     pub votes_per_minute_per_address: u32,
+    /// Battles of one visitor that are being answered at the same time.
+    pub battles_at_once: u32,
+    /// Battles for all visitors of one address.
+    pub battles_at_once_per_address: u32,
 }
 
 /// What a log line looks like.
@@ -343,10 +347,12 @@ impl Default for RedisSettings {
 impl Default for LimitSettings {
     fn default() -> Self {
         Self {
-            turns_per_minute: 1_200,
-            votes_per_minute: 1_200,
-            turns_per_minute_per_address: 0,
-            votes_per_minute_per_address: 0,
+            turns_per_minute: 30,
+            votes_per_minute: 30,
+            turns_per_minute_per_address: 300,
+            votes_per_minute_per_address: 300,
+            battles_at_once: 4,
+            battles_at_once_per_address: 40,
         }
     }
 }

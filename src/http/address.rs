@@ -17,13 +17,15 @@ const FORWARDED: &str = "x-forwarded-for";
 const IPV4_NETWORK_BITS: u8 = 24;
 const IPV6_NETWORK_BITS: u8 = 56;
 
-/// The pseudonym of the network that a request comes from.
+/// The pseudonym of the network that a request comes from; `None` for this machine itself, whose programs are not one
+/// household, and whom no limit of a network can keep from anything.
 pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
     let peer = request.peer_addr()?.ip();
     // Bytes that are no text come from the client, and must not hide what a proxy wrote after them.
     let forwarded: Vec<_> =
         request.headers().get_all(FORWARDED).map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-    Some(pseudonym(client(peer, &forwarded, trusted)))
+    let client = client(peer, &forwarded, trusted);
+    (!client.is_loopback()).then(|| pseudonym(client))
 }
 
 /// The client's address: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order.
@@ -117,6 +119,21 @@ mod tests {
         let network = network_of(&request(b"\xff, 203.0.113.9"), &trusted);
         assert_eq!(network, Some(pseudonym(ip("203.0.113.9"))));
         assert_ne!(network, network_of(&request(b"\xff, 198.51.100.9"), &trusted));
+    }
+
+    #[test]
+    fn this_machine_is_no_network_unless_it_speaks_for_another() {
+        let trusted = ["127.0.0.0/8".parse().unwrap()];
+        let network = |peer: &str, forwarded: &'static str| {
+            let request = TestRequest::default().peer_addr(peer.parse().unwrap()).insert_header((FORWARDED, forwarded));
+            network_of(&request.to_http_request(), &trusted)
+        };
+        for peer in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert_eq!(network(peer, ""), None, "{peer}");
+        }
+        assert_eq!(network("127.0.0.1:1", "127.0.0.2"), None);
+        assert_eq!(network("127.0.0.1:1", "203.0.113.9"), Some(pseudonym(ip("203.0.113.9"))));
+        assert_eq!(network("192.0.2.7:1", "127.0.0.1"), Some(pseudonym(ip("192.0.2.7"))));
     }
 
     #[test]

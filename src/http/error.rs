@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::board::BoardError;
 use crate::services::crowd::reports::CrowdError;
+use crate::services::single_flight::FlightError;
 use crate::services::studies::StudyError;
 
 /// Text of a request that fails because the database does.
@@ -14,8 +15,17 @@ const OUTAGE: &str = "the database does not answer at the moment: try again in a
 /// Why a request gets no page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
+    /// A name that is not the arena's.
+    #[error(
+        "the arena does not answer under this name: use its IP address, or set server.public_url to the address that \
+         visitors use"
+    )]
+    ForeignHost,
     /// A websocket from another site's page.
-    #[error("this socket is for the arena's own pages")]
+    #[error(
+        "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program \
+         that brings a cookie sends the arena's address as Origin"
+    )]
     ForeignOrigin,
     /// Not a websocket request.
     #[error("this address is a websocket: connect with ws:// or wss://")]
@@ -30,13 +40,13 @@ pub enum PageError {
     #[error("{0}")]
     Question(String),
     /// The leaderboard that was asked for could not be made.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if let StudyError::Busy | StudyError::Slice(_) = .0 { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
     Study(#[from] StudyError),
     /// A benchmark that is not here, or could not be read.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations that were asked for could not be made.
-    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Busy) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] BoardError),
     /// The arena has just started.
     #[error("the correlations are being reckoned: try again in a moment")]
@@ -75,17 +85,21 @@ impl PageError {
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
+            Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
-            Self::Study(StudyError::Slice(_)) | Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Study(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
             Self::Full
             | Self::Draining
             | Self::Early
-            | Self::Study(StudyError::Busy)
-            | Self::Correlation(BoardError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::Study(StudyError::Shared(FlightError::Busy))
+            | Self::Bench(BenchError::Shared(FlightError::Busy))
+            | Self::Crowd(CrowdError::Shared(FlightError::Busy))
+            | Self::Correlation(BoardError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

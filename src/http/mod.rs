@@ -11,6 +11,7 @@ mod crowd;
 mod draining;
 pub mod error;
 pub mod headers;
+mod hosts;
 mod metrics;
 mod outage;
 pub mod pages;
@@ -83,6 +84,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
             .wrap(from_fn(outage::as_page))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))
+            .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))
             // Outermost, so that no answer goes around it.
             .wrap(from_fn(headers::security_headers))

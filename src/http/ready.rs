@@ -1,5 +1,6 @@
 //! `/readyz`: whether a load balancer should send visitors here, and if not, why, in words without any name.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -8,6 +9,7 @@ use actix_web::{HttpResponse, web};
 use crate::app::AppState;
 use crate::events::BusState;
 use crate::metrics;
+use crate::services::tasks::{JobState, JobTrouble, Need, Tasks};
 use crate::storage::{StoreError, Trouble};
 
 /// Longest wait for the database.
@@ -16,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What stands in the way of battles, and what does not but should be known.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
-    obstacles: Vec<&'static str>,
-    remarks: Vec<&'static str>,
+    obstacles: Vec<Cow<'static, str>>,
+    remarks: Vec<Cow<'static, str>>,
 }
 
 impl Readiness {
@@ -27,9 +29,26 @@ impl Readiness {
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
         let draining = is_draining(app).then_some("process: it is about to end");
-        Self {
-            obstacles: [database, models, draining].into_iter().flatten().collect(),
-            remarks: redis(app).into_iter().collect(),
+        let mut readiness = Self {
+            obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
+            remarks: redis(app).into_iter().map(Cow::from).collect(),
+        };
+        readiness.add_jobs(&app.tasks);
+        readiness
+    }
+
+    /// Jobs that have panicked: one that is down and that battles need stands in their way.
+    fn add_jobs(&mut self, tasks: &Tasks) {
+        for (name, trouble) in tasks.troubled() {
+            let state = match trouble.state {
+                JobState::Down => "restarting after a panic",
+                JobState::Restarted => "running again after a panic",
+            };
+            let lines = match trouble {
+                JobTrouble { need: Need::Battles, state: JobState::Down } => &mut self.obstacles,
+                _ => &mut self.remarks,
+            };
+            lines.push(format!("job {name}: {state}, see the log").into());
         }
     }
 
@@ -40,8 +59,8 @@ impl Readiness {
 
     fn text(&self) -> String {
         let first = if self.is_ready() { "ready" } else { "not ready" };
-        let lines = [first].into_iter().chain(self.obstacles.iter().copied()).chain(self.remarks.iter().copied());
-        lines.fold(String::new(), |text, line| text + line + "\n")
+        let lines = self.obstacles.iter().chain(&self.remarks);
+        lines.fold(format!("{first}\n"), |text, line| text + line + "\n")
     }
 }
 
@@ -94,14 +113,40 @@ pub(super) fn is_draining(app: &AppState) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_battles_need_stands_in_their_way_while_it_is_down() {
+        let tasks = Tasks::default();
+        for (name, need) in [("needed", Need::Battles), ("other", Need::Nothing)] {
+            let (first, shutdown) = (AtomicBool::new(true), tasks.shutdown());
+            tasks.supervise(name, need, move || {
+                assert!(!first.swap(false, Ordering::Relaxed));
+                shutdown.clone().cancelled_owned()
+            });
+        }
+        let said = || {
+            let mut readiness = Readiness::default();
+            readiness.add_jobs(&tasks);
+            readiness.text()
+        };
+        tokio::task::yield_now().await;
+        let down = |name| format!("job {name}: restarting after a panic, see the log\n");
+        assert_eq!(said(), format!("not ready\n{}{}", down("needed"), down("other")));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let up = |name| format!("job {name}: running again after a panic, see the log\n");
+        assert_eq!(said(), format!("ready\n{}{}", up("needed"), up("other")));
+    }
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {
         let redis = "redis: lost, live updates are late";
-        let fine = Readiness { remarks: vec![redis], ..Readiness::default() };
+        let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
         assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
-        let bad = Readiness { obstacles: vec!["models: none", "database: gone"], remarks: vec![redis] };
+        let bad =
+            Readiness { obstacles: vec!["models: none".into(), "database: gone".into()], remarks: vec![redis.into()] };
         assert_eq!(bad.text(), format!("not ready\nmodels: none\ndatabase: gone\n{redis}\n"));
         assert!(!bad.is_ready());
     }

@@ -1,46 +1,46 @@
-//! Who a visitor is: a random token in a cookie, known to the rest of the arena only by its hash.
+//! The cookie that carries a visitor's session.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
-use sha2::{Digest, Sha256};
 
-use crate::chance::{Chance, hex};
+use crate::services::sessions::Sessions;
 
 const COOKIE: &str = "langya_session";
+/// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
+const SECURE_COOKIE: &str = "__Host-langya_session";
 const LIFETIME: Duration = Duration::days(180);
 
 /// The visitor behind a request.
 pub(super) struct Visitor {
     /// Pseudonym under which battles and votes are kept.
     pub(super) id: String,
-    /// The cookie to set where the request brought none that can be used.
+    /// The cookie to set where the request brought none of ours.
     pub(super) new_cookie: Option<Cookie<'static>>,
 }
 
 impl Visitor {
-    /// Reads the session cookie, or makes a new session.
+    /// Reads the session cookie, or begins a new session.
     #[must_use]
-    pub(super) fn of(request: &HttpRequest, chance: &Chance, public_url: &str) -> Self {
-        if let Some(cookie) = request.cookie(COOKIE).filter(|cookie| is_token(cookie.value())) {
-            return Self { id: pseudonym(cookie.value()), new_cookie: None };
+    pub(super) fn of(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
+        let secure = public_url.starts_with("https://");
+        let name = if secure { SECURE_COOKIE } else { COOKIE };
+        if let Some(id) = known(request, sessions, name) {
+            return Self { id, new_cookie: None };
         }
-        let token = chance.token();
-        let id = pseudonym(&token);
-        let cookie = Cookie::build(COOKIE, token)
+        let session = sessions.issue();
+        let cookie = Cookie::build(name, session.token)
             .path("/")
             .http_only(true)
             .same_site(SameSite::Lax)
-            .secure(public_url.starts_with("https://"))
+            .secure(secure)
             .max_age(LIFETIME)
             .finish();
-        Self { id, new_cookie: Some(cookie) }
+        Self { id: session.visitor, new_cookie: Some(cookie) }
     }
 }
 
-fn is_token(value: &str) -> bool {
-    value.len() == 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn pseudonym(token: &str) -> String {
-    hex(&Sha256::digest(format!("langya visitor {token}"))[..16])
+/// The visitor of the first cookie that holds a token of ours.
+fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<String> {
+    let cookies = request.cookies().ok()?;
+    cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.visitor(cookie.value()))
 }

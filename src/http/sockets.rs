@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
-use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
 use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
 use actix_ws::{MessageStream, Session};
 use bytes::Bytes;
@@ -16,6 +15,7 @@ use tracing::{Instrument, Span};
 use super::address::network_of;
 use super::board::Frames;
 use super::error::PageError;
+use super::hosts;
 use super::pages::Language;
 use super::session::Visitor;
 use crate::app::AppState;
@@ -70,7 +70,7 @@ pub(super) async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
-    let visitor = Visitor::of(&request, &app.chance, &settings.server.public_url);
+    let visitor = Visitor::of(&request, &app.sessions, &settings.server.public_url);
     let network = network_of(&request, &settings.server.trusted_proxies);
     let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
@@ -137,58 +137,11 @@ async fn upgrade(
 }
 
 fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets, kind: &'static str) -> Result<Seat, PageError> {
-    if !is_same_origin(request.headers(), &app.settings.now().server.public_url) {
+    if !hosts::is_own_page(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
     }
     if app.tasks.is_draining() {
         return Err(PageError::Draining);
     }
     open.take(app.settings.now().server.max_sockets, kind).ok_or(PageError::Full)
-}
-
-/// A browser names the page that opens a socket; it has to be one of ours. Other clients name none, and bring no
-/// cookie that a foreign page could abuse.
-fn is_same_origin(headers: &HeaderMap, public_url: &str) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return true };
-    let Ok(origin) = origin.to_str() else { return false };
-    if !public_url.is_empty() && origin == public_url.trim_end_matches('/') {
-        return true;
-    }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let named = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    named.is_some() && named == host
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use actix_web::http::header::HeaderValue;
-
-    #[track_caller]
-    fn check(origin: Option<&'static str>, expected: bool) {
-        let mut headers = HeaderMap::new();
-        headers.insert(HOST, HeaderValue::from_static("127.0.0.1:8717"));
-        if let Some(origin) = origin {
-            headers.insert(ORIGIN, HeaderValue::from_static(origin));
-        }
-        assert_eq!(is_same_origin(&headers, "https://arena.example.org/"), expected, "{origin:?}");
-    }
-
-    #[test]
-    fn only_our_own_pages_may_open_a_socket() {
-        check(None, true);
-        check(Some("http://127.0.0.1:8717"), true);
-        check(Some("https://arena.example.org"), true);
-        for foreign in [
-            "null",
-            "http://evil.example",
-            "http://127.0.0.1:8718",
-            "https://arena.example.org.evil.example",
-            "https://arena.example.org:444",
-            "ftp://127.0.0.1:8717",
-            "",
-        ] {
-            check(Some(foreign), false);
-        }
-    }
 }

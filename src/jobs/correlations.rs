@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::next_event;
+use crate::backoff::later;
 use crate::config::CurrentSettings;
 use crate::events::{Event, EventBus};
 use crate::services::correlation::board::Correlator;
@@ -31,7 +32,7 @@ pub async fn keep_correlations(
             () = refresh(&correlator) => {}
             () = shutdown.cancelled() => return,
         }
-        let rested = Instant::now() + correlator.latest().cost() * REST_TIMES;
+        let rested = later(Instant::now(), correlator.latest().cost().saturating_mul(REST_TIMES));
         let next = async {
             // No news for a while: look anyway.
             let _ = timeout(LOOK_ANYWAY, next_event(&mut news, Event::LeaderboardPublished)).await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
+use crate::backoff::later;
 use crate::battle::ModelId;
 use crate::clock::Clock;
 use crate::llm::breaker::BreakerState;
@@ -69,7 +70,7 @@ async fn share_rests(models: &Models, rests: &SharedRests) {
     let Some(shared) = rests.exchange(&own).await else { return };
     for (model, remaining) in roster.all().iter().zip(shared) {
         // Counted from before the question, so that nobody rests longer than the one who said so first.
-        let until = remaining.map(|remaining| asked_at + remaining);
+        let until = remaining.map(|remaining| later(asked_at, remaining));
         if let Some(until) = until.filter(|until| *until > Instant::now()) {
             model.rest(until);
         }

@@ -15,6 +15,7 @@ const JOBS: &str = "jobs";
 
 /// Takes the lead whenever nobody else has it, and tells by `lead` whether it has.
 pub async fn keep_lead(store: Store, lead: watch::Sender<bool>, shutdown: CancellationToken) {
+    let lead = Lead(lead);
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut lock: Option<JobLock> = None;
@@ -30,13 +31,22 @@ pub async fn keep_lead(store: Store, lead: watch::Sender<bool>, shutdown: Cancel
                 false
             }
         };
-        if lead.send_replace(leads) != leads {
+        if lead.0.send_replace(leads) != leads {
             tracing::info!(leads, "the jobs that run once have changed hands");
         }
     }
-    lead.send_replace(false);
+    drop(lead);
     if let Some(lock) = lock {
         lock.release().await;
+    }
+}
+
+/// Who has the lead says so; it is given up however the job ends, for its lock goes with it.
+struct Lead(watch::Sender<bool>);
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
     }
 }
 

@@ -6,6 +6,7 @@ pub mod crowd;
 mod discovery;
 pub mod health;
 pub mod lead;
+pub mod partitions;
 pub mod reload;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::config::CurrentSettings;
 use crate::events::{BusState, Event};
 use crate::metrics;
+use crate::services::abandonment::ClockJumps;
 use crate::services::battles::Battles;
 use crate::services::leaderboard::{RefitError, Refitter};
 use crate::storage::Store;
@@ -53,7 +55,7 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
         let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
         let (news, pause) = if leads {
-            (Event::VoteRecorded, debounce.max(4 * started.elapsed()))
+            (Event::VoteRecorded, debounce.max(started.elapsed().saturating_mul(4)))
         } else {
             (Event::LeaderboardPublished, Duration::ZERO)
         };
@@ -133,18 +135,19 @@ pub async fn sweep_battles(
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut jumps = ClockJumps::new(clock.now());
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
         battles.sweep();
+        let minutes = settings.now().battle.abandon_after_minutes;
+        let limits = jumps.look(clock.now(), Duration::from_secs(minutes.saturating_mul(60)));
         if !*lead.borrow() {
             continue;
         }
-        let minutes = settings.now().battle.abandon_after_minutes;
-        let age = i64::try_from(minutes.saturating_mul(60_000)).unwrap_or(i64::MAX);
-        match store.abandon_battles(Timestamp(clock.now().0.saturating_sub(age))).await {
+        match store.abandon_battles(limits.oldest, limits.newest.unwrap_or(Timestamp(i64::MAX))).await {
             Ok(0) => {}
             Ok(count) => {
                 metrics::battles_abandoned(count);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::Signal;
+use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 
 use super::discovery::with_found_models;
@@ -42,7 +43,8 @@ enum NotTakenUp {
 }
 
 /// Lets models that are found rather than configured join, and then follows the settings file.
-pub async fn follow_settings(app: Arc<AppState>, mut source: Source) {
+pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<Source>>) {
+    let mut source = source.lock().await;
     let shutdown = app.tasks.shutdown();
     let follow = async {
         let settings = app.settings.now();

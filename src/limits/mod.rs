@@ -1,9 +1,10 @@
-//! How much one visitor, or all visitors of one network, may do in a minute.
+//! How much one visitor, or all visitors of one network, may do in a minute and at the same time.
 //!
 //! Several instances count together in Redis. Where Redis cannot be asked, each counts by itself at the same rates, so
 //! that all of them together may then grant as many times more as there are instances. What was granted is always
 //! counted here too: a process refuses without asking what it knows to be too much.
 
+mod at_once;
 mod gcra;
 mod shared;
 
@@ -14,8 +15,11 @@ use tokio::time::Instant;
 
 use crate::config::CurrentSettings;
 use crate::shared::Link;
+use at_once::{Place, UnderWay};
 use gcra::{Count, Counts, Rate};
 use shared::{Answer, SharedCounts};
+
+pub use at_once::TurnPermit;
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub enum Act {
 pub struct Caller {
     /// The visitor.
     pub visitor: String,
-    /// The network of the address; `None` where it is unknown.
+    /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
     pub network: Option<String>,
 }
 
@@ -50,9 +54,21 @@ impl RateLimited {
     }
 }
 
+/// Why a turn may not begin. Nothing was done or kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TurnRefused {
+    /// Too many turns within a minute.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// Too many turns of the visitor or the network are being answered.
+    #[error("too many battles of yours or of your network are being answered: wait until one ends, or stop one")]
+    TooManyAtOnce,
+}
+
 /// The limits of the arena.
 pub struct RateLimits {
     settings: CurrentSettings,
+    under_way: UnderWay,
     local: Mutex<Counts>,
     shared: Option<SharedCounts>,
 }
@@ -61,7 +77,7 @@ impl RateLimits {
     /// Limits as the settings have them at each use, counted together with other instances where there is a link.
     #[must_use]
     pub fn new(settings: CurrentSettings, link: Option<Link>) -> Self {
-        Self { settings, local: Mutex::default(), shared: link.map(SharedCounts::new) }
+        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
     }
 
     /// Counts one act.
@@ -72,6 +88,29 @@ impl RateLimits {
         let counts = self.counts(act, caller);
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
         wait.map_or(Ok(()), |wait| Err(RateLimited { wait }))
+    }
+
+    /// Counts one turn, and gives it a place among those that are being answered.
+    ///
+    /// # Errors
+    /// [`TurnRefused`] where it would be too much; then it is not counted.
+    pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
+        // The place first: it is given back where the rate refuses, and what was counted could not be.
+        let permit = self.under_way.take(self.places(caller)).ok_or(TurnRefused::TooManyAtOnce)?;
+        self.take(Act::Turn, caller).await?;
+        Ok(permit)
+    }
+
+    /// The limits that are on for turns at the same time, and whom they count.
+    fn places(&self, caller: &Caller) -> Vec<Place> {
+        let settings = self.settings.now();
+        let limits = &settings.limits;
+        let place = |limit: u32, kind: &str, who: Option<&String>| {
+            (limit > 0).then_some(Place { name: format!("{kind}:{}", who?), limit })
+        };
+        let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
+        visitor.into_iter().chain(network).collect()
     }
 
     /// Counts one more on all of these; how long to wait where one of them does not grant it.
@@ -152,6 +191,7 @@ mod tests {
             votes_per_minute: 3,
             turns_per_minute_per_address: 8,
             votes_per_minute_per_address: 0,
+            ..LimitSettings::default()
         });
         let (ann, ben, carl) = (caller("ann", "home"), caller("ben", "home"), caller("carl", "elsewhere"));
         for (caller, act, expected) in [
@@ -179,5 +219,29 @@ mod tests {
         assert_eq!(refused.to_string(), "too many requests: try again in 9 s");
         tokio::time::advance(Duration::from_secs(9)).await;
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
+        let (limits, _) = limits(LimitSettings {
+            turns_per_minute: 5,
+            battles_at_once: 2,
+            battles_at_once_per_address: 3,
+            ..LimitSettings::default()
+        });
+        let (ann, ben) = (caller("ann", "home"), caller("ben", "home"));
+        let first = limits.begin_turn(&ann).await.unwrap();
+        let _second = limits.begin_turn(&ann).await.unwrap();
+        for _ in 0..10 {
+            assert_eq!(limits.begin_turn(&ann).await.unwrap_err(), TurnRefused::TooManyAtOnce);
+        }
+        let _third = limits.begin_turn(&ben).await.unwrap();
+        assert_eq!(limits.begin_turn(&ben).await.unwrap_err(), TurnRefused::TooManyAtOnce, "the network is full");
+        drop(first);
+        for _ in 0..3 {
+            let _ = limits.begin_turn(&ann).await.unwrap();
+        }
+        assert!(matches!(limits.begin_turn(&ann).await, Err(TurnRefused::TooFast(_))), "refusals were not counted");
+        assert!(limits.begin_turn(&ben).await.is_ok(), "a turn that was too fast holds no place");
     }
 }

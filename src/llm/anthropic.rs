@@ -113,7 +113,7 @@ struct Block {
     thinking: Option<String>,
 }
 
-fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     if event.name == "error" {
         return Err(ChatError::Reported);
     }
@@ -125,7 +125,7 @@ fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Pr
         return Err(ChatError::Reported);
     }
     let counted = event.usage.or(event.message.and_then(|begun| begun.usage));
-    let usage = counted.map(|counted| Usage { input: counted.input_tokens, output: counted.output_tokens });
+    let usage = counted.map(|counted| Usage::reported(counted.input_tokens, counted.output_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
     if let Some(block) = event.delta.or(event.content_block) {
         parts.extend(block.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::backoff::later;
+
 /// When a model rests and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerPolicy {
@@ -118,7 +120,7 @@ impl Breaker {
             self.failures = self.failures.saturating_add(1);
             // A trial that fails is one more failure in a row, so this opens it again too.
             if self.policy.failures > 0 && self.failures >= self.policy.failures {
-                self.enter(Phase::Open { until: now + self.policy.rest });
+                self.enter(Phase::Open { until: later(now, self.policy.rest) });
             }
         }
     }

@@ -16,6 +16,9 @@ use thread_local::ThreadLocal;
 
 use crate::config::ConfigError;
 
+/// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
+const IDLE_CONNECTIONS: usize = 512;
+
 /// The HTTP client of all models. Cloning shares the connections.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
@@ -86,7 +89,7 @@ impl Recipe {
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true)
             .pool_idle_timeout(Duration::from_secs(30))
-            .pool_max_idle_per_host(64)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .dns_resolver(PublicResolver)
             .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")));
         if !self.proxied {

@@ -1,8 +1,10 @@
 //! What stands between the arena and every model: limits of time, further tries before the first token, a breaker.
 //!
 //! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
-//! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault.
+//! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
+//! had no room for while it answered others of ours, for that is our own load.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,10 +13,12 @@ use metrics::Histogram;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
+use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
+use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
 use crate::metrics::{first_token, model_error};
 
@@ -62,6 +66,8 @@ struct Shared {
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
     first_token: Histogram,
+    /// Replies that have begun to arrive and have not ended.
+    arriving: AtomicUsize,
 }
 
 impl GuardedModel {
@@ -72,7 +78,8 @@ impl GuardedModel {
         let state = watch::Sender::new(breaker.state());
         let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
         let first_token = first_token(&card.id);
-        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token });
+        let arriving = AtomicUsize::new(0);
+        let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token, arriving });
         Self { card, weight, shared }
     }
 
@@ -147,15 +154,17 @@ struct GuardedReply {
     end_by: Instant,
     /// When the latest part was handed over; until the next one is asked for, the arena is the one that waits.
     handed_over_at: Option<Instant>,
-    flowing: bool,
+    /// Set from the first part to the end.
+    flowing: Option<Arriving>,
     has_text: bool,
     ended: bool,
+    timer: LazyTimer,
 }
 
 impl GuardedReply {
     fn new(shared: Arc<Shared>, messages: Vec<Message>, sampling: Sampling, permit: Permit) -> Self {
         let (now, timeouts) = (Instant::now(), shared.limits.timeouts);
-        let (first_token_by, end_by) = (now + timeouts.first_token, now + timeouts.total);
+        let (first_token_by, end_by) = (later(now, timeouts.first_token), later(now, timeouts.total));
         Self {
             shared,
             messages,
@@ -167,9 +176,10 @@ impl GuardedReply {
             first_token_by,
             end_by,
             handed_over_at: None,
-            flowing: false,
+            flowing: None,
             has_text: false,
             ended: false,
+            timer: LazyTimer::default(),
         }
     }
 
@@ -181,10 +191,10 @@ impl GuardedReply {
             // The limit of the whole reply is the provider's time, not that of readers who hold the arena up.
             self.end_by += at.elapsed();
         }
-        let result = if self.flowing { self.next_part().await } else { self.first_part().await };
+        let result = if self.flowing.is_some() { self.next_part().await } else { self.first_part().await };
         match result {
             Ok(Some(part)) => {
-                self.flowing = true;
+                self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
                 self.handed_over_at = Some(Instant::now());
                 if !self.has_text && matches!(part, ReplyPart::Text(_)) {
                     self.has_text = true;
@@ -210,8 +220,7 @@ impl GuardedReply {
                 Err(error) => error,
                 part => return part,
             };
-            let again_at =
-                self.shared.wait_before_retry(&error, tries).and_then(|wait| Instant::now().checked_add(wait));
+            let again_at = self.shared.wait_before_retry(&error, tries).map(|wait| later(Instant::now(), wait));
             match again_at {
                 Some(again_at) if again_at < self.first_token_by => {
                     tries += 1;
@@ -226,7 +235,7 @@ impl GuardedReply {
     }
 
     async fn next_part(&mut self) -> Result<Option<ReplyPart>, ChatError> {
-        self.part_by(Instant::now() + self.shared.limits.timeouts.idle, "next token").await
+        self.part_by(later(Instant::now(), self.shared.limits.timeouts.idle), "next token").await
     }
 
     async fn part_by(&mut self, by: Instant, awaited: &'static str) -> Result<Option<ReplyPart>, ChatError> {
@@ -241,13 +250,13 @@ impl GuardedReply {
                 }
             }
         };
-        match timeout_at(by.min(self.end_by), said).await {
-            Ok(part) => part.transpose(),
-            Err(_) if self.end_by <= by => {
+        match self.timer.until(by.min(self.end_by), said).await {
+            Some(part) => part.transpose(),
+            None if self.end_by <= by => {
                 Err(ChatError::Timeout { awaited: "end of the reply", after: limits.timeouts.total })
             }
-            Err(_) => {
-                let after = if self.flowing { limits.timeouts.idle } else { limits.timeouts.first_token };
+            None => {
+                let after = if self.flowing.is_some() { limits.timeouts.idle } else { limits.timeouts.first_token };
                 Err(ChatError::Timeout { awaited, after })
             }
         }
@@ -255,13 +264,15 @@ impl GuardedReply {
 
     fn end(&mut self) {
         self.reply = None;
+        self.flowing = None;
         self.ended = true;
     }
 
     fn fail(&mut self, error: ChatError) -> ChatError {
         self.end();
         model_error(&self.shared.card.id, error.kind());
-        let verdict = if error.may_be_the_prompts_fault() { Verdict::None } else { Verdict::Failed };
+        let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
+        let verdict = if error.may_be_the_prompts_fault() || is_our_load { Verdict::None } else { Verdict::Failed };
         self.permit.give_back(verdict);
         error
     }
@@ -273,13 +284,10 @@ impl Shared {
         if tries >= self.limits.retries || !error.is_retryable() {
             return None;
         }
-        let asked = match error {
-            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        let span = self.limits.backoff.saturating_mul(1 << tries.min(10));
-        let jitter = span.mul_f64(lock(&self.rng).random_range(0.0..=1.0));
-        asked.checked_add(jitter)
+        // A try that could not begin in time is none, so no wait need be longer.
+        let backoff = Backoff { first: self.limits.backoff, longest: self.limits.timeouts.first_token };
+        let share = lock(&self.rng).random_range(0.0..=1.0);
+        Some(error.retry_after().saturating_add(backoff.with_jitter(tries.saturating_add(1), share)))
     }
 
     /// Changes the breaker, logs and publishes a change of its state.
@@ -312,6 +320,22 @@ enum Verdict {
     Answered,
     Failed,
     None,
+}
+
+/// Counts a reply that is arriving, until it is dropped.
+struct Arriving(Arc<Shared>);
+
+impl Arriving {
+    fn count(shared: &Arc<Shared>) -> Self {
+        shared.arriving.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.0.arriving.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The breaker's ticket; dropped without a verdict, it is given back as abandoned.
@@ -400,7 +424,11 @@ mod tests {
     }
 
     fn bench<const N: usize>(scripts: [Vec<Step>; N]) -> Bench {
-        let scripted = Arc::new(Scripted { scripts: Mutex::new(scripts.into()), ..Scripted::default() });
+        bench_with(Limits::from(&ProviderSettings::default()), scripts.into())
+    }
+
+    fn bench_with(limits: Limits, scripts: VecDeque<Vec<Step>>) -> Bench {
+        let scripted = Arc::new(Scripted { scripts: Mutex::new(scripts), ..Scripted::default() });
         let card = ModelCard {
             id: ModelId::new("m"),
             name: "M".into(),
@@ -408,7 +436,6 @@ mod tests {
             license: String::new(),
             practice: false,
         };
-        let limits = Limits::from(&ProviderSettings::default());
         let rng = ChaCha8Rng::seed_from_u64(7);
         Bench { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
     }
@@ -608,5 +635,36 @@ mod tests {
         drop(reply);
         bench.ask().await;
         bench.check_state(BreakerPhase::Closed, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_of_ours() {
+        let no_room = || [vec![Fail(status(429))], vec![Fail(status(503))], vec![Wait(999)]];
+        let limits = Limits { retries: 0, ..Limits::from(&ProviderSettings::default()) };
+        let scripts = std::iter::once(vec![Say("a"), Say("b")]).chain(no_room()).chain(no_room());
+        let bench = bench_with(limits, scripts.collect());
+        let mut under_way = bench.model.reply(&[]);
+        assert!(under_way.next().await.unwrap().is_ok());
+        for _ in 0..3 {
+            assert!(bench.ask().await.1.is_some());
+        }
+        bench.check_state(BreakerPhase::Closed, 0);
+
+        drop(under_way);
+        for _ in 0..3 {
+            assert!(bench.ask().await.1.is_some());
+        }
+        bench.check_state(BreakerPhase::Open, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn other_failures_count_however_much_is_under_way() {
+        let bench = bench([vec![Say("a"), Say("b")], vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![]]);
+        let mut under_way = bench.model.reply(&[]);
+        assert!(under_way.next().await.unwrap().is_ok());
+        for _ in 0..3 {
+            assert!(bench.ask().await.1.is_some());
+        }
+        bench.check_state(BreakerPhase::Open, 3);
     }
 }

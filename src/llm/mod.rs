@@ -9,6 +9,7 @@ pub mod builtin;
 mod client;
 pub mod discover;
 pub mod guard;
+mod lazy_timer;
 pub mod lines;
 pub mod ollama;
 pub mod openai;
@@ -23,6 +24,8 @@ use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
 pub use self::client::{HttpClient, http_client};
+#[cfg(fuzzing)]
+pub use self::reading::read_recorded;
 use crate::battle::ModelId;
 pub use crate::battle::message::{Message, Role};
 
@@ -76,7 +79,16 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
+/// Upper bound of the tokens that a provider may report, so that sums over all requests stay far below what a column holds.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
 impl Usage {
+    /// What a provider reports, [`MOST_TOKENS`] at the most.
+    pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
+        let bounded = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MOST_TOKENS));
+        Self { input: bounded(input), output: bounded(output) }
+    }
+
     /// The later count wins, number by number.
     #[must_use]
     pub fn updated(self, later: Self) -> Self {
@@ -174,12 +186,31 @@ impl ChatError {
         !matches!(self, ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen)
     }
 
+    /// What the provider asked to wait; zero where it did not.
+    #[must_use]
+    pub fn retry_after(&self) -> Duration {
+        match self {
+            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Whether asking again may help: no connection, too many requests, or a failure of the server.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
             ChatError::Unreached(_) | ChatError::Connection(_) => true,
             ChatError::Status { status, .. } => *status == 429 || (500..600).contains(status),
+            _ => false,
+        }
+    }
+
+    /// Whether the provider may have had no room for this request: too many came at once, or it waited too long for its turn.
+    #[must_use]
+    pub fn may_be_overload(&self) -> bool {
+        match self {
+            ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
+            ChatError::Timeout { awaited, .. } => *awaited == "first token",
             _ => false,
         }
     }

@@ -103,7 +103,7 @@ struct Said {
     thinking: Option<String>,
 }
 
-fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     let line: Line = parse_json(line)?;
     if line.error.is_some() {
         return Err(ChatError::Reported);
@@ -111,7 +111,7 @@ fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, Ch
     let said = line.message.unwrap_or_default();
     parts.extend(said.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
     parts.extend(said.content.filter(|text| !text.is_empty()).map(ReplyPart::Text));
-    let usage = Usage { input: line.prompt_eval_count, output: line.eval_count };
+    let usage = Usage::reported(line.prompt_eval_count, line.eval_count);
     parts.extend((usage != Usage::default()).then_some(ReplyPart::Usage(usage)));
     Ok(if line.done { Progress::Ended } else { Progress::More })
 }

@@ -136,7 +136,7 @@ struct Delta {
     reasoning: Option<String>,
 }
 
-fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
     if event.data == "[DONE]" {
         return Ok(Progress::Ended);
     }
@@ -155,7 +155,7 @@ fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Pr
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
     parts.extend(reasoning.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
     parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
-    let usage = chunk.usage.map(|counted| Usage { input: counted.prompt_tokens, output: counted.completion_tokens });
+    let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
     Ok(Progress::More)
 }
@@ -192,6 +192,10 @@ mod tests {
         check(
             r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}"#,
             &[usage(Some(7), Some(2))],
+        );
+        check(
+            r#"{"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":0}}"#,
+            &[usage(Some(1_000_000_000), Some(0))],
         );
         check(r#"{"choices":null,"object":"chat.completion.chunk"}"#, &[]);
         check(r#"{"choices":[{"delta":{"content":"\ud83d\ude00\n"}}]}"#, &[text("😀\n")]);

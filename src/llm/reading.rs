@@ -96,6 +96,40 @@ where
     read_line(line, parts)
 }
 
+/// Reads a recorded stream that came in these packets: the parts, and how it ended. What fuzzing calls.
+#[cfg(fuzzing)]
+pub fn read_recorded<'p>(
+    provider: crate::config::ProviderKind,
+    packets: impl IntoIterator<Item = &'p [u8]>,
+) -> (Vec<ReplyPart>, Result<(), ChatError>) {
+    use super::{anthropic, ollama, openai};
+    use crate::config::ProviderKind;
+
+    let mut parts = VecDeque::new();
+    let ended = match provider {
+        ProviderKind::Openai | ProviderKind::Builtin => {
+            read_packets(SseReader::new(openai::read_event), packets, &mut parts)
+        }
+        ProviderKind::Anthropic => read_packets(SseReader::new(anthropic::read_event), packets, &mut parts),
+        ProviderKind::Ollama => read_packets(LineReader::new(ollama::read_line), packets, &mut parts),
+    };
+    (parts.into(), ended)
+}
+
+#[cfg(fuzzing)]
+fn read_packets<'p>(
+    mut reader: impl ReplyReader,
+    packets: impl IntoIterator<Item = &'p [u8]>,
+    parts: &mut VecDeque<ReplyPart>,
+) -> Result<(), ChatError> {
+    for packet in packets {
+        if reader.read(packet, parts)? == Progress::Ended {
+            return Ok(());
+        }
+    }
+    reader.finish(parts).map(drop)
+}
+
 /// Parses one event. The error says where it broke and quotes nothing of it: it could hold a secret.
 pub(crate) fn parse_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ChatError> {
     serde_json::from_str(text).map_err(|error| {

@@ -263,6 +263,11 @@ pub fn http_answered(route: String, status: u16) {
     METRICS.here(|| counter!("langya_http_requests_total", &labels).increment(1));
 }
 
+/// A background task panicked.
+pub fn job_panicked(task: &'static str) {
+    METRICS.here(|| counter!("langya_job_panics_total", "task" => task).increment(1));
+}
+
 /// Whether other instances can be reached through Redis, and whether it takes writes.
 pub fn redis(connected: bool, writable: bool) {
     METRICS.here(|| {

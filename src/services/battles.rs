@@ -16,7 +16,7 @@ use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
 use super::relay::{self, Relay};
-use super::tasks::Tasks;
+use super::tasks::{Panicked, Tasks, contain};
 use super::turn::{self, TurnEnd};
 use crate::battle::ModelId;
 use crate::battle::pairing::PairingError;
@@ -25,6 +25,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::CurrentSettings;
 use crate::events::EventBus;
+use crate::limits::TurnPermit;
 use crate::metrics;
 use crate::storage::{BattleRow, Store, StoreError};
 
@@ -98,6 +99,9 @@ pub enum BattleError {
     /// The limit of battles is reached.
     #[error("the arena is full at the moment: try again in a minute")]
     Busy,
+    /// The connection shows another battle before this one's replies had ended.
+    #[error("this connection has gone on to another battle: resume this one to see the rest of it")]
+    Superseded,
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
     Draining,
@@ -130,11 +134,12 @@ impl Battles {
         Self { parts: Arc::new(parts), live: Arc::default(), relay: Relay::default() }
     }
 
-    /// Begins a battle between two hidden models and watches it from its first event.
+    /// Begins a battle between two hidden models and watches it from its first event. `permit` is held while the turn is
+    /// being answered, here as for the other turns.
     ///
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
-    pub async fn start(&self, visitor: &str, opening: Opening) -> Result<Watcher, BattleError> {
+    pub async fn start(&self, visitor: &str, opening: Opening, permit: TurnPermit) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
@@ -161,7 +166,7 @@ impl Battles {
         metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
-        self.answer(&battle);
+        self.answer(&battle, Some(permit));
         Ok(watcher)
     }
 
@@ -169,21 +174,27 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn message(self: &Arc<Self>, visitor: &str, id: &str, prompt: &str) -> Result<(), BattleError> {
+    pub async fn message(
+        self: &Arc<Self>,
+        visitor: &str,
+        id: &str,
+        prompt: &str,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
         self.check_prompt(prompt)?;
         let battle = self.find(visitor, id).await?;
-        self.begin_turn(&battle, Action::Message, Some(prompt)).await
+        self.begin_turn(&battle, Action::Message, Some(prompt), permit).await
     }
 
     /// Has both sides answer the latest turn anew.
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
+    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str, permit: TurnPermit) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
-        self.begin_turn(&battle, Action::Regenerate, None).await
+        self.begin_turn(&battle, Action::Regenerate, None, permit).await
     }
 
     /// Ends both replies as they stand.
@@ -247,6 +258,7 @@ impl Battles {
         battle: &Arc<LiveBattle>,
         action: Action,
         prompt: Option<&str>,
+        permit: TurnPermit,
     ) -> Result<(), BattleError> {
         let former = {
             let mut state = battle.state();
@@ -283,7 +295,7 @@ impl Battles {
                     .for_each(|last| last.replies = Default::default()),
             }
         }
-        self.answer(battle);
+        self.answer(battle, Some(permit));
         Ok(())
     }
 
@@ -301,8 +313,9 @@ impl Battles {
         stored?.ok_or(BattleError::UnknownBattle)
     }
 
-    /// Announces the latest turn and has it answered by a task of its own.
-    fn answer(&self, battle: &Arc<LiveBattle>) {
+    /// Announces the latest turn and has it answered by a task of its own, which holds the permit to its end. A turn that
+    /// is taken over needs none: another instance has counted it.
+    fn answer(&self, battle: &Arc<LiveBattle>, permit: Option<TurnPermit>) {
         let (stopper, stop) = oneshot::channel();
         let prompt = {
             let mut state = battle.state();
@@ -312,7 +325,13 @@ impl Battles {
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
         self.parts.tasks.spawn_turn(async move {
-            if turn::run(parts, Arc::clone(&battle), stop).await == TurnEnd::Superseded {
+            let _permit = permit;
+            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), stop)).await;
+            let end = match ran {
+                Ok(end) => end,
+                Err(Panicked) => turn::void(&parts, &battle).await,
+            };
+            if end == TurnEnd::Superseded {
                 live.forget(&battle);
                 battle.move_away();
             }
@@ -328,7 +347,7 @@ impl Battles {
         }
         tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
         battle.adopt(&run, self.parts.apart());
-        self.answer(battle);
+        self.answer(battle, None);
         Ok(true)
     }
 

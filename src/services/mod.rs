@@ -1,5 +1,6 @@
 //! Use cases: the only place where rules and adapters meet. Each takes the parts that it uses.
 
+pub mod abandonment;
 pub mod agreement;
 pub mod annotation;
 pub mod battles;
@@ -17,7 +18,9 @@ mod live_battles;
 pub mod matchmaking;
 pub mod models;
 pub mod relay;
+pub mod sessions;
 pub mod simulation;
+pub mod single_flight;
 pub mod studies;
 pub mod tasks;
 mod turn;

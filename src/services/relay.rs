@@ -19,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::battles::{BattleParts, Battles};
 use super::fleet::Fleet;
 use super::live::{Entry, LiveBattle};
+use super::tasks::contain;
 use crate::battle::state::Stage;
 use crate::events::{BusState, InstanceId, Letter};
 use crate::storage::{BattleRow, StoreError};
@@ -120,8 +121,9 @@ fn tell(battles: &Arc<Battles>, to: InstanceId, id: String, after: u64) {
     let (asked, renewals) = watch::channel(after);
     followers.insert(key.clone(), asked);
     let battles = Arc::clone(battles);
-    battles.parts().tasks.clone().spawn(async move {
-        keep_telling(battles.parts(), &to, &battle, renewals).await;
+    battles.parts().tasks.clone().spawn("tell_follower", async move {
+        // Whoever follows asks again after a panic.
+        let _ = contain("tell_follower", keep_telling(battles.parts(), &to, &battle, renewals)).await;
         lock(&battles.relay().followers).remove(&key);
     });
 }
@@ -180,9 +182,13 @@ pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -
         let (sender, inbox) = mpsc::channel(LETTERS);
         lock(&battles.relay().followed).insert(battle.id.clone(), sender);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
-        battles.parts().tasks.clone().spawn(async move {
-            Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 }.run().await;
+        battles.parts().tasks.clone().spawn("follow_battle", async move {
+            let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
+            let followed = contain("follow_battle", following.run()).await;
             lock(&battles.relay().followed).remove(&battle.id);
+            if followed.is_err() {
+                battles.let_go(&battle);
+            }
         });
     }
     if *parts.events.state().borrow() == BusState::Connected {

@@ -1,19 +1,19 @@
 //! Leaderboards of a part of the votes, or as of a past moment, fitted when somebody asks.
 //!
-//! Each is an exact fit of the votes in the log. One at a time is fitted (`gate`), and what was fitted is kept for a
-//! while (`shelf`), so that visitors cannot make the arena fit all day: the cost is bounded however many ask, and
-//! whatever for.
-
-mod gate;
-mod shelf;
+//! Each is an exact fit of the votes in the log. One at a time is fitted ([`single_flight`](super::single_flight)), and what
+//! was fitted is kept for a while, so that visitors cannot make the arena fit all day: the cost is bounded however many
+//! ask, and whatever for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use gate::Gate;
-use shelf::Shelf;
+use tokio::time::Instant;
 
 use super::leaderboard::leaderboard_options;
+use super::single_flight::{FlightError, SingleFlight, Throttle};
+use super::tasks::Tasks;
 use super::vote_log::{ReadLogError, Reading, read_log};
+use crate::backoff::later;
 use crate::chart::pairs::Pairs;
 use crate::clock::Timestamp;
 use crate::config::CurrentSettings;
@@ -28,6 +28,16 @@ use crate::storage::{Store, VoteRange};
 
 /// Moments of the history.
 const MOMENTS: usize = 40;
+/// Rest after a fit, as a multiple of its duration: fits run for a fifth of the time at the most.
+const REST_TIMES: u32 = 4;
+/// Longest wait for the fits of others.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Studies that are kept.
+const KEPT: usize = 48;
+/// How long one is shown although there are newer votes, at least.
+const FRESH: Duration = Duration::from_secs(60);
+/// The same as a multiple of the duration of its fit.
+const FRESH_TIMES: u32 = 10;
 
 /// Which votes a leaderboard is asked of; by default all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -55,8 +65,8 @@ pub struct Question {
 pub struct Study {
     /// The latest vote that was there.
     pub last_vote_seq: i64,
-    /// When a label that it may rest on last changed.
-    pub labelled_at: Timestamp,
+    /// Until when it is shown although there are newer votes.
+    fresh_until: Instant,
     /// The leaderboard.
     pub board: Leaderboard,
     /// The figures of every pair.
@@ -68,9 +78,9 @@ pub struct Study {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// Others have asked for too much.
-    #[error("too many leaderboards are being fitted: try again in a moment")]
-    Busy,
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
     /// The votes could not be read.
     #[error(transparent)]
     Votes(#[from] ReadLogError),
@@ -86,27 +96,44 @@ pub enum StudyError {
 }
 
 impl StudyError {
+    /// Whether no vote has what was asked for.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Shared(error) => error.cause().is_some_and(Self::is_missing),
+            Self::Slice(_) => true,
+            Self::Votes(_) | Self::Fit(_) | Self::Thread(_) => false,
+        }
+    }
+
     /// Whether the database is in trouble, of which the log has a line already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Votes(error) if error.is_outage())
+        match self {
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            Self::Votes(error) => error.is_outage(),
+            Self::Slice(_) | Self::Fit(_) | Self::Thread(_) => false,
+        }
     }
 }
+
+/// What a study depends on beside the votes: when a label last changed, for who asks what votes are about.
+type StudyKey = (Question, LeaderboardOptions, Timestamp);
 
 /// Answers questions.
 #[derive(Debug)]
 pub struct Studies {
     store: Store,
     settings: CurrentSettings,
-    shelf: Shelf,
-    gate: Gate,
+    fits: SingleFlight<StudyKey, Study, StudyError>,
 }
 
 impl Studies {
     /// Nothing has been asked yet.
     #[must_use]
-    pub fn new(store: Store, settings: CurrentSettings) -> Self {
-        Self { store, settings, shelf: Shelf::default(), gate: Gate::new() }
+    pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
+        let fits = SingleFlight::new("fit_study", KEPT, Throttle::new(REST_TIMES, PATIENCE), tasks);
+        Self { store, settings, fits }
     }
 
     /// The leaderboard of a question: as it is with the vote `last_seq`, or a little older.
@@ -115,20 +142,9 @@ impl Studies {
     /// [`StudyError`].
     pub async fn answer(&self, question: &Question, last_seq: i64) -> Result<Arc<Study>, StudyError> {
         let options = self.options(question)?;
-        let labelled_at = self.labelled_at(question).await?;
-        let find = || self.shelf.find(question, &options, last_seq).filter(|study| study.labelled_at == labelled_at);
-        if let Some(study) = find() {
-            return Ok(study);
-        }
-        let turn = self.gate.enter().await.ok_or(StudyError::Busy)?;
-        // Somebody may have asked the same meanwhile.
-        if let Some(study) = find() {
-            return Ok(study);
-        }
-        let (study, cost) = turn.work(self.fit(question, options.clone())).await;
-        let study = Arc::new(Study { labelled_at, ..study? });
-        self.shelf.keep(question.clone(), options, &study, cost);
-        Ok(study)
+        let key = (question.clone(), options.clone(), self.labelled_at(question).await?);
+        let fit = || study(self.store.clone(), question.clone(), options.clone());
+        Ok(self.fits.get(key, |study| study.is_current(last_seq), fit).await?)
     }
 
     /// When labels last changed, for who asks what votes are about; otherwise always the same.
@@ -148,17 +164,32 @@ impl Studies {
         options.style = question.style;
         Ok(options)
     }
+}
 
-    async fn fit(&self, question: &Question, options: LeaderboardOptions) -> Result<Study, StudyError> {
-        let last_vote_seq = self.store.last_vote_seq().await.map_err(ReadLogError::from)?;
-        let range =
-            VoteRange { upto: last_vote_seq, until: question.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
-        let slice = question.slice();
-        // Times for the history.
-        let mut wanted = Wanted { seconds: true, style: question.style, ..Wanted::default() };
-        slice.want(&mut wanted);
-        let log = read_log(&self.store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
-        tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await?
+async fn study(store: Store, question: Question, options: LeaderboardOptions) -> Result<Study, StudyError> {
+    let began = Instant::now();
+    let last_vote_seq = store.last_vote_seq().await.map_err(ReadLogError::from)?;
+    let range =
+        VoteRange { upto: last_vote_seq, until: question.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
+    let slice = question.slice();
+    // Times for the history.
+    let mut wanted = Wanted { seconds: true, style: question.style, ..Wanted::default() };
+    slice.want(&mut wanted);
+    let log = read_log(&store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
+    let study = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
+    Ok(study.fresh_for(began.elapsed()))
+}
+
+impl Study {
+    /// The same, shown for a while in proportion to what it cost.
+    fn fresh_for(self, cost: Duration) -> Self {
+        let fresh = FRESH.max(cost.saturating_mul(FRESH_TIMES));
+        Self { fresh_until: later(Instant::now(), fresh), ..self }
+    }
+
+    /// Whether it has the vote `last_seq`, or is fresh.
+    fn is_current(&self, last_seq: i64) -> bool {
+        self.last_vote_seq >= last_seq || Instant::now() < self.fresh_until
     }
 }
 
@@ -187,5 +218,24 @@ fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions, last: i64) -> 
     let board = rank_log(&log, options)?;
     let pairs = Pairs::of(&board.models, &Tally::of_log(&log, options.scoring));
     let history = history(&log, MOMENTS, options)?;
-    Ok(Study { last_vote_seq: last, labelled_at: Timestamp(0), board, pairs, history })
+    Ok(Study { last_vote_seq: last, fresh_until: Instant::now(), board, pairs, history })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_study_is_shown_until_it_is_old_and_there_are_newer_votes() {
+        for (cost, fresh) in [(1, 60), (7, 70)] {
+            let study = fit(&Slice::default(), VoteLog::default(), &LeaderboardOptions::default(), 5).unwrap();
+            let study = study.fresh_for(Duration::from_secs(cost));
+            advance(Duration::from_millis(1_000 * fresh - 1)).await;
+            assert!(study.is_current(6), "fresh for {fresh} s");
+            advance(Duration::from_millis(1)).await;
+            assert!(!study.is_current(6) && study.is_current(5), "without newer votes it is as good as new");
+        }
+    }
 }

@@ -55,6 +55,33 @@ pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: 
     })
 }
 
+/// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
+pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle) -> TurnEnd {
+    let row = battle.state().row.clone();
+    battle.state().stopper = None;
+    if row.progress.stage != Stage::Voided {
+        battle.move_on(Stage::Voided, BattleEvent::Voided);
+    }
+    let failed = |side: Side| {
+        let mut run = SideRun::new(row.models[side.index()].clone());
+        run.end(ReplyEnding::Failed);
+        run.keep(side)
+    };
+    let progress = Progress { stage: Stage::Voided, ..row.progress };
+    let run = row.answered_by.as_deref().unwrap_or_default();
+    match parts.keep_replies(&battle.id, run, progress, &Side::BOTH.map(failed)).await {
+        Ok(true) => {
+            metrics::battle_voided();
+            TurnEnd::Finished
+        }
+        Ok(false) => TurnEnd::Superseded,
+        Err(error) => {
+            tracing::error!(battle.id = %battle.id, error = ?error, "the end of a turn could not be kept");
+            TurnEnd::Finished
+        }
+    }
+}
+
 struct Turn<'a> {
     parts: &'a BattleParts,
     /// The settings as they were when the turn began: an edited file does not disturb it.

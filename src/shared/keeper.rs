@@ -58,20 +58,21 @@ impl Keeper {
     }
 
     /// Keeps the link until `shutdown`, then sends what still waits and says good-bye.
-    pub async fn run(mut self, shutdown: CancellationToken) {
+    pub async fn run(&mut self, shutdown: CancellationToken) {
+        let _down_at_the_end = DownAtTheEnd { link: self.parts.link.clone(), listener: self.parts.listener.clone() };
         loop {
             let problem = tokio::select! {
                 problem = self.connect_and_serve() => problem,
                 () = shutdown.cancelled() => break,
             };
-            self.lose(Some(problem));
+            self.lose(problem);
             tokio::select! {
                 () = sleep(PAUSE) => {}
                 () = shutdown.cancelled() => break,
             }
         }
         self.say_good_bye().await;
-        self.lose(None);
+        self.drop_waiting();
     }
 
     async fn connect_and_serve(&mut self) -> Problem {
@@ -155,14 +156,10 @@ impl Keeper {
         self.parts.link.set_connection(None);
     }
 
-    fn lose(&mut self, problem: Option<Problem>) {
-        self.parts.link.set_up(false);
-        self.parts.link.set_connection(None);
-        (self.parts.listener)(News::Down);
+    fn lose(&mut self, problem: Problem) {
+        go_down(&self.parts.link, &self.parts.listener);
         self.drop_waiting();
-        if let Some(problem) = problem {
-            self.tell(problem, "redis is lost: until it is back, each instance goes on by itself");
-        }
+        self.tell(problem, "redis is lost: until it is back, each instance goes on by itself");
     }
 
     /// One line for each trouble, however often it is met.
@@ -188,6 +185,24 @@ impl Keeper {
         let _ = send(&mut connection, &mut batch).await;
         let _: RedisResult<()> = redis::cmd("DEL").arg(&self.parts.presence).query_async(&mut connection).await;
     }
+}
+
+/// The link is down once nobody keeps it, also where its keeper panics.
+struct DownAtTheEnd {
+    link: Link,
+    listener: Listener,
+}
+
+impl Drop for DownAtTheEnd {
+    fn drop(&mut self) {
+        go_down(&self.link, &self.listener);
+    }
+}
+
+fn go_down(link: &Link, listener: &Listener) {
+    link.set_up(false);
+    link.set_connection(None);
+    listener(News::Down);
 }
 
 /// Sends messages in one go and empties the batch.

@@ -42,7 +42,7 @@ const LATEST_REPLY_STAYS: &str = "ON CONFLICT (battle_id, turn, side) DO UPDATE 
      text = excluded.text, reasoning = excluded.reasoning, ending = excluded.ending, \
      first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms";
 const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
-     WHERE stage IN ('answering', 'ready') AND updated_at < $1";
+     WHERE stage IN ('answering', 'ready') AND (updated_at < $1 OR updated_at > $2)";
 
 static SQLITE_INSERT_FAILURE: LazyLock<String> =
     LazyLock::new(|| format!("{INSERT_FAILURE} VALUES ($1, $2, $3, $4, $5, $6, $7, $8) {KEEP_FIRST_FAILURE}"));
@@ -101,8 +101,8 @@ pub(super) enum BattleWrite {
     FailSide { battle: String, run: String, failure: SideFailure, now: Timestamp },
     /// Both replies of a turn, and the stage that follows. Changes nothing where `run` does not answer it any more.
     FinishTurn { battle: String, run: String, progress: Progress, replies: Vec<NewReply>, now: Timestamp },
-    /// Every battle without a vote that was last touched before this is abandoned.
-    Abandon { before: Timestamp },
+    /// Every battle without a vote that was last touched before `oldest` or after `newest` is abandoned.
+    Abandon { oldest: Timestamp, newest: Timestamp },
 }
 
 /// A turn that begins: the one after `former` with its prompt, or `former` once more without.
@@ -213,8 +213,8 @@ impl ApplyWrite for SqliteConnection {
                 }
                 Ok(finished.rows_affected())
             }
-            BattleWrite::Abandon { before } => {
-                Ok(sqlx::query(ABANDON).bind(before.0).execute(self).await?.rows_affected())
+            BattleWrite::Abandon { oldest, newest } => {
+                Ok(sqlx::query(ABANDON).bind(oldest.0).bind(newest.0).execute(self).await?.rows_affected())
             }
         }
     }
@@ -315,8 +315,8 @@ impl ApplyWrite for PgConnection {
                     .bind(column(replies, |reply| signed(reply.duration_ms)));
                 finish.fetch_one(self).await.map(count)
             }
-            BattleWrite::Abandon { before } => {
-                Ok(sqlx::query(ABANDON).bind(before.0).execute(self).await?.rows_affected())
+            BattleWrite::Abandon { oldest, newest } => {
+                Ok(sqlx::query(ABANDON).bind(oldest.0).bind(newest.0).execute(self).await?.rows_affected())
             }
         }
     }

@@ -338,13 +338,14 @@ impl Store {
         Ok(self.write_battle(BattleWrite::FinishTurn { battle, run, progress, replies, now }).await? > 0)
     }
 
-    /// Marks every battle without a vote that was last touched before `before` as abandoned; returns how many.
+    /// Marks every battle without a vote that was last touched before `oldest` or after `newest` as abandoned; returns
+    /// how many.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn abandon_battles(&self, before: Timestamp) -> Result<u64, StoreError> {
+    pub async fn abandon_battles(&self, oldest: Timestamp, newest: Timestamp) -> Result<u64, StoreError> {
         let _time = store_time("abandon_battles");
-        self.write_battle(BattleWrite::Abandon { before }).await
+        self.write_battle(BattleWrite::Abandon { oldest, newest }).await
     }
 
     /// Writes one change of a battle, and returns after its commit how many battles it changed. On SQLite it shares the

@@ -12,6 +12,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Post
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
+use super::partitions::add_months_ahead;
 use super::retry::Outage;
 use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
@@ -94,7 +95,13 @@ impl PostgresPool {
         let mut connection = server.connect().await?;
         ServerFacts::read(&mut connection).await?.check(&server.address)?;
         match if_missing {
-            IfMissing::Create => server.migrate(&mut connection).await?,
+            IfMissing::Create => {
+                server.migrate(&mut connection).await?;
+                // Before the first row of a month that has no partition yet. Without one the rows are kept all the same.
+                if let Err(error) = add_months_ahead(&mut connection).await {
+                    tracing::warn!(error = ?error, "partitions for the next months could not be created");
+                }
+            }
             IfMissing::Fail => server.check_version(&mut connection).await?,
         }
         connection.close().await?;

@@ -24,8 +24,6 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;
-/// How long an answer of [`SqlitePools::probe_write`] holds.
-const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
@@ -33,8 +31,8 @@ pub(super) struct SqlitePools {
     pub(super) writer: SqliteWriter,
     pub(super) reader: SqlitePool,
     pub(super) outage: Arc<Outage>,
-    /// When a committed write was last read back.
-    probe: Arc<Mutex<Option<Instant>>>,
+    /// When a committed write was last read back; who holds it does so now.
+    pub(super) probed_at: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
 }
 
@@ -61,29 +59,22 @@ impl SqlitePools {
             .connect_with(options.clone().read_only(true))
             .await?;
         let writer = SqliteWriter::new(options, writer);
-        Ok(Self { writer, reader, outage: Arc::default(), probe: Arc::default(), folder: folder.to_owned() })
+        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder: folder.to_owned() })
     }
 
     /// Commits a number and reads it back over another connection: only then are acknowledged writes really kept.
-    /// Calls that come while one is under way, or within a second after it, share its answer.
     pub(super) async fn probe_write(&self) -> Result<(), StoreError> {
-        let mut last = self.probe.lock().await;
-        if last.is_some_and(|at| at.elapsed() < PROBE_EVERY) {
-            return Ok(());
-        }
-        *last = None;
         let written = self.commit_probe().await?;
         let read: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.reader).await?;
-        if read != written {
-            return Err(StoreError::Inconsistent {
-                table: "PRAGMA user_version",
-                column: "the number committed last",
-                row: written.to_string(),
-                value: read.to_string(),
-            });
+        if read == written {
+            return Ok(());
         }
-        *last = Some(Instant::now());
-        Ok(())
+        Err(StoreError::Inconsistent {
+            table: "PRAGMA user_version",
+            column: "the number committed last",
+            row: written.to_string(),
+            value: read.to_string(),
+        })
     }
 
     /// The number means nothing to SQLite nor to this program.

@@ -9,6 +9,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Row, Type};
 
+use super::partitions::add_months_of_battles;
 use super::{Database, Store, StoreError};
 
 /// Rows read at a time.
@@ -35,7 +36,7 @@ struct Table {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [Table; 14] = [
+const TABLES: [Table; 15] = [
     Table {
         name: "models",
         columns: &[
@@ -241,6 +242,7 @@ const TABLES: [Table; 14] = [
             ("imported_at", Number),
         ],
     },
+    Table { name: "secrets", columns: &[("name", Text), ("value", Text), ("created_at", Number)] },
 ];
 
 /// What has been moved so far.
@@ -300,8 +302,14 @@ pub async fn transfer(
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
+    // The key that the arena's cookies were signed with comes over.
+    sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &TABLES {
+        // Once the battles are there, and before the first row of a partitioned table.
+        if table.name == "turns" {
+            add_months_of_battles(&mut tx).await?;
+        }
         left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
     }
     // Only now: votes move their battles on by a trigger.

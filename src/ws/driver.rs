@@ -3,7 +3,7 @@
 //! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
 //! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::str::Utf8Error;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::flood::{Flood, Verdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Block, Screen};
-use crate::limits::{Act, Caller, RateLimits};
-use crate::services::battles::Battles;
+use crate::limits::{Act, Caller, RateLimits, TurnPermit};
+use crate::services::battles::{BattleError, Battles};
 use crate::services::live::{Entry, Watcher};
 use crate::services::tasks::Tasks;
 use crate::services::voting::{self, NewVote, Voting};
@@ -93,6 +93,8 @@ impl Driver {
         let mut leaving = false;
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = tokio::time::interval(LOOK_WHILE_DRAINING);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 entries = next_entries(&mut self.watching) => match entries {
@@ -101,9 +103,7 @@ impl Driver {
                 },
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
-                () = tokio::time::sleep(LOOK_WHILE_DRAINING), if leaving => {
-                    self.leave_if_through(inbox).await?;
-                }
+                _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
                     if self.last_heard.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
@@ -176,27 +176,26 @@ impl Driver {
         let visitor = self.connection.caller.visitor.clone();
         match message {
             ClientMessage::Start { opening, html } => {
-                if !self.may(Act::Turn, None).await? {
-                    return Ok(());
-                }
-                match battles.start(&visitor, opening).await {
+                let Some(permit) = self.turn_permit(None).await? else { return Ok(()) };
+                match battles.start(&visitor, opening, permit).await {
                     Ok(watcher) => {
                         let screen = html.then(Screen::default);
-                        self.watching = Some(Watching { watcher, screen, with_prompts: false });
-                        Ok(())
+                        self.watch(Watching { watcher, screen, with_prompts: false }).await
                     }
                     Err(error) => self.say_error(&error, None).await,
                 }
             }
             ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
             ClientMessage::Message { battle, prompt } => {
-                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
-                let done = battles.message(&visitor, &id, &prompt).await;
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
+                let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Regenerate { battle } => {
-                let Some(id) = self.meant_and_allowed(battle, Act::Turn).await? else { return Ok(()) };
-                let done = battles.regenerate(&visitor, &id).await;
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
+                let done = battles.regenerate(&visitor, &id, permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Stop { battle } => {
@@ -205,7 +204,10 @@ impl Driver {
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Vote { battle, outcome, satisfaction } => {
-                let Some(id) = self.meant_and_allowed(battle, Act::Vote).await? else { return Ok(()) };
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
+                    return self.say_error(&limited, Some(&id)).await;
+                }
                 self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
             }
         }
@@ -236,7 +238,7 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             blocks = screen.everything().await;
         }
-        self.watching = Some(Watching { watcher, screen, with_prompts: true });
+        self.watch(Watching { watcher, screen, with_prompts: true }).await?;
         self.say_blocks(&id, &blocks).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.tell(&missed).await?;
@@ -256,18 +258,23 @@ impl Driver {
         }
     }
 
-    /// The battle that a message means, where the visitor may do this now.
-    async fn meant_and_allowed(&mut self, battle: Option<String>, act: Act) -> Result<Option<String>, End> {
-        let Some(id) = self.meant(battle).await? else { return Ok(None) };
-        Ok(self.may(act, Some(&id)).await?.then_some(id))
+    /// The limits' permit for one more turn; the visitor is told where they give none.
+    async fn turn_permit(&mut self, battle: Option<&str>) -> Result<Option<TurnPermit>, End> {
+        match self.connection.limits.begin_turn(&self.connection.caller).await {
+            Ok(permit) => Ok(Some(permit)),
+            Err(refused) => self.say_error(&refused, battle).await.map(|()| None),
+        }
     }
 
-    /// Whether the limits grant this; the visitor is told where they do not.
-    async fn may(&mut self, act: Act, battle: Option<&str>) -> Result<bool, End> {
-        match self.connection.limits.take(act, &self.connection.caller).await {
-            Ok(()) => Ok(true),
-            Err(limited) => self.say_error(&limited, battle).await.map(|()| false),
+    /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
+    async fn watch(&mut self, next: Watching) -> Result<(), End> {
+        let next_id = next.watcher.battle().id.clone();
+        let Some(former) = self.watching.replace(next) else { return Ok(()) };
+        let battle = former.watcher.battle();
+        if battle.id == next_id || !battle.is_under_way() {
+            return Ok(());
         }
+        self.say_error(&BattleError::Superseded, Some(&battle.id)).await
     }
 
     async fn tell(&mut self, entries: &[Entry]) -> Result<(), End> {
@@ -346,13 +353,16 @@ fn reason_to_close(error: &actix_ws::ProtocolError) -> Option<Closing> {
     match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
         (Some(PayloadError::Overflow), _) => Some(Closing::TooLarge),
         (Some(_), _) => None,
-        (None, ErrorKind::InvalidData) if io.get_ref().is_some_and(|inner| inner.is::<Utf8Error>()) => {
-            Some(Closing::NotText)
-        }
+        (None, ErrorKind::InvalidData) if is_not_utf8(io) => Some(Closing::NotText),
         (None, ErrorKind::InvalidData) => Some(Closing::Malformed),
         (None, ErrorKind::Other) => Some(Closing::TooLarge),
         (None, _) => None,
     }
+}
+
+/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
+fn is_not_utf8(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
 }
 
 fn close(why: Closing) -> End {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::flood::OBEYED;
 use crate::battle::state::Refusal;
 use crate::battle::{Outcome, Side};
-use crate::limits::RateLimited;
+use crate::limits::{RateLimited, TurnRefused};
 use crate::services::battles::{BattleError, Opening};
 use crate::services::live::{BattleEvent, Entry};
 use crate::services::voting::{Receipt, VoteError};
@@ -319,6 +319,12 @@ impl ErrorCode for RateLimited {
     }
 }
 
+impl ErrorCode for TurnRefused {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+}
+
 impl ErrorCode for Refusal {
     fn code(&self) -> &'static str {
         match self {
@@ -341,6 +347,7 @@ impl ErrorCode for BattleError {
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),
             Self::Busy => "busy",
+            Self::Superseded => "superseded",
             Self::Draining => "draining",
             Self::NoModels(_) | Self::ModelGone => "no_models",
             Self::Store(_) => "storage",

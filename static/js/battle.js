@@ -158,6 +158,7 @@ const receivers = {
     announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
   },
   error({ code, message }) {
+    if (code === "superseded") return; // The battle that was left; the screen shows the next one.
     const text = words[`error_${code}`] ?? message;
     if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();

@@ -25,6 +25,12 @@ async fn unusable_messages_get_a_code_and_a_way_out_and_the_battle_lives_on() {
         (r#"{"type":"start"}"#, "invalid_message", "prompt"),
         (r#"{"type":"start","prompt":"x","mode":"direct"}"#, "unsupported_mode", "anonymous"),
         (r#"{"type":"start","prompt":"x","intent":"no spaces"}"#, "invalid_message", "intent"),
+        (r#"{"type":"start","prompt":"x","prompt":"y"}"#, "invalid_message", "duplicate"),
+        ("{\"type\":\"start\",\"prompt\":\"a\0b\"}", "invalid_message", "JSON"),
+        (r#"{"type":"start","prompt":"\ud800"}"#, "invalid_message", "JSON"),
+        (r#"{"type":"vote","outcome":"a","satisfaction":NaN}"#, "invalid_message", "JSON"),
+        (r#"{"type":"vote","outcome":"a","satisfaction":1e999}"#, "invalid_message", "JSON"),
+        (r#"{"type":"resume","after":-1}"#, "invalid_message", "JSON"),
         (r#"{"type":"dance"}"#, "invalid_message", "dance"),
         (r#"{"type":"#, "invalid_message", "JSON"),
         ("[]", "invalid_message", "JSON"),
@@ -98,24 +104,88 @@ async fn a_page_of_another_site_cannot_open_a_socket() {
     assert!(Visitor::connect_with(&arena.url, Some(("origin", arena.url.clone()))).await.is_ok());
 }
 
-/// Sends raw bytes after an upgrade and returns the code of the close frame that answers them.
-async fn close_code_after(arena: &TestArena, frames: &[&[u8]]) -> Option<u16> {
+/// Sends raw bytes and returns all that comes until the server closes.
+async fn answer_to(arena: &TestArena, parts: &[&[u8]]) -> Vec<u8> {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let address = arena.url.strip_prefix("http://").unwrap();
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    for part in parts {
+        socket.write_all(part).await.unwrap();
+    }
+    let mut answer = Vec::new();
+    tokio::time::timeout(std::time::Duration::from_secs(20), socket.read_to_end(&mut answer)).await.unwrap().unwrap();
+    answer
+}
+
+/// Sends raw bytes after an upgrade and returns what answers them, without the head.
+async fn frames_after(arena: &TestArena, frames: &[&[u8]]) -> Vec<u8> {
+    let address = arena.url.strip_prefix("http://").unwrap();
     let upgrade = format!(
         "GET /ws/battle HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
          sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
-    socket.write_all(upgrade.as_bytes()).await.unwrap();
-    for frame in frames {
-        socket.write_all(frame).await.unwrap();
-    }
-    let mut answer = Vec::new();
-    tokio::time::timeout(std::time::Duration::from_secs(20), socket.read_to_end(&mut answer)).await.unwrap().unwrap();
+    let answer = answer_to(arena, &[&[upgrade.as_bytes()], frames].concat()).await;
     let body = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
-    let close = body + answer[body..].windows(2).rposition(|pair| pair[0] == 0x88 && pair[1] >= 2)?;
+    answer[body..].to_vec()
+}
+
+/// The code of the close frame that answers these frames.
+async fn close_code_after(arena: &TestArena, frames: &[&[u8]]) -> Option<u16> {
+    let answer = frames_after(arena, frames).await;
+    let close = answer.windows(2).rposition(|pair| pair[0] == 0x88 && pair[1] >= 2)?;
     Some(u16::from_be_bytes(answer[close + 2..close + 4].try_into().unwrap()))
+}
+
+#[actix_web::test]
+async fn a_frame_that_claims_more_than_anybody_means_is_refused_by_its_header() {
+    let arena = arena().await;
+    for claimed in [1_u64 << 40, 1 << 62, u64::MAX] {
+        for opcode in [0x81, 0x82, 0x01] {
+            let header = [&[opcode, 0xff][..], &claimed.to_be_bytes(), &[0; 4]].concat();
+            let answer = frames_after(&arena, &[&header, b"the first few bytes"]).await;
+            let text = String::from_utf8_lossy(&answer);
+            assert!(text.contains("message_too_large"), "{claimed} {opcode:x}: {text}");
+            assert_eq!(close_code_after(&arena, &[&header]).await, Some(1009), "{claimed} {opcode:x}");
+        }
+    }
+}
+
+/// What the HTTP parser answers itself, which no code of ours sees: a status, no body, nothing of what was sent, and the end of
+/// the connection. The day on which it says more, this fails.
+#[actix_web::test]
+async fn what_is_no_request_gets_a_bare_status_and_the_end_of_the_connection() {
+    let arena = arena().await;
+    // As long as the parser reads and no longer: what it leaves unread would reset the connection.
+    let mut long = "GET / HTTP/1.1\r\nhost: localhost\r\nx-canary: ".to_owned();
+    long.extend(std::iter::repeat_n('x', 128 * 1024 - long.len()));
+    let cases: [(&str, &[u8], &str); 5] = [
+        ("no request line", b"canary\r\n\r\n", "400 Bad Request"),
+        ("HTTP/0.9", b"GET /canary\r\n\r\n", "400 Bad Request"),
+        ("a binary header", b"GET / HTTP/1.1\r\nhost: localhost\r\nx-\x00canary: 1\r\n\r\n", "400 Bad Request"),
+        (
+            "two lengths of the body",
+            b"GET / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\ncanary",
+            "400 Bad Request",
+        ),
+        ("a head without end", long.as_bytes(), "431 Request Header Fields Too Large"),
+    ];
+    for (name, bytes, status) in cases {
+        let answer = String::from_utf8(answer_to(&arena, &[bytes]).await).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{name}: {answer:?}"));
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{name}: {head}");
+        let says_more =
+            |line: &&str| !["connection: close", "content-length: 0"].contains(line) && !line.starts_with("date: ");
+        assert_eq!((head.lines().skip(1).find(says_more), body), (None, ""), "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn a_broken_chunk_is_answered_with_every_header() {
+    let arena = arena().await;
+    let request = "POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n";
+    let answer = String::from_utf8(answer_to(&arena, &[request.as_bytes()]).await).unwrap();
+    println!("{answer}");
+    assert!(answer.contains("content-security-policy"), "{answer}");
 }
 
 #[actix_web::test]

@@ -263,7 +263,12 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
     let mut visitor = arena.visitor().await;
     visitor.ask("first").await;
     visitor.until_ready().await;
-    arena.app.store.abandon_battles(langya::clock::Timestamp(i64::MAX)).await.unwrap();
+    arena
+        .app
+        .store
+        .abandon_battles(langya::clock::Timestamp(i64::MAX), langya::clock::Timestamp(i64::MAX))
+        .await
+        .unwrap();
     for _ in 0..2 {
         visitor.send(json!({"type": "message", "prompt": "second"})).await;
         let refused = visitor.next().await;

@@ -1,47 +1,49 @@
 //! Every queue has an end: what one client does costs the arena no memory and the others nothing.
 
+use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use crate::support::program::Server;
+use crate::support::raw_socket::{RawSocket, frame, text_frame};
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
+use crate::support::{memory, size};
 
 const MIB: u64 = 1024 * 1024;
-/// A ping as a client sends it.
-const PING: [u8; 6] = [0x89, 0x80, 0, 0, 0, 0];
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A figure of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
-fn memory(server: &Server, figure: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
-    1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
-}
-
-fn folder_with(upstream: &Upstream, battle: &str, models: [&str; 2]) -> TempDir {
+/// A folder whose settings name two models at the upstream.
+pub(crate) fn folder_with(upstream: &Upstream, battle: &str, models: [&str; 2]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let entry =
         |id: &str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url());
-    let settings =
-        format!("[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n{battle}\n[providers]\npractice = \"never\"\n");
+    let settings = format!(
+        "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n{battle}\n[limits]\nturns_per_minute = 0\n\
+         votes_per_minute = 0\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n"
+    );
     std::fs::write(folder.path().join("langya.toml"), settings + &models.map(entry).concat()).unwrap();
     folder
 }
 
-fn serve(folder: &Path) -> Server {
+pub(crate) fn serve(folder: &Path) -> Server {
     Server::start(folder, &["--config", "langya.toml"])
 }
 
-async fn two_short_models() -> (Upstream, TempDir) {
+/// An upstream with two models that say one word each, and a folder whose settings name them.
+pub(crate) async fn two_short_models() -> (Upstream, TempDir) {
     let upstream = Upstream::start().await;
     upstream.script("one", Script::openai(["One."]));
     upstream.script("two", Script::openai(["Two."]));
@@ -49,59 +51,21 @@ async fn two_short_models() -> (Upstream, TempDir) {
     (upstream, folder)
 }
 
-/// Opens a websocket by hand on a socket with little room for what comes back.
-async fn raw_websocket(server: &Server) -> TcpStream {
-    let address = server.url.strip_prefix("http://").unwrap();
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.set_recv_buffer_size(4096).unwrap();
-    let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
-    let upgrade = format!(
-        "GET /ws/battle HTTP/1.1\r\nhost: {address}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
-         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    );
-    stream.write_all(upgrade.as_bytes()).await.unwrap();
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.unwrap());
-    }
-    stream
-}
-
-/// A masked text frame, with a mask that changes nothing.
-fn text_frame(text: &str) -> Vec<u8> {
-    let length = u8::try_from(text.len()).unwrap();
-    assert!(length < 126);
-    [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat()
-}
-
-async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
-    let mut read = Vec::new();
-    let found = async {
-        while !String::from_utf8_lossy(&read).contains(wanted) {
-            assert!(stream.read_buf(&mut read).await.unwrap() > 0, "the connection ended");
-        }
-    };
-    let found = tokio::time::timeout(PATIENCE, found).await;
-    let read = String::from_utf8_lossy(&read).into_owned();
-    assert!(found.is_ok(), "{wanted:?} never came: {read}");
-    read
-}
-
 #[actix_web::test]
 async fn a_million_empty_continuation_frames_grow_no_memory() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
-    let mut stream = raw_websocket(&server).await;
-    stream.write_all(&text_frame("not JSON")).await.unwrap();
-    read_until(&mut stream, "invalid_message").await;
+    let mut socket = RawSocket::open(&server.url).await;
+    socket.send(&text_frame("not JSON")).await;
+    socket.until("invalid_message").await;
     let before = memory(&server, "VmHWM");
-    stream.write_all(&[0x01, 0x80, 0, 0, 0, 0]).await.unwrap();
-    let ten_thousand = [0x00, 0x80, 0, 0, 0, 0].repeat(10_000);
+    socket.send(&frame(0x01, b"")).await;
+    let ten_thousand = frame(0x00, b"").repeat(10_000);
     for _ in 0..100 {
-        stream.write_all(&ten_thousand).await.unwrap();
+        socket.send(&ten_thousand).await;
     }
-    stream.write_all(&[0x80, 0x81, 0, 0, 0, 0, b'x']).await.unwrap();
-    read_until(&mut stream, "invalid_message").await;
+    socket.send(&frame(0x80, b"x")).await;
+    socket.until("invalid_message").await;
     let grown = memory(&server, "VmHWM").saturating_sub(before);
     println!("grown by {grown} bytes");
     assert!(grown < 5 * MIB, "grown by {grown} bytes");
@@ -117,8 +81,8 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
     let server = serve(folder.path());
     let before = memory(&server, "VmHWM");
-    let mut stalled = raw_websocket(&server).await;
-    stalled.write_all(&text_frame(r#"{"type":"start","prompt":"Write at length"}"#)).await.unwrap();
+    let mut stalled = RawSocket::open(&server.url).await;
+    stalled.send(&text_frame(r#"{"type":"start","prompt":"Write at length"}"#)).await;
     upstream.until_active(2).await;
     let mut other = Visitor::connect(&server.url).await;
     other.ask("Which?").await;
@@ -128,32 +92,119 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     let grown = memory(&server, "VmHWM").saturating_sub(before);
     println!("grown by {grown} bytes of 32 MB that were offered");
     assert!(grown < 24 * MIB, "grown by {grown} bytes");
-    // The connection itself is gone, though nothing was read: whoever writes to it learns so.
-    let cut = async {
-        while stalled.try_write(&PING).is_ok() {
-            // Only the answer to the ping is waited for; where there is none, the next one asks again.
-            let _ = tokio::time::timeout(Duration::from_millis(200), stalled.ready(Interest::ERROR)).await;
-        }
-    };
-    assert!(tokio::time::timeout(PATIENCE, cut).await.is_ok(), "the connection lingers");
+    // The connection itself is gone, though nothing was read.
+    stalled.until_cut().await;
+}
+
+#[actix_web::test]
+async fn readers_that_never_read_are_dropped_while_others_stream_on() {
+    let readers = size(10, 100);
+    let upstream = Upstream::start().await;
+    let long = (0..1_600).fold(Script::stream(), |script, _| script.text(&"x".repeat(10_000))).hang();
+    for model in ["one", "two"] {
+        let long = long.clone();
+        upstream.respond(model, move |request| match request.prompt() {
+            "Write at length" => long.clone(),
+            _ => Script::openai(std::iter::repeat_n("word ", 100)),
+        });
+    }
+    let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
+    let server = serve(folder.path());
+    let mut other = Visitor::connect(&server.url).await;
+    let before = memory(&server, "VmHWM");
+    let mut stalled = Vec::new();
+    for _ in 0..readers {
+        let mut socket = RawSocket::open(&server.url).await;
+        socket.send(&text_frame(r#"{"type":"start","prompt":"Write at length"}"#)).await;
+        stalled.push(socket);
+    }
+    upstream.until_received(2 * readers).await;
+    let mut streamed = 0;
+    while upstream.active() > 0 {
+        other.ask("Which?").await;
+        other.until_ready().await;
+        assert_eq!(other.vote("tie").await["type"], "revealed");
+        streamed += 1;
+    }
+    let grown = memory(&server, "VmHWM").saturating_sub(before);
+    println!(
+        "{readers} readers that never read: {} bytes each; {streamed} battles beside them",
+        grown / readers as u64
+    );
+    assert!(grown < 24 * MIB * readers as u64, "grown by {grown} bytes");
+    assert!(streamed > 0, "nobody else had a battle");
+    for socket in &mut stalled {
+        socket.until_cut().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_storm_of_starts_is_bounded_and_leaves_no_request_behind() {
+    let (sockets, starts) = (20, size(5, 250));
+    let upstream = Upstream::start().await;
+    for model in ["one", "two"] {
+        upstream.respond(model, |request| match request.prompt() {
+            "Storm" => Script::stream().text("Begun.").hang(),
+            _ => Script::openai(["Calm."]),
+        });
+    }
+    let folder = folder_with(&upstream, "resume_grace_ms = 1", ["one", "two"]);
+    let server = serve(folder.path());
+    let before = memory(&server, "VmHWM");
+    let storm = text_frame(r#"{"type":"start","prompt":"Storm"}"#).repeat(starts);
+    let began = Instant::now();
+    let sent = join_all((0..sockets).map(async |_| {
+        let mut socket = RawSocket::open(&server.url).await;
+        socket.pour(&storm).await.unwrap();
+        // An answer to what came last says that all before it was answered.
+        socket.send(&text_frame("the end")).await;
+        socket.until("invalid_message").await;
+        starts
+    }));
+    let sent: usize = sent.await.iter().sum();
+    let took = began.elapsed();
+    upstream.until_active(0).await;
+    let grown = memory(&server, "VmHWM").saturating_sub(before);
+    println!("{sent} starts in {took:?}, {} requests to models; grown by {grown} bytes", upstream.received().len());
+    assert!(grown < 64 * MIB, "grown by {grown} bytes");
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Which?").await;
+    assert_eq!(visitor.until_ready().await, ["Calm.", "Calm."]);
+    assert!(!server.log().contains("panicked"), "{}", server.log());
 }
 
 #[actix_web::test]
 async fn idle_sockets_are_cheap() {
-    const SOCKETS: u64 = 1_000;
+    let sockets = size(1_000, 5_000);
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
+    if ![server.pid(), std::process::id()].into_iter().all(|pid| may_open(pid, sockets + 1_000)) {
+        println!("skipped: this system does not let a process open {sockets} sockets");
+        return;
+    }
     let mut first = Visitor::connect(&server.url).await;
     let before = memory(&server, "VmRSS");
     let mut idle = Vec::new();
-    for _ in 0..SOCKETS {
+    for _ in 0..sockets {
         idle.push(Visitor::connect(&server.url).await);
     }
-    let each = memory(&server, "VmRSS").saturating_sub(before) / SOCKETS;
-    println!("{each} bytes a socket");
+    let each = memory(&server, "VmRSS").saturating_sub(before) / sockets as u64;
+    println!("{sockets} sockets, {each} bytes each");
     assert!(each < 64 * 1024, "{each} bytes a socket");
     first.ask("Which?").await;
     first.until_ready().await;
+    let mut last = idle.pop().unwrap();
+    last.ask("Which?").await;
+    last.until_ready().await;
+}
+
+/// Lets a process open so many files, if it may not already; false where that is not to be had.
+fn may_open(pid: u32, files: usize) -> bool {
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let soft = line.split_whitespace().next().and_then(|limit| limit.parse().ok()).unwrap_or(usize::MAX);
+    let raise = || Command::new("prlimit").arg(format!("--pid={pid}")).arg(format!("--nofile={files}:")).status();
+    soft >= files || raise().is_ok_and(|raised| raised.success())
 }
 
 #[actix_web::test]
@@ -205,7 +256,7 @@ async fn a_body_that_nobody_asked_for_is_not_collected() {
     let server = serve(folder.path());
     let before = memory(&server, "VmHWM");
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).await.unwrap();
-    let head = "POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 10000000000\r\n\r\n";
+    let head = "POST /nothing HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10000000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let mib = vec![b'x'; 1 << 20];
     for _ in 0..64 {
@@ -217,4 +268,39 @@ async fn a_body_that_nobody_asked_for_is_not_collected() {
     let grown = memory(&server, "VmHWM").saturating_sub(before);
     assert!(grown < 8 * MIB, "grown by {grown} bytes");
     Visitor::connect(&server.url).await.ask("Which?").await;
+}
+
+#[actix_web::test]
+async fn a_packed_body_is_not_unpacked() {
+    let (_upstream, folder) = two_short_models().await;
+    let server = serve(folder.path());
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(&vec![0; 16 << 20]).unwrap();
+    // Members one after the other are one file: 256 MiB.
+    let bomb = packer.finish().unwrap().repeat(16);
+    let before = memory(&server, "VmHWM");
+    for method in ["GET", "POST"] {
+        for path in ["/", "/api/v1/leaderboard", "/ws/battle", "/nothing"] {
+            let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).await.unwrap();
+            let head = format!(
+                "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-encoding: gzip\r\nconnection: close\r\n\
+                 content-length: {}\r\n\r\n",
+                bomb.len()
+            );
+            stream.write_all(head.as_bytes()).await.unwrap();
+            // The server may answer and close before the body has come, which is as good.
+            let _ = stream.write_all(&bomb).await;
+            let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut Vec::new())).await;
+            assert!(ended.is_ok(), "{method} {path}: no end of the connection");
+        }
+    }
+    let grown = memory(&server, "VmHWM").saturating_sub(before);
+    println!("grown by {grown} bytes for {} packed ones", bomb.len());
+    assert!(grown < 8 * MIB, "grown by {grown} bytes");
+    // Nor is a packed message: the extension that packs them is not offered.
+    let packed = Some(("sec-websocket-extensions", "permessage-deflate".to_owned()));
+    let mut visitor = Visitor::connect_with(&server.url, packed).await.unwrap();
+    assert!(!visitor.headers.iter().any(|line| line.contains("deflate")), "{:?}", visitor.headers);
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
 }

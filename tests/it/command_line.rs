@@ -230,10 +230,17 @@ async fn the_exported_log_has_the_names_of_the_contract() {
     assert_eq!(found, keys);
     assert_eq!((&row["winner"], &row["turn"], &row["anony"]), (&"model_b".into(), &1.into(), &true.into()));
     let row = export(&["--text"]);
-    for (side, text) in ["conversation_a", "conversation_b"].into_iter().zip(texts) {
+    for (side, text) in ["conversation_a", "conversation_b"].into_iter().zip(&texts) {
         let expected = serde_json::json!([
             {"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": text}
         ]);
         assert_eq!(row[side], expected);
+    }
+    let run = langya(folder.path(), ["export", "replies", "--data-dir", "data", "--out", "-"]);
+    let replies: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((run.code, replies.len()), (Some(0), 2), "{}", run.stderr);
+    for (reply, (side, text)) in replies.iter().zip(["a", "b"].into_iter().zip(texts)) {
+        let said = ["side", "text", "prompt", "ending", "battle_id"].map(|key| &reply[key]);
+        assert_eq!(said, [&side.into(), &text.into(), &"What is 2 + 2?".into(), &"complete".into(), &row["battle_id"]]);
     }
 }

@@ -89,6 +89,44 @@ fn the_settings_of_the_compose_file_are_taken_and_limit_a_public_arena() {
     );
 }
 
+/// What stands under a key of a manifest as a block of text.
+fn block(manifest: &str, key: &str) -> String {
+    let (_, rest) = manifest.split_once(&format!("\n  {key}: |\n")).unwrap();
+    let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+    lines.map(|line| line.strip_prefix("    ").unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_settings_of_the_config_map_are_taken_and_fit_the_deployment() {
+    let text = block(&deploy("kubernetes/configmap.yaml"), "langya.toml");
+    let settings = Settings::parse(&text, "kubernetes/configmap.yaml", &Environment::default()).unwrap();
+    assert!(
+        deploy("kubernetes/ingress.yaml")
+            .contains(&format!("host: {}\n", &settings.server.public_url["https://".len()..]))
+    );
+    assert_eq!(settings.server.listen, "0.0.0.0:8717", "the pod's address is answered");
+    assert!(deploy("kubernetes/deployment.yaml").contains("containerPort: 8717\n"));
+    assert_eq!((settings.limits.turns_per_minute, settings.log.format), (30, LogFormat::Json));
+    let number = |file: &str, key: &str| -> u64 {
+        let text = deploy(file);
+        text.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap().trim().parse().unwrap()
+    };
+    let grace = number("kubernetes/deployment.yaml", "terminationGracePeriodSeconds:");
+    assert!(grace > settings.server.drain_seconds + 10, "{grace} s");
+    let connections =
+        u64::from(settings.storage.max_connections) * number("kubernetes/autoscaler.yaml", "maxReplicas:");
+    assert!(connections <= 400, "PostgreSQL is asked for {connections} connections");
+}
+
+#[test]
+fn the_probes_ask_for_paths_that_there_are() {
+    let routes = include_str!("../../src/http/mod.rs");
+    let text = deploy("kubernetes/deployment.yaml");
+    let paths: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("path: ")).collect();
+    assert_eq!(paths, ["/healthz", "/readyz", "/healthz"]);
+    assert!(paths.iter().all(|path| routes.contains(&format!("\"{path}\""))));
+}
+
 #[test]
 fn the_image_is_built_from_folders_that_there_are() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -4,6 +4,7 @@ use langya::annotation::Source;
 use langya::annotation::scheme::Scheme;
 use langya::clock::Timestamp;
 use langya::storage::{Annotator, IfMissing, NewLabel, QueryLabel, Store, VoteRange};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::storage::{bench, verdicts};
@@ -29,6 +30,10 @@ async fn label(store: &Store) -> Vec<QueryLabel> {
     store.labels_between(Scheme::Urs, "", "~").await.unwrap()
 }
 
+async fn session_key(store: &Store) -> String {
+    store.secret("session_key", "another", Timestamp(0)).await.unwrap().expose_secret().to_owned()
+}
+
 #[actix_web::test]
 async fn every_number_arrives_and_the_arena_goes_on() {
     let Some(database) = TestDatabase::create().await else { return };
@@ -46,6 +51,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     visitor.ask("Left without a vote?").await;
     visitor.until_ready().await;
     let labelled = label(&arena.app.store).await;
+    let key = session_key(&arena.app.store).await;
     let busy = langya(folder.path(), ["fit", "--data-dir", "data", "--format", "json"]);
     bench::fill(&arena.app.store).await;
     verdicts::fill(&arena.app.store).await;
@@ -71,6 +77,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert!(again.stderr.contains("6 battles"), "{}", again.stderr);
     let store = Store::open(&database.settings(), IfMissing::Fail).await.unwrap();
     assert_eq!(store.labels_between(Scheme::Urs, "", "~").await.unwrap(), labelled);
+    assert_eq!(session_key(&store).await, key, "visitors keep their sessions");
     assert_eq!(store.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 4);
     assert_eq!(store.answered("mtbench101", "v1").await.unwrap().len(), 1);
     assert_eq!(store.judged("mtbench101", "v1").await.unwrap().len(), 1);

@@ -14,12 +14,7 @@ use crate::support::redis::TestRedis;
 const CAP: usize = 10;
 
 fn limits(instance: &Instance) -> RateLimits {
-    let limits = LimitSettings {
-        turns_per_minute: 1_200,
-        votes_per_minute: 10,
-        turns_per_minute_per_address: 0,
-        votes_per_minute_per_address: 15,
-    };
+    let limits = LimitSettings { votes_per_minute: 10, votes_per_minute_per_address: 15, ..LimitSettings::default() };
     let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
     RateLimits::new(settings, Some(instance.bus.link().clone()))
 }

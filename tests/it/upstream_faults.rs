@@ -49,6 +49,37 @@ outcome_of_modes!(a_side_of_which_nothing_was_seen_is_replaced: hang err500 err4
 outcome_of_modes!(a_side_that_breaks_off_voids_the_battle: hangmid reset badjson huge errmid);
 outcome_of_modes!(an_odd_stream_ends_like_any_other: ok slow nodone split crlf long leak);
 
+/// How a battle ends in which one model's server plays a mode.
+pub(crate) enum Outcome {
+    /// Another model answers in its place.
+    Replaced,
+    /// Nobody may vote.
+    Voided,
+    /// As any other.
+    Ended,
+}
+
+/// How a battle ends in which one model's server plays this mode.
+pub(crate) fn outcome_of(mode: &str) -> Outcome {
+    if a_side_of_which_nothing_was_seen_is_replaced::MODES.contains(&mode) {
+        Outcome::Replaced
+    } else if a_side_that_breaks_off_voids_the_battle::MODES.contains(&mode) {
+        Outcome::Voided
+    } else {
+        Outcome::Ended
+    }
+}
+
+/// What the visitor reads of a server that plays a mode whose battles end as any other.
+pub(crate) fn text_of(mode: &str) -> String {
+    match mode {
+        "split" => "one 😀 two 😀 three".to_owned(),
+        "leak" => "I am canary-model, trained by Canary Corp.".to_owned(),
+        "long" => "word ".repeat(2000),
+        _ => "one two three".to_owned(),
+    }
+}
+
 fn model(upstream: &Upstream, id: &str, weight: f64, limits: Limits) -> Arc<GuardedModel> {
     let settings = ModelSettings {
         base_url: format!("{}/v1", upstream.url()),
@@ -114,7 +145,7 @@ impl Scene {
 }
 
 /// A frame without its text, which is looked at as a whole.
-fn silenced(frame: &str) -> String {
+pub(crate) fn silenced(frame: &str) -> String {
     let mut frame: Value = serde_json::from_str(frame).unwrap();
     if frame["type"] == "delta" {
         frame["text"].take();
@@ -197,13 +228,7 @@ async fn until_voided_and_done(visitor: &mut Visitor) -> usize {
 }
 
 async fn an_odd_stream_ends_like_any_other(mode: &str) {
-    let long = "word ".repeat(2000);
-    let expected = match mode {
-        "split" => "one 😀 two 😀 three",
-        "leak" => "I am canary-model, trained by Canary Corp.",
-        "long" => &long,
-        _ => "one two three",
-    };
+    let expected = &text_of(mode);
     let mut scene = Scene::start(mode, Script::mode(mode)).await;
     let texts = scene.visitor.until_ready().await;
     let faulty = texts.iter().position(|text| text == expected);

@@ -8,7 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
 
 use crate::figures::Figures;
-use crate::services::{NAMES, Services, Shutdown};
+use crate::postgres::Shutdown;
+use crate::services::{NAMES, Services};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {

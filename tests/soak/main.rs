@@ -9,12 +9,27 @@
     reason = "a test that cannot go on fails there, and says what it measured"
 )]
 
+mod arena;
+mod backup;
+mod ballots;
 mod checker;
+mod clock;
+mod disk;
 mod faults;
 mod figures;
+mod harness;
+mod instance;
+mod kills;
+mod postgres;
+mod power;
 mod processes;
+#[path = "../it/support/proxy.rs"]
+mod proxy;
 mod rows;
 mod services;
+mod small_disk;
+mod strace;
+mod syscalls;
 mod upstream;
 mod visitor;
 
@@ -23,25 +38,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use checker::Violation;
 use checker::evidence::{Evidence, VisitorHistory};
 use faults::Fault;
 use figures::{Figures, RECOVERY_LIMIT};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use harness::{number, port_rng};
 use serde_json::Value;
 use services::{NAMES, Services};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
-use upstream::Upstream;
-use visitor::Visitor;
+use tokio::time::sleep;
+use upstream::{Tempo, Upstream};
+use visitor::Crowd;
 
-const DEFAULT_SEED: u64 = 20_261_121;
-/// Visitors may take so long to bring their last battle to its end.
-const LAST_BATTLES: Duration = Duration::from_secs(90);
 /// The boards of both instances hold the last vote after so long.
 const LAST_REFIT: Duration = Duration::from_secs(15);
 
@@ -49,7 +56,6 @@ const LAST_REFIT: Duration = Duration::from_secs(15);
 struct Plan {
     seconds: u64,
     visitors: usize,
-    seed: u64,
     faults: &'static [Fault],
     /// Whether a vote may be refused at all, to be sent again.
     may_refuse_votes: bool,
@@ -57,20 +63,12 @@ struct Plan {
 
 impl Plan {
     fn of_environment(faults: &'static [Fault]) -> Self {
-        let number = |name: &str, default| std::env::var(name).ok().map_or(default, |text| text.parse().unwrap());
         Self {
             seconds: number("LANGYA_SOAK_SECONDS", 60),
             visitors: usize::try_from(number("LANGYA_SOAK_VISITORS", 100)).unwrap(),
-            seed: number("LANGYA_SOAK_SEED", DEFAULT_SEED),
             faults,
             may_refuse_votes: faults != [Fault::RollingRestart],
         }
-    }
-
-    fn rng(&self, stream: usize) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(u64::try_from(stream).unwrap());
-        rng
     }
 }
 
@@ -87,60 +85,23 @@ fn a_rolling_restart_refuses_no_vote() {
 }
 
 fn run(plan: &Plan) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // On this thread, which lasts as long as the processes that it starts.
-    let wrong = runtime.block_on(async {
-        tokio::select! {
-            wrong = soak(plan) => wrong.unwrap_or_else(|error| vec![format!("{error:#}")]),
-            () = interrupted() => vec!["interrupted".into()],
-        }
-    });
-    wrong.iter().take(50).for_each(|line| println!("WRONG: {line}"));
-    assert!(wrong.is_empty(), "{} things are wrong, seed {}", wrong.len(), plan.seed);
-}
-
-/// Ctrl-C or SIGTERM: everything that was started is ended on the way out.
-async fn interrupted() {
-    let mut terminate = signal(SignalKind::terminate()).unwrap();
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+    println!("{} s, {} visitors", plan.seconds, plan.visitors);
+    harness::run(async |folder| soak(folder, plan).await);
 }
 
 /// The whole run; returns what is wrong.
-async fn soak(plan: &Plan) -> anyhow::Result<Vec<String>> {
-    println!("seed {}, {} s, {} visitors", plan.seed, plan.seconds, plan.visitors);
-    // An error says that another test of this process has installed it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let folder = tempfile::tempdir()?;
-    let wrong = soak_in(folder.path(), plan).await;
-    if !matches!(&wrong, Ok(wrong) if wrong.is_empty()) {
-        println!("the logs are kept in {}", folder.keep().display());
-    }
-    wrong
-}
-
-async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
-    let mut rng = plan.rng(0);
-    let upstream = Upstream::start(plan.seed).await;
-    let mut services = Services::start(folder, &upstream.url(), &mut port_rng()).await?;
+async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
+    let (seed, mut rng) = (harness::seed(), harness::rng(harness::seed(), 0));
+    let upstream = Upstream::start(seed, Tempo::REAL).await;
+    let pacing = std::env::var("LANGYA_SOAK_PACING").unwrap_or_else(|_| "common".to_owned());
+    println!("pacing {pacing}");
+    let settings = format!("[battle]\npacing = \"{pacing}\"\n");
+    let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
     let figures = Figures::new();
-    let (stop, stopped) = watch::channel(false);
-    let mut visitors = JoinSet::new();
-    for number in 0..plan.visitors {
-        let visitor = Visitor::new(number, services.visitors_port(), plan.rng(number + 1), figures.clone());
-        let stopped = stopped.clone();
-        visitors.spawn(async move {
-            // Not all at the same moment.
-            sleep(Duration::from_millis(u64::try_from(number).unwrap() * 10)).await;
-            visitor.visit(stopped).await
-        });
-    }
+    let crowd = Crowd::gather(plan.visitors, services.visitors_port(), |stream| harness::rng(seed, stream), &figures);
     let raged = faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &figures, &mut rng).await;
     figures.step("no more faults");
-    stop.send_replace(true);
-    let histories = timeout(LAST_BATTLES, visitors.join_all()).await.context("visitors do not come to an end")?;
+    let histories = crowd.disperse().await?;
     let mut wrong: Vec<String> = raged.err().map(|error| format!("{error:#}")).into_iter().collect();
     let evidence = gather(&mut services, &upstream, histories).await?;
     wrong.extend(services.panics());
@@ -150,11 +111,6 @@ async fn soak_in(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     wrong.extend(violations.iter().map(ToString::to_string));
     wrong.extend(beyond_limits(plan, &figures));
     Ok(wrong)
-}
-
-/// Ports have nothing to do with the seed: two runs may go on at once.
-fn port_rng() -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(u64::from(std::process::id()))
 }
 
 /// Stops the instances in order and collects what all sides know.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use rand::RngExt;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
@@ -35,6 +35,8 @@ pub(crate) struct Start<'a> {
     pub(crate) last_signal: &'a str,
     /// The user to run it as, where that is another one.
     pub(crate) user: Option<&'a str>,
+    /// What it has in its environment beside the path.
+    pub(crate) environment: &'a [(String, String)],
 }
 
 impl Process {
@@ -52,6 +54,7 @@ impl Process {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("LANGYA__PROVIDERS__DISCOVER", "false")
+            .envs(start.environment.iter().cloned())
             .current_dir(start.folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -59,6 +62,11 @@ impl Process {
             .spawn()
             .with_context(|| format!("{} cannot be started", start.name))?;
         Ok(Self { name: start.name.to_owned(), last_signal: start.last_signal.to_owned(), child })
+    }
+
+    /// The process's number, to look at it from outside.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by its name, such as `STOP`.
@@ -105,6 +113,19 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a command prints, if it succeeds.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
+    let name = format!("{:?}", command.get_program());
+    let output = command.output().with_context(|| format!("{name} cannot be started"))?;
+    ensure!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether this is the system's administrator.
+pub(crate) fn is_root() -> anyhow::Result<bool> {
+    Ok(output(Command::new("id").arg("-u"))?.trim() == "0")
 }
 
 /// Waits until something listens on the port.

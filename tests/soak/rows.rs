@@ -1,28 +1,75 @@
 //! Reads what the database holds, with SQL of its own: the code under test has no part in it.
 
+use std::path::Path;
+
+use anyhow::ensure;
 use langya::battle::Side;
-use sqlx::PgPool;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{PgPool, SqlitePool};
 
 use crate::checker::evidence::{Stored, StoredBattle, StoredFailure, StoredReply, StoredTurn, StoredVote};
 
-/// All rows that the checker compares.
-pub(crate) async fn read(database: &str) -> anyhow::Result<Stored> {
-    let pool = PgPool::connect(database).await?;
-    let stored = Stored {
-        battles: battles(&pool).await?,
-        turns: turns(&pool).await?,
-        replies: replies(&pool).await?,
-        failures: failures(&pool).await?,
-        votes: votes(&pool).await?,
-    };
-    pool.close().await;
-    Ok(stored)
+/// A connection of the test's own.
+pub(crate) enum Database {
+    Postgres(PgPool),
+    Sqlite(SqlitePool),
 }
 
-async fn battles(pool: &PgPool) -> anyhow::Result<Vec<StoredBattle>> {
+/// All rows of a statement, on either database.
+macro_rules! rows {
+    ($database:expr, $statement:expr) => {
+        match $database {
+            Database::Postgres(pool) => sqlx::query_as($statement).fetch_all(pool).await?,
+            Database::Sqlite(pool) => sqlx::query_as($statement).fetch_all(pool).await?,
+        }
+    };
+}
+
+impl Database {
+    pub(crate) async fn of_postgres(address: &str) -> anyhow::Result<Self> {
+        Ok(Self::Postgres(PgPool::connect(address).await?))
+    }
+
+    /// A file of SQLite, which an arena may be using.
+    pub(crate) async fn of_sqlite(file: &Path) -> anyhow::Result<Self> {
+        let options = SqliteConnectOptions::new().filename(file).read_only(true);
+        Ok(Self::Sqlite(SqlitePool::connect_with(options).await?))
+    }
+
+    /// All rows that the checker compares. SQLite's file has to be sound.
+    pub(crate) async fn read(self) -> anyhow::Result<Stored> {
+        self.check_sound().await?;
+        let stored = Stored {
+            battles: battles(&self).await?,
+            turns: turns(&self).await?,
+            replies: replies(&self).await?,
+            failures: failures(&self).await?,
+            votes: votes(&self).await?,
+        };
+        match self {
+            Self::Postgres(pool) => pool.close().await,
+            Self::Sqlite(pool) => pool.close().await,
+        }
+        Ok(stored)
+    }
+
+    async fn check_sound(&self) -> anyhow::Result<()> {
+        if let Self::Sqlite(pool) = self {
+            let said: String = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(pool).await?;
+            ensure!(said == "ok", "the database is damaged: {said}");
+        }
+        Ok(())
+    }
+}
+
+/// All rows of a PostgreSQL database.
+pub(crate) async fn read(database: &str) -> anyhow::Result<Stored> {
+    Database::of_postgres(database).await?.read().await
+}
+
+async fn battles(database: &Database) -> anyhow::Result<Vec<StoredBattle>> {
     type Row = (String, String, String, i64, String, String);
-    let rows: Vec<Row> =
-        sqlx::query_as("SELECT id, visitor, stage, turn, model_a, model_b FROM battles").fetch_all(pool).await?;
+    let rows: Vec<Row> = rows!(database, "SELECT id, visitor, stage, turn, model_a, model_b FROM battles");
     rows.into_iter()
         .map(|(id, visitor, stage, turn, a, b)| {
             Ok(StoredBattle { id, visitor, stage, turn: turn.try_into()?, models: [a, b] })
@@ -30,16 +77,14 @@ async fn battles(pool: &PgPool) -> anyhow::Result<Vec<StoredBattle>> {
         .collect()
 }
 
-async fn turns(pool: &PgPool) -> anyhow::Result<Vec<StoredTurn>> {
-    let rows: Vec<(String, i64, String)> =
-        sqlx::query_as("SELECT battle_id, turn, prompt FROM turns").fetch_all(pool).await?;
+async fn turns(database: &Database) -> anyhow::Result<Vec<StoredTurn>> {
+    let rows: Vec<(String, i64, String)> = rows!(database, "SELECT battle_id, turn, prompt FROM turns");
     rows.into_iter().map(|(battle, turn, prompt)| Ok(StoredTurn { battle, turn: turn.try_into()?, prompt })).collect()
 }
 
-async fn replies(pool: &PgPool) -> anyhow::Result<Vec<StoredReply>> {
+async fn replies(database: &Database) -> anyhow::Result<Vec<StoredReply>> {
     type Row = (String, i64, String, String, String, String);
-    let rows: Vec<Row> =
-        sqlx::query_as("SELECT battle_id, turn, side, model, text, ending FROM replies").fetch_all(pool).await?;
+    let rows: Vec<Row> = rows!(database, "SELECT battle_id, turn, side, model, text, ending FROM replies");
     rows.into_iter()
         .map(|(battle, turn, side, model, text, ending)| {
             Ok(StoredReply { battle, turn: turn.try_into()?, side: side_of(&side), model, text, ending })
@@ -47,19 +92,17 @@ async fn replies(pool: &PgPool) -> anyhow::Result<Vec<StoredReply>> {
         .collect()
 }
 
-async fn failures(pool: &PgPool) -> anyhow::Result<Vec<StoredFailure>> {
-    let rows: Vec<(String, String, String)> =
-        sqlx::query_as("SELECT battle_id, side, model FROM side_failures").fetch_all(pool).await?;
+async fn failures(database: &Database) -> anyhow::Result<Vec<StoredFailure>> {
+    let rows: Vec<(String, String, String)> = rows!(database, "SELECT battle_id, side, model FROM side_failures");
     Ok(rows.into_iter().map(|(battle, side, model)| StoredFailure { battle, side: side_of(&side), model }).collect())
 }
 
-async fn votes(pool: &PgPool) -> anyhow::Result<Vec<StoredVote>> {
+async fn votes(database: &Database) -> anyhow::Result<Vec<StoredVote>> {
     type Row = (i64, String, String, String, String, String, String, i64, String);
-    let rows: Vec<Row> = sqlx::query_as(
-        "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, receipt FROM votes ORDER BY seq",
-    )
-    .fetch_all(pool)
-    .await?;
+    let rows: Vec<Row> = rows!(
+        database,
+        "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, receipt FROM votes ORDER BY seq"
+    );
     rows.into_iter()
         .map(|(seq, id, battle, visitor, a, b, outcome, turn, receipt)| {
             let turn = turn.try_into()?;

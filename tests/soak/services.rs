@@ -5,38 +5,31 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use rand::RngExt;
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-use crate::processes::{Process, Start, free_port, until_listening};
+use crate::instance::{self, Instance, Launch, STOP_PATIENCE, program};
+use crate::postgres::{Postgres, Shutdown};
+use crate::processes::{Process, Start, free_port, output, until_listening};
 
 /// Longest wait for a service to come up.
 const START_PATIENCE: Duration = Duration::from_secs(30);
-/// An instance that was told to end has to be through after this.
-const STOP_PATIENCE: Duration = Duration::from_secs(30);
-/// Files in memory, and the room that is needed, in kilobytes.
-const MEMORY: &str = "/dev/shm";
-const MEMORY_NEEDED: u64 = 1024 * 1024;
 const MODELS: [&str; 6] = ["amber", "birch", "cedar", "delta", "ember", "fjord"];
 
 /// Everything that runs.
 pub(crate) struct Services {
     folder: PathBuf,
     ports: Ports,
-    is_root: bool,
     // Dropped in this order: those who use others first.
     nginx: Option<Process>,
-    instances: [Option<Process>; 2],
+    instances: [Option<Instance>; 2],
     redis: Option<Process>,
-    postgres: Option<Process>,
-    /// Home of PostgreSQL.
-    data: TempDir,
+    postgres: Postgres,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,16 +37,6 @@ struct Ports {
     nginx: u16,
     instances: [u16; 2],
     redis: u16,
-    postgres: u16,
-}
-
-/// How PostgreSQL is shut down.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Shutdown {
-    /// Running statements are cut off, what is committed is written.
-    Fast,
-    /// Like a crash: the log is replayed at the next start.
-    Immediate,
 }
 
 /// Names of the two instances.
@@ -61,27 +44,22 @@ pub(crate) const NAMES: [&str; 2] = ["a", "b"];
 
 impl Services {
     /// Starts everything and waits until both instances take visitors.
-    pub(crate) async fn start(folder: &Path, upstream: &str, rng: &mut impl RngExt) -> anyhow::Result<Self> {
+    /// The models answer at `upstream`; `settings` are further sections of the instances' settings.
+    pub(crate) async fn start(
+        folder: &Path,
+        upstream: &str,
+        settings: &str,
+        rng: &mut impl RngExt,
+    ) -> anyhow::Result<Self> {
         // Services that run as other users pass through.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o711))?;
         let mut port = || free_port(rng);
-        let ports = Ports { nginx: port()?, instances: [port()?, port()?], redis: port()?, postgres: port()? };
-        let is_root = output(Command::new("id").arg("-u"))?.trim() == "0";
-        let mut services = Self {
-            folder: folder.to_owned(),
-            data: data_folder()?,
-            ports,
-            is_root,
-            nginx: None,
-            instances: [None, None],
-            redis: None,
-            postgres: None,
-        };
-        services.init_postgres()?;
-        services.start_postgres().await?;
-        services.create_database().await?;
+        let ports = Ports { nginx: port()?, instances: [port()?, port()?], redis: port()? };
+        let postgres = Postgres::start(folder, port()?).await?;
+        let folder = folder.to_owned();
+        let mut services = Self { folder, ports, nginx: None, instances: [None, None], redis: None, postgres };
         services.start_redis().await?;
-        services.write_settings(upstream)?;
+        services.write_settings(upstream, settings)?;
         for which in 0..2 {
             services.start_instance(which).await?;
         }
@@ -99,66 +77,12 @@ impl Services {
     }
 
     pub(crate) fn database_url(&self) -> String {
-        format!("postgres://arena@127.0.0.1:{}/arena", self.ports.postgres)
+        self.postgres.url()
     }
 
-    fn init_postgres(&self) -> anyhow::Result<()> {
-        let home = self.data.path();
-        let mut initdb = Command::new(postgres_program("initdb")?);
-        if self.is_root {
-            output(Command::new("chown").arg("postgres:").arg(home))?;
-            let program = initdb.get_program().to_owned();
-            initdb = Command::new("setpriv");
-            initdb.args(["--reuid", "postgres", "--regid", "postgres", "--init-groups", "--"]).arg(program);
-        }
-        let arguments = ["-D", "data", "-U", "arena", "--auth=trust", "-E", "UTF8", "--no-locale", "--no-sync"];
-        output(initdb.args(arguments).current_dir(home))?;
-        Ok(())
-    }
-
-    async fn start_postgres(&mut self) -> anyhow::Result<()> {
-        let port = self.ports.postgres.to_string();
-        let arguments = ["-D", "data", "-p", &port, "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=on"];
-        let postgres = Process::start(&Start {
-            name: "postgres",
-            program: &postgres_program("postgres")?,
-            arguments: &arguments,
-            folder: self.data.path(),
-            logs: &self.folder,
-            last_signal: "QUIT",
-            user: self.is_root.then_some("postgres"),
-        })?;
-        self.postgres = Some(postgres);
-        let deadline = Instant::now() + START_PATIENCE;
-        while let Err(error) = self.admin("SELECT 1").await {
-            ensure!(Instant::now() < deadline, "PostgreSQL does not come up: {error}");
-            sleep(Duration::from_millis(50)).await;
-        }
-        Ok(())
-    }
-
-    async fn create_database(&self) -> anyhow::Result<()> {
-        self.admin("CREATE DATABASE arena").await
-    }
-
-    async fn admin(&self, statement: &'static str) -> anyhow::Result<()> {
-        use sqlx::Connection;
-        let address = format!("postgres://arena@127.0.0.1:{}/postgres", self.ports.postgres);
-        let mut connection = sqlx::PgConnection::connect(&address).await?;
-        sqlx::query(statement).execute(&mut connection).await?;
-        Ok(connection.close().await?)
-    }
-
-    /// Shuts PostgreSQL down in one of its two ways, leaves it down for a while and starts it again.
+    /// Shuts PostgreSQL down, leaves it down for a while and starts it again.
     pub(crate) async fn restart_postgres(&mut self, shutdown: Shutdown, down: Duration) -> anyhow::Result<()> {
-        let mut postgres = self.postgres.take().context("PostgreSQL runs")?;
-        postgres.signal(match shutdown {
-            Shutdown::Fast => "INT",
-            Shutdown::Immediate => "QUIT",
-        })?;
-        postgres.ended(STOP_PATIENCE).await?;
-        sleep(down).await;
-        self.start_postgres().await
+        self.postgres.restart(shutdown, down).await
     }
 
     async fn start_redis(&mut self) -> anyhow::Result<()> {
@@ -171,6 +95,7 @@ impl Services {
             logs: &self.folder,
             last_signal: "KILL",
             user: None,
+            environment: &[],
         })?;
         self.redis = Some(redis);
         until_listening(self.ports.redis, START_PATIENCE).await
@@ -195,70 +120,49 @@ impl Services {
         Ok(())
     }
 
-    fn write_settings(&self, upstream: &str) -> anyhow::Result<()> {
-        let models: String = MODELS
-            .iter()
-            .map(|id| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n"))
-            .collect();
+    fn write_settings(&self, upstream: &str, further: &str) -> anyhow::Result<()> {
         let settings = format!(
             "[server]\nworkers = 1\ntrusted_proxies = [\"127.0.0.0/8\"]\n[storage]\ndatabase = \"{}\"\n\
-             [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n[providers]\npractice = \"never\"\n{models}",
+             [redis]\nurl = \"redis://127.0.0.1:{}\"\n[log]\nformat = \"json\"\n{further}{}",
             self.database_url(),
             self.ports.redis,
+            models_and_limits(upstream),
         );
         Ok(fs::write(self.folder.join("langya.toml"), settings)?)
     }
 
     /// Starts an instance and waits until it says that battles can begin.
     pub(crate) async fn start_instance(&mut self, which: usize) -> anyhow::Result<()> {
-        let listen = format!("127.0.0.1:{}", self.ports.instances[which]);
-        let instance = Process::start(&Start {
-            name: &format!("instance-{}", NAMES[which]),
-            program: Path::new(env!("CARGO_BIN_EXE_langya")),
-            arguments: &["serve", "--config", "langya.toml", "--listen", &listen],
+        let launch = Launch {
+            name: &instance_name(which),
             folder: &self.folder,
-            logs: &self.folder,
-            last_signal: "KILL",
-            user: None,
-        })?;
-        self.instances[which] = Some(instance);
-        let deadline = Instant::now() + START_PATIENCE;
-        let address = format!("{}/readyz", self.instance_url(which));
-        while !reqwest::get(&address).await.is_ok_and(|answer| answer.status().is_success()) {
-            let ended = self.instance(which)?.status()?;
-            ensure!(ended.is_none(), "instance {} ended at its start: see instance-{0}.log", NAMES[which]);
-            ensure!(Instant::now() < deadline, "instance {} does not get ready", NAMES[which]);
-            sleep(Duration::from_millis(50)).await;
-        }
+            port: self.ports.instances[which],
+            environment: &[],
+        };
+        self.instances[which] = Some(Instance::start(&launch).await?);
         Ok(())
     }
 
     /// `kill -9`.
     pub(crate) async fn kill_instance(&mut self, which: usize) -> anyhow::Result<()> {
-        self.instance(which)?.signal("KILL")?;
-        self.instance(which)?.ended(STOP_PATIENCE).await?;
-        self.instances[which] = None;
-        Ok(())
+        self.take_instance(which)?.kill().await
     }
 
     /// SIGTERM; the instance has to end by itself, in time and with exit code 0.
     pub(crate) async fn stop_instance(&mut self, which: usize) -> anyhow::Result<()> {
-        self.instance(which)?.signal("TERM")?;
-        let status = self.instance(which)?.ended(STOP_PATIENCE).await?;
-        ensure!(status.success(), "instance {} ended with {status} after SIGTERM", NAMES[which]);
-        self.instances[which] = None;
-        Ok(())
+        self.take_instance(which)?.stop().await
     }
 
     /// SIGSTOP and, after a while, SIGCONT.
     pub(crate) async fn pause_instance(&mut self, which: usize, pause: Duration) -> anyhow::Result<()> {
-        self.instance(which)?.signal("STOP")?;
-        sleep(pause).await;
-        self.instance(which)?.signal("CONT")
+        let instance = self.take_instance(which)?;
+        let paused = instance.pause(pause).await;
+        self.instances[which] = Some(instance);
+        paused
     }
 
-    fn instance(&mut self, which: usize) -> anyhow::Result<&mut Process> {
-        self.instances[which].as_mut().with_context(|| format!("instance {} does not run", NAMES[which]))
+    fn take_instance(&mut self, which: usize) -> anyhow::Result<Instance> {
+        self.instances[which].take().with_context(|| format!("{} does not run", instance_name(which)))
     }
 
     async fn start_nginx(&mut self) -> anyhow::Result<()> {
@@ -277,6 +181,7 @@ impl Services {
             logs: &home,
             last_signal: "TERM",
             user: None,
+            environment: &[],
         })?;
         self.nginx = Some(nginx);
         until_listening(self.ports.nginx, START_PATIENCE).await
@@ -284,10 +189,14 @@ impl Services {
 
     /// Fails where an instance or a service has ended that nobody ended.
     pub(crate) fn check_alive(&mut self) -> anyhow::Result<()> {
-        let instances = self.instances.iter_mut().zip(["instance a", "instance b"]);
-        let services = [(&mut self.postgres, "PostgreSQL"), (&mut self.redis, "Redis"), (&mut self.nginx, "nginx")];
+        if let Some(status) = self.postgres.status()? {
+            bail!("PostgreSQL ended by itself: {status}");
+        }
+        let instances = self.instances.iter_mut().map(|instance| instance.as_mut().map(Instance::process));
+        let instances = instances.zip(["instance a", "instance b"]);
+        let services = [(self.redis.as_mut(), "Redis"), (self.nginx.as_mut(), "nginx")];
         for (process, name) in instances.chain(services) {
-            if let Some(status) = process.as_mut().map(Process::status).transpose()?.flatten() {
+            if let Some(status) = process.map(Process::status).transpose()?.flatten() {
                 bail!("{name} ended by itself: {status}");
             }
         }
@@ -296,45 +205,25 @@ impl Services {
 
     /// Lines that an instance should never log.
     pub(crate) fn panics(&self) -> Vec<String> {
-        let lines = NAMES.iter().flat_map(|name| {
-            let log = fs::read_to_string(self.folder.join(format!("instance-{name}.log"))).unwrap_or_default();
-            log.lines().filter(|line| line.contains("panicked at")).map(str::to_owned).collect::<Vec<_>>()
-        });
-        lines.collect()
+        (0..NAMES.len()).flat_map(|which| instance::panics(&self.folder, &instance_name(which))).collect()
     }
 
     /// Runs the program on the database and returns what it prints.
     pub(crate) fn langya(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let database = self.database_url();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_langya"));
+        let mut command = Command::new(program());
         output(command.args(arguments).args(["--database", &database]).current_dir(&self.folder))
     }
 }
 
-/// A folder for PostgreSQL's data, in memory where there is room. The faults here are those of processes: what is
-/// written survives them in memory, too. A start after a crash syncs a thousand files first, which on a busy disk takes
-/// longer than everything that is measured here.
-fn data_folder() -> anyhow::Result<TempDir> {
-    let free = output(Command::new("df").args(["--output=avail", "-k", MEMORY])).unwrap_or_default();
-    let free: u64 = free.lines().last().and_then(|kilobytes| kilobytes.trim().parse().ok()).unwrap_or(0);
-    let in_memory = (free >= MEMORY_NEEDED).then(|| tempfile::tempdir_in(MEMORY)).and_then(Result::ok);
-    Ok(match in_memory {
-        Some(folder) => folder,
-        None => tempfile::tempdir()?,
-    })
+/// What the settings of all arenas share: the models, who all answer at this address, and no limits, since one visitor
+/// here does what many would.
+pub(crate) fn models_and_limits(upstream: &str) -> String {
+    let model = |id: &&str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n");
+    let limits = "[limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n";
+    format!("{limits}[providers]\npractice = \"never\"\n{}", MODELS.iter().map(model).collect::<String>())
 }
 
-/// What a command prints, if it succeeds.
-fn output(command: &mut Command) -> anyhow::Result<String> {
-    let name = format!("{:?}", command.get_program());
-    let output = command.output().with_context(|| format!("{name} cannot be started"))?;
-    ensure!(output.status.success(), "{name} failed: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Debian keeps PostgreSQL's programs off the path, by version.
-fn postgres_program(name: &str) -> anyhow::Result<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").context("PostgreSQL is not installed: package postgresql")?;
-    let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin").join(name)));
-    programs.filter(|program| program.exists()).max().with_context(|| format!("PostgreSQL's {name} is not installed"))
+fn instance_name(which: usize) -> String {
+    format!("instance-{}", NAMES[which])
 }

@@ -1,6 +1,7 @@
 //! The models' server: every request gets words that no other request gets, and all of them are on record, so that any
 //! text can be traced to the one request that it came from.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,9 +14,23 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::checker::evidence::Written;
 
-/// Words of one reply, and the pause before each, in milliseconds.
-const WORDS: std::ops::Range<usize> = 20..50;
-const PAUSE_MS: std::ops::Range<u64> = 30..70;
+/// How the models write.
+#[derive(Debug, Clone)]
+pub(crate) struct Tempo {
+    /// Words of one reply.
+    words: Range<usize>,
+    /// The pause before each word, in milliseconds.
+    pause_ms: Range<u64>,
+}
+
+impl Tempo {
+    /// As real models: a reply takes about two seconds.
+    pub(crate) const REAL: Self = Self { words: 20..50, pause_ms: 30..70 };
+    /// So that votes, and not replies, are what an arena is busy with.
+    pub(crate) const QUICK: Self = Self { words: 2..6, pause_ms: 1..10 };
+    /// So that something can happen while they write.
+    pub(crate) const SLOW: Self = Self { words: 20..21, pause_ms: 100..150 };
+}
 
 /// Serves until it is dropped.
 pub(crate) struct Upstream {
@@ -25,11 +40,11 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) async fn start(seed: u64) -> Self {
+    pub(crate) async fn start(seed: u64, tempo: Tempo) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let written = Arc::default();
-        let acceptor = tokio::spawn(accept(listener, Arc::clone(&written), seed));
+        let acceptor = tokio::spawn(accept(listener, Arc::clone(&written), seed, tempo));
         Self { port, written, acceptor }
     }
 
@@ -49,20 +64,25 @@ impl Drop for Upstream {
     }
 }
 
-async fn accept(listener: TcpListener, written: Arc<Mutex<Vec<Written>>>, seed: u64) {
+async fn accept(listener: TcpListener, written: Arc<Mutex<Vec<Written>>>, seed: u64, tempo: Tempo) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        connections.spawn(serve(stream, Arc::clone(&written), seed));
+        connections.spawn(serve(stream, Arc::clone(&written), seed, tempo.clone()));
         while connections.try_join_next().is_some() {}
     }
 }
 
 /// Answers one request after the other until the client goes away.
-async fn serve(mut stream: TcpStream, written: Arc<Mutex<Vec<Written>>>, seed: u64) -> std::io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    written: Arc<Mutex<Vec<Written>>>,
+    seed: u64,
+    tempo: Tempo,
+) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::new();
     while let Some(body) = read_body(&mut stream, &mut buffer).await? {
-        let (words, pauses) = take_down(&body, &written, seed);
+        let (words, pauses) = take_down(&body, &written, seed, &tempo);
         stream.write_all(HEAD.as_bytes()).await?;
         for (word, pause) in words.iter().zip(pauses) {
             tokio::time::sleep(pause).await;
@@ -83,13 +103,13 @@ fn chunk(data: &str) -> Vec<u8> {
 }
 
 /// Puts the request and its reply on record, before any of it is sent.
-fn take_down(body: &Value, written: &Mutex<Vec<Written>>, seed: u64) -> (Vec<String>, Vec<Duration>) {
+fn take_down(body: &Value, written: &Mutex<Vec<Written>>, seed: u64, tempo: &Tempo) -> (Vec<String>, Vec<Duration>) {
     let mut written = written.lock().unwrap();
     let number = written.len();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(u64::try_from(number).unwrap() + 1_000_000);
-    let words: Vec<String> = (0..rng.random_range(WORDS)).map(|at| format!("词{number}.{at} ")).collect();
-    let pauses = words.iter().map(|_| Duration::from_millis(rng.random_range(PAUSE_MS))).collect();
+    let words: Vec<String> = (0..rng.random_range(tempo.words.clone())).map(|at| format!("词{number}.{at} ")).collect();
+    let pauses = words.iter().map(|_| Duration::from_millis(rng.random_range(tempo.pause_ms.clone()))).collect();
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
     written.push(Written {
         model: body["model"].as_str().unwrap_or_default().to_owned(),

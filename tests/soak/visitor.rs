@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use futures_util::{SinkExt, StreamExt};
 use langya::battle::Side;
 use rand::RngExt;
@@ -12,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -31,11 +33,13 @@ const QUIET_LIMIT: usize = 5;
 const CONNECT: Duration = Duration::from_millis(400);
 /// A message that cannot be handed to the network for so long means that the connection is lost.
 const SEND: Duration = Duration::from_secs(1);
+/// Visitors may take so long to bring their last battle to its end.
+const LAST_BATTLES: Duration = Duration::from_secs(90);
 /// How long a visitor waits before it tries again, in milliseconds.
 const PAUSE_MS: std::ops::Range<u64> = 20..150;
 /// A goal that is not reached after so long is a violation.
 const PATIENCE: Duration = Duration::from_secs(60);
-const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
+pub(crate) const OUTCOMES: [&str; 4] = ["a", "b", "tie", "both_bad"];
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -55,6 +59,36 @@ pub(crate) struct Visitor {
     last_progress: Instant,
     /// It leaves in mid-stream once it has seen this event.
     leave_at: Option<u64>,
+}
+
+/// Many visitors at once, who battle until they are told to stop.
+pub(crate) struct Crowd {
+    visitors: JoinSet<VisitorHistory>,
+    stop: watch::Sender<bool>,
+}
+
+impl Crowd {
+    /// Visitors come one after the other, each with a course of its own.
+    pub(crate) fn gather(visitors: usize, port: u16, rng: impl Fn(usize) -> ChaCha8Rng, figures: &Figures) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let mut set = JoinSet::new();
+        for number in 0..visitors {
+            let visitor = Visitor::new(number, port, rng(number + 1), figures.clone());
+            let stopped = stopped.clone();
+            set.spawn(async move {
+                // Not all at the same moment.
+                sleep(Duration::from_millis(10) * u32::try_from(number).unwrap_or(u32::MAX)).await;
+                visitor.visit(stopped).await
+            });
+        }
+        Self { visitors: set, stop }
+    }
+
+    /// They bring their last battles to an end, and tell.
+    pub(crate) async fn disperse(self) -> anyhow::Result<Vec<VisitorHistory>> {
+        self.stop.send_replace(true);
+        timeout(LAST_BATTLES, self.visitors.join_all()).await.context("visitors do not come to an end")
+    }
 }
 
 /// What stands on the visitor's screen.
@@ -82,6 +116,17 @@ enum Goal {
 
 /// Why a goal is out of reach.
 struct GaveUp(String);
+
+/// What came of one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// What was wanted is there.
+    Reached,
+    /// An `error` frame with this code.
+    Refused(String),
+    /// No connection, or no answer.
+    Lost(String),
+}
 
 /// What came off the socket.
 enum Heard {
@@ -134,6 +179,111 @@ impl Visitor {
         Ok(())
     }
 
+    /// A new battle, read to `ready`; tried until it is there.
+    pub(crate) async fn ready_battle(&mut self) -> anyhow::Result<()> {
+        let prompt = self.next_prompt();
+        let begun = self.pursue(Goal::Battle { prompt }).await;
+        begun.map_err(|GaveUp(why)| anyhow::anyhow!("no battle for visitor {}: {why}", self.number))?;
+        self.until_ready().await
+    }
+
+    /// Both replies of the battle under way.
+    pub(crate) async fn until_ready(&mut self) -> anyhow::Result<()> {
+        let ready = self.pursue(Goal::Ready { turn: 1 }).await;
+        ready.map_err(|GaveUp(why)| anyhow::anyhow!("visitor {} waits in vain: {why}", self.number))
+    }
+
+    /// Asks once for a new battle.
+    pub(crate) async fn try_to_start(&mut self) -> Answer {
+        let prompt = self.next_prompt();
+        self.attempt(Goal::Battle { prompt }).await
+    }
+
+    /// Sends a vote once.
+    pub(crate) async fn try_to_vote(&mut self, outcome: &'static str) -> Answer {
+        let beyond = self.screen.receipts;
+        self.attempt(Goal::Receipt { beyond, outcome: Some(outcome) }).await
+    }
+
+    /// Votes until there is a receipt.
+    pub(crate) async fn vote_until_acknowledged(&mut self, outcome: &'static str) -> anyhow::Result<()> {
+        let voted = self.vote_for(Some(outcome)).await;
+        voted.map_err(|GaveUp(why)| anyhow::anyhow!("no receipt for visitor {}: {why}", self.number))
+    }
+
+    /// The latest receipt, to the letter.
+    pub(crate) fn receipt(&self) -> Option<&str> {
+        let events = self.history.battles.iter().flat_map(|battle| &battle.events).rev();
+        events.into_iter().find_map(|event| match event {
+            Event::Receipt { text } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The id of the battle on the screen.
+    pub(crate) fn battle_id(&self) -> Option<&str> {
+        self.screen.battle.as_deref()
+    }
+
+    /// Its session.
+    pub(crate) fn cookie(&self) -> &str {
+        self.cookie.as_deref().unwrap_or_default()
+    }
+
+    /// Writes down what was done for it on another connection.
+    pub(crate) fn note(&mut self, event: Event) {
+        if let Some(battle) = self.screen.battle.clone() {
+            self.write_down(&battle, event);
+        }
+    }
+
+    /// All that it did and was told.
+    pub(crate) fn into_history(self) -> VisitorHistory {
+        self.history
+    }
+
+    fn next_prompt(&mut self) -> String {
+        self.screen = Screen::default();
+        format!("visitor {} asks, battle {}", self.number, self.history.asked.len() + 1)
+    }
+
+    /// Says what is wanted and listens for the answer, once.
+    async fn attempt(&mut self, goal: Goal) -> Answer {
+        self.last_progress = Instant::now();
+        let come_back = async {
+            if self.socket.is_none() {
+                self.come_back().await?;
+            }
+            self.say(&goal).await
+        };
+        if let Err(why) = come_back.await {
+            return self.lost_at_once(why);
+        }
+        while !self.is_reached(&goal) {
+            match self.hear().await {
+                Heard::Frame(frame, _) if frame["type"] == "error" => {
+                    let code = frame["code"].as_str().unwrap_or_default().to_owned();
+                    let asked = if matches!(goal, Goal::Receipt { .. }) { "vote" } else { "start" };
+                    if let Some(battle) = self.screen.battle.clone() {
+                        self.write_down(&battle, Event::Refused { asked, code: code.clone() });
+                    }
+                    return Answer::Refused(code);
+                }
+                Heard::Frame(frame, text) => self.take(&frame, text),
+                Heard::Lost(why) => return self.lost_at_once(why),
+            }
+        }
+        Answer::Reached
+    }
+
+    fn lost_at_once(&mut self, why: String) -> Answer {
+        self.socket = None;
+        if let Some(battle) = self.screen.battle.clone() {
+            self.write_down(&battle, Event::Lost { note: why.clone() });
+        }
+        Answer::Lost(why)
+    }
+
     /// Votes once, or again with the same or another outcome, or on two connections at once, or comes back afterwards.
     async fn vote(&mut self) -> Result<(), GaveUp> {
         let outcome = self.draw_outcome();
@@ -168,10 +318,13 @@ impl Visitor {
         let Some(battle) = self.screen.battle.clone() else { return Ok(()) };
         let other = self.draw_outcome();
         self.write_down(&battle, Event::Voted { outcome: other.to_owned() });
-        let (url, cookie) = (self.url.clone(), self.cookie.clone());
-        let second = tokio::spawn(single_vote(url, cookie, battle.clone(), other));
+        let (url, cookie) = (self.url.clone(), self.cookie().to_owned());
+        let second = tokio::spawn({
+            let battle = battle.clone();
+            async move { cast(&url, &cookie, &battle, &[other]).await }
+        });
         let first = self.vote_for(Some(outcome)).await;
-        if let Ok(Some(event)) = second.await {
+        for event in second.await.unwrap_or_default() {
             self.write_down(&battle, event);
         }
         first
@@ -432,26 +585,42 @@ async fn next_text(socket: &mut Socket) -> Heard {
     }
 }
 
-/// Votes on a connection of its own, once, and returns what came of it.
-async fn single_vote(url: String, cookie: Option<String>, battle: String, outcome: &'static str) -> Option<Event> {
-    let Connected { mut socket, .. } = connect(&url, cookie.as_deref()).await.ok()?;
-    let vote = json!({"type": "vote", "battle": battle, "outcome": outcome}).to_string();
-    timeout(SEND, socket.send(Message::text(vote))).await.ok()?.ok()?;
-    let answer = async {
-        loop {
-            let text = socket.next().await?.ok()?.into_text().ok()?.to_string();
-            let frame = json_of(&text);
-            match frame["type"].as_str() {
-                Some("revealed") => return Some(Event::Receipt { text }),
+/// Votes on a connection of its own, with all these outcomes at once, and returns what came of each: a receipt, a refusal,
+/// or the loss of the connection.
+pub(crate) async fn cast(url: &str, cookie: &str, battle: &str, outcomes: &[&'static str]) -> Vec<Event> {
+    let mut events = Vec::new();
+    let lost = |why: &str| Event::Lost { note: why.to_owned() };
+    let Ok(Connected { mut socket, .. }) = connect(url, Some(cookie)).await else {
+        return vec![lost("no connection")];
+    };
+    let send_all = async {
+        for outcome in outcomes {
+            let vote = json!({"type": "vote", "battle": battle, "outcome": outcome});
+            socket.feed(Message::text(vote.to_string())).await?;
+        }
+        socket.flush().await
+    };
+    if !matches!(timeout(SEND, send_all).await, Ok(Ok(()))) {
+        return vec![lost("sending failed")];
+    }
+    while events.len() < outcomes.len() {
+        match timeout(PATIENCE, next_text(&mut socket)).await {
+            Ok(Heard::Frame(frame, text)) => match frame["type"].as_str() {
+                Some("revealed") => events.push(Event::Receipt { text }),
                 Some("error") => {
                     let code = frame["code"].as_str().unwrap_or_default().to_owned();
-                    return Some(Event::Refused { asked: "vote", code });
+                    events.push(Event::Refused { asked: "vote", code });
                 }
                 _ => {}
-            }
+            },
+            Ok(Heard::Lost(why)) => events.push(lost(&why)),
+            Err(_) => events.push(lost("no answer")),
         }
-    };
-    timeout(PATIENCE, answer).await.ok()?
+        if matches!(events.last(), Some(Event::Lost { .. })) {
+            break;
+        }
+    }
+    events
 }
 
 /// A new connection, the cookie that was set with it, and the instance that it reached.
@@ -465,6 +634,9 @@ async fn connect(url: &str, cookie: Option<&str>) -> Result<Connected, String> {
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
     if let Some(cookie) = cookie {
         request.headers_mut().insert("cookie", cookie.parse().expect("a cookie is plain text"));
+        // As a page of the arena would: a cookie without it is refused.
+        let origin = format!("http://{}", request.uri().authority().map_or("", |authority| authority.as_str()));
+        request.headers_mut().insert("origin", origin.parse().expect("an address is plain text"));
     }
     let connecting = tokio_tungstenite::connect_async_with_config(request, None, true);
     match timeout(CONNECT, connecting).await {

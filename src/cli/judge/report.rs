@@ -12,6 +12,7 @@ use crate::config::Environment;
 use crate::crowd::report::CrowdReport;
 use crate::rating::interval::ConfidenceLevel;
 use crate::services::crowd::reports::CrowdReports;
+use crate::services::tasks::Tasks;
 use crate::storage::{IfMissing, Store};
 
 /// Flags of `langya judge report`.
@@ -38,7 +39,7 @@ pub(super) async fn run(options: &ReportOptions, env: &Environment) -> anyhow::R
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    let report = CrowdReports::new(store).latest(level).await?;
+    let report = CrowdReports::new(store, Tasks::default()).latest(level).await?;
     let report = of_judges(&report, &options.judge)?;
     let text = match options.format {
         Format::Json => serde_json::to_string_pretty(&report)? + "\n",

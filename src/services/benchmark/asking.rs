@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::spending::{Prices, Purse, Tokens, estimate_all};
+use crate::backoff::Backoff;
 use crate::battle::ModelId;
 use crate::config::{BenchSettings, Settings};
 use crate::llm::roster::entries;
@@ -190,7 +191,7 @@ impl AskedModel {
         }
         if ended.is_ok() {
             let mut replied = self.replied.lock().unwrap_or_else(PoisonError::into_inner);
-            *replied = (replied.0 + tokens.output, replied.1 + 1);
+            *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
         }
         Ok(ended.map(|()| (heard.text, heard.usage)))
     }
@@ -203,13 +204,9 @@ impl AskedModel {
 
     /// Waits before the next try: full jitter over a doubling span, after what the provider asked to wait.
     async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), AskError> {
-        let asked = match error {
-            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        let span = Duration::from_millis(self.settings.backoff_ms).saturating_mul(1 << (attempts - 1).min(10));
+        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let share = self.rng.lock().unwrap_or_else(PoisonError::into_inner).random_range(0.0..=1.0);
-        let pause = (asked + span.min(LONGEST_WAIT).mul_f64(share)).min(LONGEST_WAIT);
+        let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(LONGEST_WAIT);
         tokio::select! {
             () = sleep(pause) => Ok(()),
             () = limits.stop.cancelled() => Err(AskError::Stopped),

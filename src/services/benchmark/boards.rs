@@ -1,12 +1,11 @@
 //! The scores of a suite, ready to be shown: read and reckoned once, and kept for as long as nothing new was judged.
 //!
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
-//! reckoned, on a blocking thread; whoever asks meanwhile waits for it.
+//! reckoned, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, MutexGuard, PoisonError};
-
-use tokio::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::loading::{Loaded, load, suite_of};
 use super::report::BenchError;
@@ -19,12 +18,16 @@ use crate::benchmark::report::findings::{Findings, Judged, Lengths};
 use crate::benchmark::report::{Entry, Material, PublishedScore, Report};
 use crate::chart::Language;
 use crate::judging::verdict::Verdict;
+use crate::services::single_flight::{Same, SingleFlight, Throttle};
+use crate::services::tasks::Tasks;
 use crate::storage::{
     AnswerLength, BenchJudgementRow, BenchSet, JudgedGroup, PublishedScoreRow, Store, StoreError, Words,
 };
 
 /// Suites that are kept.
 const KEPT: usize = 16;
+/// Longest wait for the scores and reports of others.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The round of answers that are compared with a model's first.
 const SECOND: u32 = 2;
 
@@ -94,10 +97,6 @@ impl Measured {
     pub fn set(&self) -> BenchSet {
         let row = &self.loaded.row;
         BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
-    }
-
-    fn is(&self, suite: &str, way: &Way) -> bool {
-        self.loaded.row.suite == suite && self.way == *way
     }
 
     /// The report by a judge; by the jury where none is named and there is one.
@@ -207,16 +206,19 @@ fn printed(suite: &str) -> impl Iterator<Item = PublishedScore> {
 /// The scores of all suites, kept while they are true.
 pub struct Boards {
     store: Store,
-    kept: std::sync::Mutex<VecDeque<Arc<Measured>>>,
-    listed: std::sync::Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
-    gate: Mutex<()>,
+    measured: SingleFlight<(String, Way), Measured, BenchError>,
+    reports: SingleFlight<(Same<Measured>, Option<String>, Language), Report, BenchError>,
+    listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
 }
 
 impl Boards {
     /// Nothing is kept yet.
     #[must_use]
-    pub fn new(store: Store) -> Self {
-        Self { store, kept: std::sync::Mutex::default(), listed: std::sync::Mutex::default(), gate: Mutex::new(()) }
+    pub fn new(store: Store, tasks: &Tasks) -> Self {
+        let throttle = Throttle::new(0, PATIENCE);
+        let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
+        let reports = SingleFlight::new("report_suite", 0, throttle, tasks.clone());
+        Self { store, measured, reports, listed: Mutex::default() }
     }
 
     /// The scores of a suite as they are now.
@@ -224,23 +226,19 @@ impl Boards {
     /// # Errors
     /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
     pub async fn measured(&self, suite: &str, way: &Way) -> Result<Arc<Measured>, BenchError> {
-        let way = &self.exact(suite, way).await?;
-        if let Some(kept) = self.find(suite, way).await? {
+        let way = self.exact(suite, way).await?;
+        let judgements = self.store.judgement_count(suite, &way.data).await?;
+        let is_current = |measured: &Measured| measured.judgements == judgements;
+        let key = (suite.to_owned(), way.clone());
+        if let Some(kept) = self.measured.kept(&key, is_current) {
             return Ok(kept);
         }
-        self.check_is_there(suite, way).await?;
-        let _one_at_a_time = self.gate.lock().await;
-        // Somebody may have asked the same meanwhile.
-        if let Some(kept) = self.find(suite, way).await? {
-            return Ok(kept);
-        }
-        let measured = Arc::new(measure(&self.store, suite, way, &Filter::default()).await?);
-        let mut kept = lock(&self.kept);
-        kept.retain(|old| !old.is(suite, way));
-        kept.push_front(Arc::clone(&measured));
-        kept.truncate(KEPT);
-        drop(kept);
-        Ok(measured)
+        self.check_is_there(suite, &way).await?;
+        let compute = || {
+            let (store, (suite, way)) = (self.store.clone(), key.clone());
+            async move { measure(&store, &suite, &way, &Filter::default()).await }
+        };
+        Ok(self.measured.get(key.clone(), is_current, compute).await?)
     }
 
     /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
@@ -276,9 +274,16 @@ impl Boards {
         language: Language,
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
-        let published = published(&self.store, suite).await?;
-        let report = tokio::task::spawn_blocking(move || measured.report(judge.as_deref(), &published, language));
-        Ok(report.await?)
+        let key = (Same(Arc::clone(&measured)), judge.clone(), language);
+        let make = || {
+            let (store, measured, judge) = (self.store.clone(), Arc::clone(&measured), judge.clone());
+            async move {
+                let published = published(&store, &measured.loaded.row.suite).await?;
+                let report = move || measured.report(judge.as_deref(), &published, language);
+                Ok(tokio::task::spawn_blocking(report).await?)
+            }
+        };
+        Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))
     }
 
     /// Every data file of every suite, with what was done over it.
@@ -294,18 +299,10 @@ impl Boards {
         *lock(&self.listed) = Some((stamp, Arc::clone(&listed)));
         Ok(listed)
     }
-
-    /// What is kept of a suite, unless there are newer judgements.
-    async fn find(&self, suite: &str, way: &Way) -> Result<Option<Arc<Measured>>, StoreError> {
-        let found = lock(&self.kept).iter().find(|kept| kept.is(suite, way)).map(Arc::clone);
-        let Some(kept) = found else { return Ok(None) };
-        let judgements = self.store.judgement_count(suite, &way.data).await?;
-        Ok((judgements == kept.judgements).then_some(kept))
-    }
 }
 
 /// A panic elsewhere leaves what can be used.
-fn lock<T>(kept: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

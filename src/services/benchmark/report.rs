@@ -10,6 +10,7 @@ use super::spending::Tokens;
 use crate::battle::ModelId;
 use crate::benchmark::SuiteError;
 use crate::benchmark::judgement::Status;
+use crate::services::single_flight::FlightError;
 use crate::storage::StoreError;
 
 /// Why a benchmark cannot be run or read as asked.
@@ -58,6 +59,9 @@ pub enum BenchError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
     /// The thread that reckons died.
     #[error("the thread of the scores ended early")]
     Thread(#[from] tokio::task::JoinError),
@@ -67,20 +71,25 @@ impl BenchError {
     /// Whether the database is in trouble, of which the log has a line already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_outage())
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            _ => false,
+        }
     }
 
     /// Whether something is asked for that is not here.
     #[must_use]
     pub fn is_missing(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Suite(_)
-                | Self::NoData { .. }
-                | Self::NoReferences { .. }
-                | Self::NoAnswers { .. }
-                | Self::NotJudged { .. }
-        )
+            | Self::NoData { .. }
+            | Self::NoReferences { .. }
+            | Self::NoAnswers { .. }
+            | Self::NotJudged { .. } => true,
+            Self::Shared(error) => error.cause().is_some_and(Self::is_missing),
+            Self::File(_) | Self::Store(_) | Self::Thread(_) => false,
+        }
     }
 }
 

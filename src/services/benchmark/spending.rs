@@ -49,7 +49,7 @@ impl Tokens {
     }
 
     fn plus(self, other: Self) -> Self {
-        Self { input: self.input + other.input, output: self.output + other.output }
+        Self { input: self.input.saturating_add(other.input), output: self.output.saturating_add(other.output) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What judges made of the arena's battles, for whoever reads it: kept while neither votes, verdicts nor labels change.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 
@@ -14,12 +15,16 @@ use crate::rating::interval::ConfidenceLevel;
 use crate::rating::leaderboard::{LeaderboardOptions, RankedModel, rank};
 use crate::rating::vote_log::VoteLog;
 use crate::services::final_labels::FinalLabels;
+use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
+use crate::services::tasks::Tasks;
 use crate::services::vote_log::ReadLogError;
 use crate::services::vote_tally::VoteTally;
 use crate::storage::{Store, StoreError, VoteRange};
 
 /// Numbers of the log whose labels are looked up together.
 const PAGE: i64 = 10_000;
+/// Longest wait for another report.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +41,9 @@ pub enum CrowdError {
     /// A fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
     /// The thread that reckons died.
     #[error("the thread of the report ended early")]
     Thread(#[from] tokio::task::JoinError),
@@ -48,6 +56,7 @@ impl CrowdError {
         match self {
             Self::Store(error) => error.is_outage(),
             Self::Votes(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
             Self::NoVerdicts(..) | Self::Fit(_) | Self::Thread(_) => false,
         }
     }
@@ -56,14 +65,9 @@ impl CrowdError {
 /// The latest report, and what it takes to make the next one.
 pub struct CrowdReports {
     store: Store,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
     /// All votes of the arena: distances between models are taken from their leaderboard.
-    tally: VoteTally,
-    kept: Option<(Stamp, Arc<CrowdReport>)>,
+    tally: Arc<Mutex<VoteTally>>,
+    reports: SingleFlight<Stamp, CrowdReport, CrowdError>,
 }
 
 /// What a report rests on.
@@ -78,8 +82,9 @@ struct Stamp {
 impl CrowdReports {
     /// Nothing has been asked for yet.
     #[must_use]
-    pub fn new(store: Store) -> Self {
-        Self { store, state: Mutex::default() }
+    pub fn new(store: Store, tasks: Tasks) -> Self {
+        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, PATIENCE), tasks);
+        Self { store, tally: Arc::default(), reports }
     }
 
     /// The report as it is now. One at a time is made.
@@ -87,14 +92,12 @@ impl CrowdReports {
     /// # Errors
     /// [`CrowdError`].
     pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<CrowdReport>, CrowdError> {
-        let mut state = self.state.lock().await;
         let stamp = self.stamp(level).await?;
-        if let Some((_, kept)) = state.kept.as_ref().filter(|(of, _)| *of == stamp) {
-            return Ok(Arc::clone(kept));
-        }
-        let made = Arc::new(self.make(&mut state.tally, stamp).await?);
-        state.kept = Some((stamp, Arc::clone(&made)));
-        Ok(made)
+        let make = || {
+            let (store, tally) = (self.store.clone(), Arc::clone(&self.tally));
+            async move { make(&store, &mut *tally.lock().await, level).await }
+        };
+        Ok(self.reports.get(stamp, |_| true, make).await?)
     }
 
     async fn stamp(&self, level: ConfidenceLevel) -> Result<Stamp, StoreError> {
@@ -107,21 +110,20 @@ impl CrowdReports {
             level,
         })
     }
+}
 
-    async fn make(&self, tally: &mut VoteTally, stamp: Stamp) -> Result<CrowdReport, CrowdError> {
-        let said = said(&self.store, "").await?;
-        if !said.is_empty() {
-            tally.catch_up(&self.store, |_, _, _| {}).await?;
-        }
-        let (comparisons, elo) = (tally.comparisons.clone(), tally.elo.clone());
-        let level = stamp.level;
-        let made = tokio::task::spawn_blocking(move || {
-            let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
-            let models: Vec<RankedModel> = rank(&comparisons, &elo, &options)?.models;
-            report(&said, &models, level)
-        });
-        Ok(made.await??)
+async fn make(store: &Store, tally: &mut VoteTally, level: ConfidenceLevel) -> Result<CrowdReport, CrowdError> {
+    let said = said(store, "").await?;
+    if !said.is_empty() {
+        tally.catch_up(store, |_, _, _| {}).await?;
     }
+    let (comparisons, elo) = (tally.comparisons.clone(), tally.elo.clone());
+    let made = tokio::task::spawn_blocking(move || {
+        let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
+        let models: Vec<RankedModel> = rank(&comparisons, &elo, &options)?.models;
+        report(&said, &models, level)
+    });
+    Ok(made.await??)
 }
 
 /// A judge's verdicts as votes, to be fitted like any others: of battles whose two games were read.

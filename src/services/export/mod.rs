@@ -19,8 +19,8 @@ use crate::services::benchmark::Bench;
 use crate::services::benchmark::scores::{self, ScoreRow};
 use crate::storage::{Store, StoreError, VoteRange};
 use rows::{
-    BATTLE_COLUMNS, BattleRecord, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, LogRow, SCORE_COLUMNS, Utterance,
-    VOTE_COLUMNS,
+    BATTLE_COLUMNS, BattleRecord, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, LogRow, REPLY_COLUMNS, ReplyRecord,
+    SCORE_COLUMNS, Utterance, VOTE_COLUMNS,
 };
 use table::Table;
 pub use table::{Format, defused};
@@ -104,6 +104,38 @@ pub async fn battles(
         final_labels::settle(store, &last, &mut page).await?;
         for battle in &page {
             table.write(&BattleRecord::of(battle, said_in(store, selection, &battle.id).await?))?;
+        }
+        progress(page.len() as u64);
+        let full = page.len() == PAGE as usize;
+        match page.pop() {
+            Some(battle) if full => last = battle.id,
+            _ => return Ok(table.finish()?),
+        }
+    }
+}
+
+/// Writes the replies of the selected battles, a row for each side of a turn, and returns how many there were. `progress` hears
+/// of every page of battles.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn replies(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ExportError> {
+    let mut table = Table::begin(format, REPLY_COLUMNS.to_vec(), out)?;
+    let mut last = String::new();
+    loop {
+        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
+        for battle in &page {
+            let turns = store.turns(&battle.id).await?;
+            for row in store.replies(&battle.id).await? {
+                let prompt = turns.iter().find(|turn| turn.turn == row.turn).map_or("", |turn| turn.prompt.as_str());
+                table.write(&ReplyRecord::of(&battle.id, prompt, &row))?;
+            }
         }
         progress(page.len() as u64);
         let full = page.len() == PAGE as usize;

@@ -11,7 +11,7 @@ use crate::battle::Outcome;
 use crate::chance::hex;
 use crate::clock::Timestamp;
 use crate::services::final_labels::FinalLabels;
-use crate::storage::{BattleLine, VoteRow};
+use crate::storage::{BattleLine, ReplyRow, VoteRow};
 
 /// The columns of benchmark scores.
 pub(super) const SCORE_COLUMNS: [Column; 15] = [
@@ -96,6 +96,20 @@ pub(super) const BATTLE_COLUMNS: [Column; 12] = [
     Column::needed("pairing_policy", Text),
     Column::needed("pair_probability", Real),
     Column::needed("tstamp", Real),
+];
+
+/// The columns of a reply.
+pub(super) const REPLY_COLUMNS: [Column; 10] = [
+    Column::needed("battle_id", Text),
+    Column::needed("turn", Number),
+    Column::needed("side", Text),
+    Column::needed("model", Text),
+    Column::needed("prompt", Text),
+    Column::needed("text", Text),
+    Column::needed("reasoning", Text),
+    Column::needed("ending", Text),
+    Column::optional("first_token_ms", Number),
+    Column::needed("duration_ms", Number),
 ];
 
 /// The columns of a leaderboard, as `langya fit --format csv` has them.
@@ -232,6 +246,39 @@ impl<'a> BattleRecord<'a> {
             tstamp: seconds(battle.created_at),
             conversation_a,
             conversation_b,
+        }
+    }
+}
+
+/// One side's reply in one turn.
+#[derive(Serialize)]
+pub(super) struct ReplyRecord<'a> {
+    battle_id: &'a str,
+    turn: u32,
+    side: &'static str,
+    model: &'a str,
+    prompt: &'a str,
+    text: &'a str,
+    reasoning: &'a str,
+    ending: &'static str,
+    first_token_ms: Option<u64>,
+    duration_ms: u64,
+}
+
+impl<'a> ReplyRecord<'a> {
+    pub(super) fn of(battle_id: &'a str, prompt: &'a str, row: &'a ReplyRow) -> Self {
+        let reply = &row.reply;
+        Self {
+            battle_id,
+            turn: row.turn,
+            side: reply.side.as_str(),
+            model: reply.model.as_str(),
+            prompt,
+            text: &reply.text,
+            reasoning: &reply.reasoning,
+            ending: reply.ending.as_str(),
+            first_token_ms: reply.first_token_ms,
+            duration_ms: reply.duration_ms,
         }
     }
 }

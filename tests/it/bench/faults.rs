@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::mtbench101::{Dialogue, compare, data, dialogues, expected};
 use super::{Field, answer, number, question, quoted, reply, score};
+use crate::support::program::UnderWay;
 use crate::support::upstream::Script;
 
 /// A fault that passes, for some of the questions; the second time there is none.
@@ -166,4 +167,52 @@ async fn failed_judgements_are_asked_again_only_where_that_is_wanted() {
     let task = expected(dialogues, "one", |answer| Some(score(answer)));
     let scores = field.scores("mtbench101").await;
     assert_eq!(scores[&("one".to_owned(), "GR".to_owned())], task["GR"], "a verdict wins over the failure before it");
+}
+
+/// Values of Retry-After that say no number of seconds.
+const UNREADABLE: [&str; 7] =
+    ["-1", "1e308", "NaN", "soon", "", "Fri, 31 Dec 9999 23:59:59 GMT", "7, 18446744073709551615"];
+
+fn too_many(retry_after: &str) -> Script {
+    Script::whole("429 Too Many Requests", &format!("retry-after: {retry_after}\r\n"), "slow down")
+}
+
+#[actix_web::test]
+async fn a_retry_after_that_nobody_can_read_is_ignored() {
+    let field = Field::new(&["one"]).await;
+    field.respond("one", |request, times| {
+        let asked = question(request);
+        let unreadable = UNREADABLE[usize::try_from(number(asked) % 7).unwrap()];
+        if times == 1 { too_many(unreadable) } else { reply(&answer("one", asked)) }
+    });
+    field.write("mt.jsonl", data(&dialogues()));
+    field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
+    field.done(&["bench", "answer", "mtbench101", "--models", "one"]).await;
+    assert_eq!(field.requests("one"), 2 * field.repeated("one"), "every question is asked twice");
+}
+
+/// `u64::MAX` seconds, and more than any number holds: the wait is bounded, and an interrupt ends it.
+#[actix_web::test]
+async fn a_retry_after_of_ages_ends_no_run() {
+    const RUN: [&str; 5] = ["bench", "answer", "mtbench101", "--models", "one"];
+    for ages in ["18446744073709551615", "99999999999999999999999999"] {
+        let field = Field::new(&["one"]).await;
+        // The wait that the header asks for, and up to a minute more.
+        field.edit("backoff_ms = 1\n", "backoff_ms = 60000\n");
+        let first = AtomicBool::new(true);
+        field.respond("one", move |request, _| match first.swap(false, Ordering::SeqCst) {
+            true => too_many(ages),
+            false => reply(&answer("one", question(request))),
+        });
+        field.write("mt.jsonl", data(&dialogues()));
+        field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
+        let run = UnderWay::start(field.path(), &RUN);
+        // Other questions are asked meanwhile.
+        field.upstream.until_received(12).await;
+        run.signal("INT");
+        let ended = run.ended().await;
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("are left") && !ended.stderr.contains("panicked"), "{}", ended.stderr);
+        field.done(&RUN).await;
+    }
 }

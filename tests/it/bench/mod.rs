@@ -126,9 +126,15 @@ impl Field {
 
     /// Lets the program wait for a reply as long as the test likes.
     pub(crate) fn with_patience(self) -> Self {
-        let settings = std::fs::read_to_string(self.path().join("langya.toml")).unwrap();
-        self.write("langya.toml", settings.replace("_timeout_ms = 400", "_timeout_ms = 30000"));
+        self.edit("_timeout_ms = 400", "_timeout_ms = 30000");
         self
+    }
+
+    /// Replaces every `old` of the settings by `new`, in one step, so that a running server may read them.
+    pub(crate) fn edit(&self, old: &str, new: &str) {
+        let settings = std::fs::read_to_string(self.path().join("langya.toml")).unwrap();
+        let edited = self.write("edited", settings.replace(old, new));
+        std::fs::rename(edited, self.path().join("langya.toml")).unwrap();
     }
 
     pub(crate) fn path(&self) -> &Path {

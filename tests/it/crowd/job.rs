@@ -128,3 +128,22 @@ async fn nothing_is_sent_where_no_judge_is_set() {
     assert_eq!(field.requests("judge"), 0);
     assert_eq!(store(&field).await.verdict_count().await.unwrap(), 0);
 }
+
+/// The job waits as long as it is told, an hour at the most, and other settings for judges end the wait.
+#[actix_web::test]
+async fn a_judge_that_asks_to_wait_for_ages_does_not_end_the_job() {
+    let field = field(0).await;
+    field.edit("backoff_ms = 1\n", "backoff_ms = 60000\n");
+    field.respond("judge", |request, times| match times {
+        1 => Script::whole("429 Too Many Requests", "retry-after: 18446744073709551615\r\n", "slow down"),
+        _ => fair(qualities(question(request)), times),
+    });
+    let new = Battle { voted_at: jiff::Timestamp::now().as_millisecond(), ..Battle::new(77, [2, 1]) };
+    fill(&field, &[new]).await;
+    let server = Server::start(field.path(), &[]);
+    field.upstream.until_received(2).await;
+    field.edit("max_calls_per_day = 0", "max_calls_per_day = 100");
+    until_kept(&store(&field).await, 2).await;
+    let log = server.log_at_end().await;
+    assert!(!log.contains("panic"), "{log}");
+}

@@ -11,6 +11,7 @@ use langya::rating::interval::ConfidenceLevel;
 use langya::rating::leaderboard::LeaderboardOptions;
 use langya::services::correlation::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources};
 use langya::services::crowd::reports::{CrowdError, CrowdReports};
+use langya::services::tasks::Tasks;
 use langya::storage::{IfMissing, Store, VerdictRow};
 use serde_json::{Value, json};
 
@@ -76,7 +77,7 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     let store = open(folder.path()).await;
     small_arena(&store).await;
     let level = ConfidenceLevel::default();
-    let report = CrowdReports::new(store.clone()).latest(level).await.unwrap();
+    let report = CrowdReports::new(store.clone(), Tasks::default()).latest(level).await.unwrap();
     let report = serde_json::to_value(&*report).unwrap();
     let judge = &report["judges"][0];
     assert_eq!((share(&judge["consistent"]), share(&judge["first_position"])), ((8, 12), (4, 4)));
@@ -134,7 +135,7 @@ async fn a_report_is_made_once_until_something_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;
     small_arena(&store).await;
-    let (reports, level) = (CrowdReports::new(store.clone()), ConfidenceLevel::default());
+    let (reports, level) = (CrowdReports::new(store.clone(), Tasks::default()), ConfidenceLevel::default());
     let first = reports.latest(level).await.unwrap();
     assert!(Arc::ptr_eq(&first, &reports.latest(level).await.unwrap()));
     let mut battle = Battle::new(99, [2, 1]);

@@ -55,7 +55,7 @@ fn settings(upstream: &Upstream, models: &[&str]) -> String {
     format!(
         "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[rating]\ndebounce_ms = 50\n\
          [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\nturns_per_minute_per_address = 0\n\
-         votes_per_minute_per_address = 0\n[providers]\npractice = \"never\"\n{models}"
+         votes_per_minute_per_address = 0\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n{models}"
     )
 }
 

@@ -83,7 +83,8 @@ async fn a_reload_that_turns_synchronous_commit_off_loses_no_acknowledged_vote()
         receipts.push(receipt["vote"].as_str().unwrap().to_owned());
     }
     database.crash().await;
-    database.restart("fast").await;
+    // An arena does not start on a server with the setting off.
+    database.restart_with("fast", "-c synchronous_commit=on").await;
     let rows = database.open().await.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 10).await.unwrap();
     let mut kept: Vec<String> = rows.into_iter().map(|row| row.id).collect();
     kept.sort_unstable();

@@ -17,6 +17,7 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"
         }
+        "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
         "keep_verdicts.sql" => {
             "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, parsed, status, \
              attempts, latency_ms, input_tokens, output_tokens, created_at) \

@@ -6,6 +6,7 @@ mod fits;
 mod labels;
 mod migrations;
 mod outages;
+pub(crate) mod partitions;
 mod postgres;
 mod sqlite;
 pub(crate) mod verdicts;
@@ -334,8 +335,12 @@ async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
         ready(store, id).await;
     }
     store.insert_vote(&vote("v", "voted", 1)).await.unwrap();
-    assert_eq!(store.abandon_battles(Timestamp(1_500)).await.unwrap(), 0, "touched at that very moment");
-    assert_eq!(store.abandon_battles(Timestamp(9_000)).await.unwrap(), 1);
+    assert_eq!(
+        store.abandon_battles(Timestamp(1_500), Timestamp(i64::MAX)).await.unwrap(),
+        0,
+        "touched at that very moment"
+    );
+    assert_eq!(store.abandon_battles(Timestamp(9_000), Timestamp(i64::MAX)).await.unwrap(), 1);
     assert_eq!((stage(store, "idle").await, stage(store, "voted").await), (Stage::Abandoned, Stage::Voted));
     assert_eq!(store.insert_vote(&vote("w", "idle", 1)).await.unwrap(), VoteInsert::BattleMoved);
 }

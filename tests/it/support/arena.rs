@@ -8,7 +8,7 @@ use langya::app::{AppState, Worlds};
 use langya::battle::ModelId;
 use langya::chance::Chance;
 use langya::clock::SystemClock;
-use langya::config::{Settings, Timeouts};
+use langya::config::{LimitSettings, Settings, Timeouts};
 use langya::events::{EventBus, InstanceId, LocalBus};
 use langya::http::Serving;
 use langya::llm::ModelCard;
@@ -25,6 +25,16 @@ use super::visitor::Visitor;
 
 /// The seed of every arena under test; printed by a failing one.
 pub(crate) const SEED: u64 = 20_261_121;
+
+/// Limits that stop nobody: tests are quicker than people.
+pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
+    turns_per_minute: 0,
+    votes_per_minute: 0,
+    turns_per_minute_per_address: 0,
+    votes_per_minute_per_address: 0,
+    battles_at_once: 0,
+    battles_at_once_per_address: 0,
+};
 
 /// A running arena. Dropping it stops the server; [`TestArena::end`] also proves that every task ended.
 pub(crate) struct TestArena {
@@ -86,6 +96,7 @@ impl TestArena {
         settings.server.workers = 1;
         settings.battle.pace_chars_per_second = 100_000;
         settings.rating.debounce_ms = 10;
+        settings.limits = NO_LIMITS;
         change(&mut settings);
         // Two instances with one seed would take two visitors for the same person.
         let chance = Chance::seeded(SEED + u64::from(store.is_some()));

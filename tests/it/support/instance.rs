@@ -21,9 +21,10 @@ pub(crate) struct Instance {
 impl Instance {
     /// Starts one; Redis need not be there.
     pub(crate) fn start(name: &str, settings: &RedisSettings) -> Self {
-        let (bus, keeper) = RedisBus::new(settings, InstanceId(name.into())).unwrap();
+        let (bus, mut keeper) = RedisBus::new(settings, InstanceId(name.into())).unwrap();
         let shutdown = CancellationToken::new();
-        let keeper = actix_web::rt::spawn(keeper.run(shutdown.clone()));
+        let ended = shutdown.clone();
+        let keeper = actix_web::rt::spawn(async move { keeper.run(ended).await });
         Self { bus, shutdown, keeper }
     }
 

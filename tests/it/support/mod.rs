@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod proxy;
+pub(crate) mod raw_socket;
 pub(crate) mod redis;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
@@ -14,6 +15,8 @@ pub(crate) mod visitor;
 pub(crate) mod wire;
 
 use std::time::Duration;
+
+use program::Server;
 
 /// Asks again until there is an answer; only a failing test waits long.
 pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
@@ -26,4 +29,16 @@ pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
         }
     };
     tokio::time::timeout(Duration::from_secs(30), asking).await.expect("what the test waits for comes in time")
+}
+
+/// How much a test does: the long form where `LANGYA_TEST_SIZE=long` asks for it.
+pub(crate) fn size(short: usize, long: usize) -> usize {
+    if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
+}
+
+/// A figure of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.
+pub(crate) fn memory(server: &Server, figure: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':')).unwrap();
+    1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
 }

@@ -11,7 +11,10 @@ use tokio::sync::watch;
 /// Longest wait for anything; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_langya");
+/// The program under test: that of this build, or the one that `LANGYA_BIN` names, as in the browser tests.
+pub(crate) fn program() -> String {
+    std::env::var("LANGYA_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_langya").to_owned())
+}
 
 /// How a command ended and what it said.
 #[derive(Debug)]
@@ -34,7 +37,7 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
     environment: &[(&str, &str)],
 ) -> Run {
     let mut command = command("timeout", folder);
-    let output = command.envs(environment.iter().copied()).args(["60", PROGRAM]).args(arguments).output().unwrap();
+    let output = command.envs(environment.iter().copied()).args(["60", &program()]).args(arguments).output().unwrap();
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -63,7 +66,7 @@ pub(crate) struct UnderWay {
 impl UnderWay {
     /// Starts it.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = command(PROGRAM, folder);
+        let mut command = command(&program(), folder);
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let log = follow(child.stderr.take().unwrap());
@@ -124,7 +127,7 @@ impl Server {
 
     /// Starts it with these environment variables.
     pub(crate) fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut command = command(PROGRAM, folder);
+        let mut command = command(&program(), folder);
         command.envs(environment.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -7,8 +7,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -52,6 +52,8 @@ enum Step {
     Chunk(Vec<u8>),
     Wait(Gate),
     Pause(Duration),
+    /// A chat completions event whose text is when it was sent, in microseconds by [`clock`].
+    Stamp,
     Hang,
     /// Ends the connection with a TCP reset.
     Reset,
@@ -208,6 +210,16 @@ impl Script {
         self
     }
 
+    /// A chat completions stream of so many words, one each `gap`: each says when it was sent, by [`clock`].
+    pub(crate) fn stamped(words: usize, gap: Duration) -> Self {
+        let mut script = (0..words).fold(Self::stream(), |mut script, _| {
+            script.steps.extend([Step::Pause(gap), Step::Stamp]);
+            script
+        });
+        script.steps.push(Step::Pause(gap));
+        script.event(&finish()).event("[DONE]").end()
+    }
+
     /// Sends nothing more and keeps the connection.
     pub(crate) fn hang(mut self) -> Self {
         self.steps.push(Step::Hang);
@@ -282,6 +294,13 @@ pub(crate) struct Received {
     pub(crate) head: String,
     /// `Null` where there was none.
     pub(crate) body: Value,
+}
+
+impl Received {
+    /// The last message of the conversation.
+    pub(crate) fn prompt(&self) -> &str {
+        self.body["messages"].as_array().and_then(|said| said.last()?["content"].as_str()).unwrap_or_default()
+    }
 }
 
 /// Makes an answer out of a request.
@@ -428,11 +447,10 @@ async fn play(stream: &mut TcpStream, script: Script) -> std::io::Result<bool> {
         let (mut reader, mut writer) = stream.split();
         match step {
             Step::Raw(bytes) => writer.write_all(&bytes).await?,
-            Step::Chunk(bytes) => {
-                let chunk = [format!("{:x}\r\n", bytes.len()).as_bytes(), &bytes, b"\r\n"].concat();
-                writer.write_all(&chunk).await?;
-                // The next chunk shall be a packet of its own where that can be had.
-                tokio::task::yield_now().await;
+            Step::Chunk(bytes) => write_chunk(&mut writer, &bytes).await?,
+            Step::Stamp => {
+                let event = format!("data: {}\n\n", delta(&json!({"content": format!("{} ", clock())})));
+                write_chunk(&mut writer, event.as_bytes()).await?;
             }
             Step::Wait(gate) => {
                 tokio::select! {
@@ -458,6 +476,19 @@ async fn play(stream: &mut TcpStream, script: Script) -> std::io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+async fn write_chunk(writer: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> std::io::Result<()> {
+    writer.write_all(&[format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()).await?;
+    // The next chunk shall be a packet of its own where that can be had.
+    tokio::task::yield_now().await;
+    Ok(())
+}
+
+/// Microseconds since this process asked for the first time.
+pub(crate) fn clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap()
 }
 
 /// Returns once the client has closed the connection.

@@ -46,6 +46,8 @@ impl Visitor {
     pub(crate) async fn connect_with(url: &str, header: Option<(&'static str, String)>) -> Result<Self, Error> {
         let mut request = format!("{}/ws/battle", url.replace("http://", "ws://")).into_client_request()?;
         let mut cookie = String::new();
+        // As a page of the arena would; whoever brings a cookie has to.
+        request.headers_mut().insert("origin", url.parse().unwrap());
         if let Some((name, value)) = header {
             if name == "cookie" {
                 cookie.clone_from(&value);

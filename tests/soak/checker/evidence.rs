@@ -32,6 +32,13 @@ pub(crate) struct BattleHistory {
     pub(crate) events: Vec<Event>,
 }
 
+impl BattleHistory {
+    /// Whether a vote was acknowledged.
+    pub(crate) fn has_receipt(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::Receipt { .. }))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
     /// A further question was handed to the network.

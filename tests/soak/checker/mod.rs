@@ -106,6 +106,12 @@ pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     found
 }
 
+/// What is wrong with the exported log and the boards, whatever the visitors know: for looks in between, while there are
+/// battles under way.
+pub(crate) fn board_violations(evidence: &Evidence) -> Vec<Violation> {
+    board::check(evidence)
+}
+
 /// The evidence by battle, so that checking stays linear.
 struct Index<'a> {
     histories: HashMap<&'a str, &'a BattleHistory>,

@@ -151,10 +151,9 @@ fn has_empty_reply(history: &BattleHistory, index: &Index<'_>) -> bool {
 
 /// A visitor goes on until there is a receipt, or an answer that ends the battle without one.
 fn check_end(history: &BattleHistory, found: &mut Vec<Violation>) {
-    let acknowledged = history.events.iter().any(|event| matches!(event, Event::Receipt { .. }));
     // Whether a reply really was empty is checked among the refusals.
     let is_empty = |event: &Event| matches!(event, Event::Refused { asked: "vote", code } if code == "empty_reply");
-    if acknowledged || history.events.iter().any(is_empty) {
+    if history.has_receipt() || history.events.iter().any(is_empty) {
         return;
     }
     let why = match history.events.last() {

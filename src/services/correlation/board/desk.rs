@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
-
 use super::course::{CourseMoment, course};
 use super::{Board, Correlator, Group};
+use crate::benchmark::claims::{self, Claim};
 use crate::services::correlation::report::{MixtureReport, PairReport, compare, mixture};
 use crate::services::correlation::{Series, SeriesError, align};
+use crate::services::single_flight::{FlightError, Same, SingleFlight, Throttle};
+use crate::services::tasks::Tasks;
 use crate::stats::combination::Search;
 use crate::stats::correlation::Coefficient;
 use crate::stats::matrix::{Cell, pair};
@@ -44,9 +44,9 @@ pub enum BoardError {
         /// Models that they have in common.
         models: usize,
     },
-    /// Others have asked for too much.
-    #[error("too much is being reckoned: try again in a moment")]
-    Busy,
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
     /// The series cannot be compared.
     #[error(transparent)]
     Series(#[from] SeriesError),
@@ -62,7 +62,8 @@ impl BoardError {
         match self {
             Self::Unknown(_) | Self::Count(_) | Self::Fine { .. } => true,
             Self::Series(error) => error.is_input(),
-            Self::Busy | Self::Thread(_) => false,
+            Self::Shared(error) => error.cause().is_some_and(Self::is_input),
+            Self::Thread(_) => false,
         }
     }
 }
@@ -89,13 +90,23 @@ pub struct MixtureQuestion {
     pub steps: Option<u32>,
 }
 
-/// Lets one question in after the other.
-#[derive(Debug)]
-pub(super) struct Desk(Semaphore);
+/// Lets one question in after the other; what is asked twice at a time is computed once.
+pub(super) struct Desk {
+    pairs: SingleFlight<(Same<Board>, [usize; 2], Coefficient), PairStudy, BoardError>,
+    mixtures: SingleFlight<(Same<Board>, MixtureQuestion), MixtureReport, BoardError>,
+    grids: SingleFlight<(Same<Board>, Group), (), BoardError>,
+    claims: SingleFlight<(), Vec<Claim>, BoardError>,
+}
 
-impl Default for Desk {
-    fn default() -> Self {
-        Self(Semaphore::new(1))
+impl Desk {
+    pub(super) fn new(tasks: &Tasks) -> Self {
+        let throttle = Throttle::new(0, PATIENCE);
+        Self {
+            pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
+            mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
+            grids: SingleFlight::new("correlate_group", 0, throttle.clone(), tasks.clone()),
+            claims: SingleFlight::new("correlate_claims", 1, throttle, tasks.clone()),
+        }
     }
 }
 
@@ -111,14 +122,17 @@ impl Correlator {
         coefficient: Coefficient,
     ) -> Result<PairStudy, BoardError> {
         let [x, y] = [place(board, x)?, place(board, y)?];
-        self.work(board, move |board| {
-            let (x, y) = (&board.series[x], &board.series[y]);
-            let report = compare(x, y, &[], board.options)?;
-            let columns = align(&[x, y], &[])?.columns();
-            let cell = pair(&columns[0], &columns[1], board.options.level);
-            Ok(PairStudy { report, cell, course: course(&board.history, x, y, coefficient) })
-        })
-        .await
+        let compute = || {
+            blocking(board, move |board| {
+                let (x, y) = (&board.series[x], &board.series[y]);
+                let report = compare(x, y, &[], board.options)?;
+                let columns = align(&[x, y], &[])?.columns();
+                let cell = pair(&columns[0], &columns[1], board.options.level);
+                Ok(PairStudy { report, cell, course: course(&board.history, x, y, coefficient) })
+            })
+        };
+        let key = (Same(Arc::clone(board)), [x, y], coefficient);
+        Ok(Arc::unwrap_or_clone(self.desk.pairs.get(key, |_| true, compute).await?))
     }
 
     /// The mixture of series of a board that follows a target best.
@@ -133,38 +147,52 @@ impl Correlator {
         }
         let series: Vec<usize> = question.series.iter().map(|name| place(board, name)).collect::<Result<_, _>>()?;
         let (target, steps) = (place(board, &question.target)?, question.steps);
-        self.work(board, move |board| {
-            let series: Vec<&Series> = series.iter().map(|&at| &board.series[at]).collect();
-            mix(board, &series, &board.series[target], steps)
-        })
-        .await
+        let compute = || {
+            let series = series.clone();
+            blocking(board, move |board| {
+                let series: Vec<&Series> = series.iter().map(|&at| &board.series[at]).collect();
+                mix(board, &series, &board.series[target], steps)
+            })
+        };
+        let key = (Same(Arc::clone(board)), question.clone());
+        Ok(Arc::unwrap_or_clone(self.desk.mixtures.get(key, |_| true, compute).await?))
     }
 
     /// Sees to it that the matrix of a group is there.
     ///
     /// # Errors
-    /// [`BoardError::Busy`], [`BoardError::Thread`].
+    /// [`BoardError::Shared`].
     pub async fn prepare(&self, board: &Arc<Board>, group: Group) -> Result<(), BoardError> {
         if board.grids[group as usize].get().is_some() {
             return Ok(());
         }
-        self.work(board, move |board| {
-            board.grid(group);
-            Ok(())
-        })
-        .await
+        let compute = || {
+            blocking(board, move |board| {
+                board.grid(group);
+                Ok(())
+            })
+        };
+        self.desk.grids.get((Same(Arc::clone(board)), group), |()| true, compute).await?;
+        Ok(())
     }
 
-    async fn work<T: Send + 'static>(
-        &self,
-        board: &Arc<Board>,
-        question: impl FnOnce(&Board) -> Result<T, BoardError> + Send + 'static,
-    ) -> Result<T, BoardError> {
-        let turn = timeout(PATIENCE, self.desk.0.acquire()).await;
-        let _turn = turn.ok().and_then(Result::ok).ok_or(BoardError::Busy)?;
-        let board = Arc::clone(board);
-        tokio::task::spawn_blocking(move || question(&board)).await?
+    /// What the papers say of their own figures, computed when it is first asked for.
+    ///
+    /// # Errors
+    /// [`BoardError::Shared`].
+    pub async fn claims(&self) -> Result<Arc<Vec<Claim>>, BoardError> {
+        let all = || async { Ok(tokio::task::spawn_blocking(claims::all).await?) };
+        Ok(self.desk.claims.get((), |_| true, all).await?)
     }
+}
+
+/// Answers a question on a blocking thread.
+fn blocking<T: Send + 'static>(
+    board: &Arc<Board>,
+    question: impl FnOnce(&Board) -> Result<T, BoardError> + Send + 'static,
+) -> impl Future<Output = Result<T, BoardError>> + Send + 'static {
+    let board = Arc::clone(board);
+    async move { tokio::task::spawn_blocking(move || question(&board)).await? }
 }
 
 pub(super) fn mix(

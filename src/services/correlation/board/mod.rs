@@ -11,7 +11,7 @@ mod listing;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::watch;
 
 pub use course::CourseMoment;
 pub use desk::{BoardError, MixtureQuestion, PairStudy};
@@ -20,7 +20,6 @@ pub use listing::{Source, arena_names};
 use super::align::column;
 use super::report::StudyOptions;
 use super::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources, Subjects, Suites, printed};
-use crate::benchmark::claims::{self, Claim};
 use crate::clock::{Clock, Timestamp};
 use crate::config::CurrentSettings;
 use crate::rating::bootstrap::BootstrapOptions;
@@ -28,6 +27,7 @@ use crate::rating::history::{Moment, history};
 use crate::rating::leaderboard::LeaderboardOptions;
 use crate::rating::vote_log::Wanted;
 use crate::services::leaderboard::{Standings, leaderboard_options};
+use crate::services::tasks::Tasks;
 use crate::services::vote_log::{Reading, read_log};
 use crate::stats::matrix::{Cell, Matrix, matrix};
 use crate::storage::{Store, VoteRange};
@@ -206,15 +206,19 @@ pub struct Correlator {
     clock: Arc<dyn Clock>,
     latest: watch::Sender<Arc<Board>>,
     desk: desk::Desk,
-    claims: OnceCell<Arc<Vec<Claim>>>,
 }
 
 impl Correlator {
     /// There is no board yet.
     #[must_use]
-    pub fn new(store: Store, settings: CurrentSettings, standings: Arc<Standings>, clock: Arc<dyn Clock>) -> Self {
-        let (latest, desk, claims) = (watch::Sender::default(), desk::Desk::default(), OnceCell::new());
-        Self { store, settings, standings, clock, latest, desk, claims }
+    pub fn new(
+        store: Store,
+        settings: CurrentSettings,
+        standings: Arc<Standings>,
+        clock: Arc<dyn Clock>,
+        tasks: &Tasks,
+    ) -> Self {
+        Self { store, settings, standings, clock, latest: watch::Sender::default(), desk: desk::Desk::new(tasks) }
     }
 
     /// The latest board.
@@ -227,15 +231,6 @@ impl Correlator {
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<Board>> {
         self.latest.subscribe()
-    }
-
-    /// What the papers say of their own figures, reckoned when it is first asked for.
-    ///
-    /// # Errors
-    /// [`BoardError::Thread`].
-    pub async fn claims(&self) -> Result<Arc<Vec<Claim>>, BoardError> {
-        let all = || async { Ok::<_, BoardError>(Arc::new(tokio::task::spawn_blocking(claims::all).await?)) };
-        Ok(Arc::clone(self.claims.get_or_try_init(all).await?))
     }
 
     /// Makes a new board if something changed that the latest one rests on. Returns whether it did.

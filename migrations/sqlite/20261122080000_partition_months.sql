@@ -1,0 +1,1 @@
+-- On PostgreSQL, votes and replies are partitioned by month from here on. SQLite has no partitions: nothing changes.

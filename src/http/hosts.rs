@@ -1,0 +1,231 @@
+//! Which addresses the arena answers under, and whose pages may open its sockets.
+//!
+//! DNS rebinding lets a foreign page reach a server under a name of the attacker's choice, and the browser then takes
+//! both for one site. So only names that nobody else can point here are answered: IP addresses, loopback names, and the
+//! host of `server.public_url`.
+
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Version;
+use actix_web::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
+use actix_web::middleware::Next;
+use actix_web::{Error, web};
+use reqwest::Url;
+
+use super::error::PageError;
+use crate::app::AppState;
+
+/// Middleware for `actix_web::middleware::from_fn`: requests under a foreign name get 421.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
+    app: web::Data<AppState>,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let target = request.uri().authority().map(|authority| authority.as_str());
+    if is_served(request.version(), target, request.headers(), &app.settings.now().server.public_url) {
+        Ok(next.call(request).await?.map_into_left_body())
+    } else {
+        Ok(request.error_response(PageError::ForeignHost).map_into_right_body())
+    }
+}
+
+/// Whether requests under this name are answered. `target` is the host in the request line, where it has one; it and
+/// the `Host` header must both be ours.
+fn is_served(version: Version, target: Option<&str>, headers: &HeaderMap, public_url: &str) -> bool {
+    let mut named = headers.get_all(HOST).map(|host| host.to_str().ok());
+    let host_is_ours = match (named.next(), named.next()) {
+        // HTTP/1.0 has no such header, and no browser speaks it: health checks do.
+        (None, _) => version < Version::HTTP_11,
+        (Some(host), None) => is_own_host(host, public_url),
+        (Some(_), Some(_)) => false,
+    };
+    host_is_ours && target.is_none_or(|target| is_own_host(Some(target), public_url))
+}
+
+fn is_own_host(host: Option<&str>, public_url: &str) -> bool {
+    let Some(address) = host.and_then(address_of) else { return false };
+    // An IP address has no domain, and no DNS can point it elsewhere.
+    address.domain().is_none_or(is_loopback_name) || has_host_of(&address, public_url)
+}
+
+fn is_loopback_name(domain: &str) -> bool {
+    let domain = domain.strip_suffix('.').unwrap_or(domain);
+    domain == "localhost" || domain.ends_with(".localhost")
+}
+
+fn has_host_of(address: &Url, public_url: &str) -> bool {
+    Url::parse(public_url).is_ok_and(|public| public.host_str() == address.host_str())
+}
+
+/// The address that a `Host` header stands for: the arena itself speaks plain HTTP.
+fn address_of(host: &str) -> Option<Url> {
+    let is_authority = !host.contains(['/', '\\', '?', '#', '@']);
+    Url::parse(&format!("http://{host}/")).ok().filter(|_| is_authority)
+}
+
+/// Whether a page of ours, or a program, opens this socket. A browser names the page's origin, which has to be the address
+/// of the request itself or `server.public_url`. A program names none; then it must bring no cookie that a
+/// page could abuse.
+pub(super) fn is_own_page(headers: &HeaderMap, public_url: &str) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else { return !headers.contains_key(COOKIE) };
+    let Some(origin) = origin.to_str().ok().and_then(origin_of) else { return false };
+    let public = Url::parse(public_url).ok();
+    if public.as_ref().is_some_and(|public| public.origin() == origin.origin()) {
+        return true;
+    }
+    let address = headers.get(HOST).and_then(|host| address_of(host.to_str().ok()?));
+    // Where the arena is public by TLS, a page that came without it may be anybody's.
+    let is_secured = |address: &Url| public_url.starts_with("https://") && has_host_of(address, public_url);
+    address.is_some_and(|address| address.origin() == origin.origin() && !is_secured(&address))
+}
+
+/// An origin as browsers write it: scheme, host, and the port where it is not the scheme's own.
+fn origin_of(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| url.has_host() && url.origin().ascii_serialization() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+
+    use super::*;
+
+    const PUBLIC: &str = "https://arena.example.org/";
+
+    fn headers(host: &str, more: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_str(host).unwrap());
+        for (name, value) in more {
+            headers.insert(name.parse().unwrap(), HeaderValue::from_str(value).unwrap());
+        }
+        headers
+    }
+
+    #[track_caller]
+    fn check_host(host: &str, public_url: &str, served: bool) {
+        let headers = headers(host, &[]);
+        assert_eq!(is_served(Version::HTTP_11, None, &headers, public_url), served, "{host:?} beside {public_url:?}");
+    }
+
+    #[test]
+    fn ip_addresses_loopback_names_and_the_public_host_are_served() {
+        for host in [
+            "127.0.0.1:8717",
+            "127.0.0.1",
+            "192.0.2.7:80",
+            "[::1]:8717",
+            "[2001:db8::7]",
+            "localhost",
+            "LocalHost:8717",
+            "localhost.",
+            "arena.localhost:8717",
+        ] {
+            check_host(host, "", true);
+            check_host(host, PUBLIC, true);
+        }
+        for host in ["arena.example.org", "ARENA.example.org", "arena.example.org:8443"] {
+            check_host(host, PUBLIC, true);
+            check_host(host, "", false);
+        }
+    }
+
+    #[test]
+    fn every_other_name_is_refused() {
+        for host in [
+            "evil.example",
+            "evil.example:8717",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "notlocalhost",
+            "arena.example.org.evil.example",
+            "evil.example@127.0.0.1",
+            "127.0.0.1@evil.example",
+            "127.0.0.1/evil.example",
+            "evil.example\\@127.0.0.1",
+            "127.0.0.1:port",
+            "a b",
+            "[::1",
+            "",
+        ] {
+            check_host(host, "", false);
+            check_host(host, PUBLIC, false);
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_missing_or_double_or_contradicts_the_request_line_is_refused() {
+        let none = HeaderMap::new();
+        assert!(is_served(Version::HTTP_10, None, &none, ""), "health checks speak HTTP/1.0");
+        assert!(!is_served(Version::HTTP_11, None, &none, ""));
+        let mut both = headers("127.0.0.1", &[]);
+        both.append(HOST, HeaderValue::from_static("evil.example"));
+        assert!(!is_served(Version::HTTP_11, None, &both, ""));
+        let ours = headers("127.0.0.1", &[]);
+        assert!(is_served(Version::HTTP_11, Some("localhost:8717"), &ours, ""));
+        assert!(!is_served(Version::HTTP_11, Some("evil.example"), &ours, ""));
+        let not_text = {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_bytes(b"\xff").unwrap());
+            headers
+        };
+        assert!(!is_served(Version::HTTP_11, None, &not_text, ""));
+    }
+
+    #[track_caller]
+    fn check_page(host: &str, public_url: &str, more: &[(&'static str, &str)], expected: bool) {
+        assert_eq!(is_own_page(&headers(host, more), public_url), expected, "{host} {public_url:?} {more:?}");
+    }
+
+    #[test]
+    fn only_pages_of_the_requests_own_address_or_the_public_one_may_open_a_socket() {
+        let check = |origin, expected| check_page("127.0.0.1:8717", PUBLIC, &[("origin", origin)], expected);
+        check("http://127.0.0.1:8717", true);
+        check("https://arena.example.org", true);
+        for foreign in [
+            "null",
+            "",
+            "http://evil.example",
+            "http://127.0.0.1",
+            "http://127.0.0.1:8718",
+            "http://localhost:8717",
+            "https://127.0.0.1:8717",
+            "http://127.0.0.1:8717/",
+            "http://arena.example.org",
+            "https://arena.example.org.evil.example",
+            "https://arena.example.org:444",
+            "ftp://127.0.0.1:8717",
+            "file://",
+        ] {
+            check(foreign, false);
+        }
+        check_page("localhost", "", &[("origin", "http://localhost")], true);
+        check_page("localhost:80", "", &[("origin", "http://localhost")], true);
+        check_page("[::1]:8717", "", &[("origin", "http://[::1]:8717")], true);
+        check_page("localhost", "", &[("origin", "https://localhost")], false);
+    }
+
+    #[test]
+    fn where_the_arena_is_public_by_tls_a_page_without_it_is_foreign() {
+        let host = "arena.example.org";
+        check_page(host, PUBLIC, &[("origin", "https://arena.example.org")], true);
+        check_page(host, PUBLIC, &[("origin", "http://arena.example.org")], false);
+        check_page(host, "http://arena.example.org", &[("origin", "http://arena.example.org")], true);
+        check_page(host, "http://arena.example.org", &[("origin", "https://arena.example.org")], false);
+        check_page("127.0.0.1:1", "http://127.0.0.1:2", &[("origin", "http://127.0.0.1:1")], true);
+    }
+
+    #[test]
+    fn a_program_names_no_page_and_brings_no_cookie() {
+        check_page("127.0.0.1:8717", PUBLIC, &[], true);
+        check_page("127.0.0.1:8717", PUBLIC, &[("cookie", "langya_session=x")], false);
+        check_page(
+            "127.0.0.1:8717",
+            PUBLIC,
+            &[("cookie", "langya_session=x"), ("origin", "http://127.0.0.1:8717")],
+            true,
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! How many turns are being answered at the same time, for each visitor and each network.
+//!
+//! Counted in this process alone: a turn is answered by one instance, and ends with it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The turns under way, by whom they are counted for; nobody is listed with none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnderWay(Arc<Mutex<HashMap<String, u32>>>);
+
+/// A limit and whom it counts.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) limit: u32,
+}
+
+/// The place of one turn that is being answered; dropping it gives the place back.
+#[derive(Debug)]
+#[must_use = "the place is free again when this is dropped"]
+pub struct TurnPermit {
+    under_way: UnderWay,
+    names: Vec<String>,
+}
+
+impl UnderWay {
+    /// Takes one place for each of these; `None` where one of them has none left, and then takes none.
+    pub(super) fn take(&self, places: Vec<Place>) -> Option<TurnPermit> {
+        let mut counts = self.lock();
+        let has_room = |place: &Place| counts.get(&place.name).is_none_or(|count| *count < place.limit);
+        if !places.iter().all(has_room) {
+            return None;
+        }
+        let names: Vec<String> = places.into_iter().map(|place| place.name).collect();
+        for name in &names {
+            *counts.entry(name.clone()).or_default() += 1;
+        }
+        Some(TurnPermit { under_way: self.clone(), names })
+    }
+
+    /// A panic elsewhere leaves counts that can be used.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for TurnPermit {
+    fn drop(&mut self) {
+        let mut counts = self.under_way.lock();
+        for name in &self.names {
+            if let Some(count) = counts.get_mut(name) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(name);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(names: &[(&str, u32)]) -> Vec<Place> {
+        names.iter().map(|(name, limit)| Place { name: (*name).into(), limit: *limit }).collect()
+    }
+
+    #[test]
+    fn a_place_is_free_again_when_its_turn_has_ended() {
+        let under_way = UnderWay::default();
+        let first = under_way.take(places(&[("ann", 2)])).unwrap();
+        let _second = under_way.take(places(&[("ann", 2)])).unwrap();
+        assert!(under_way.take(places(&[("ann", 2)])).is_none());
+        assert!(under_way.take(places(&[("ben", 2)])).is_some());
+        drop(first);
+        assert!(under_way.take(places(&[("ann", 2)])).is_some());
+    }
+
+    #[test]
+    fn no_place_is_taken_where_one_of_several_is_missing() {
+        let under_way = UnderWay::default();
+        let home = under_way.take(places(&[("home", 1)])).unwrap();
+        assert!(under_way.take(places(&[("ann", 1), ("home", 1)])).is_none());
+        drop(home);
+        let both = under_way.take(places(&[("ann", 1), ("home", 1)])).unwrap();
+        drop(both);
+        assert!(under_way.lock().is_empty(), "nobody who has no turn is remembered");
+    }
+}

@@ -1,0 +1,462 @@
+//! Computes what visitors ask for: one computation at a time, shared by all who ask the same, kept, and followed by a rest in
+//! proportion to its cost.
+//!
+//! A computation belongs to the service, not to the request that asked first. Once begun it runs to its end and its cost is
+//! charged, whoever leaves, and the next asker finds its result. One that waits for its turn is dropped with the last who
+//! waits for it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::tasks::{Tasks, contain};
+use crate::backoff::later;
+
+/// Serialises computations; clones share it.
+#[derive(Debug, Clone)]
+pub struct Throttle {
+    /// How long to rest after a computation, as a multiple of its duration.
+    rest_times: u32,
+    /// Longest wait for the computations of others.
+    patience: Duration,
+    /// When the next computation may begin. Held while one runs.
+    opens: Arc<tokio::sync::Mutex<Instant>>,
+}
+
+impl Throttle {
+    /// Nothing was computed yet.
+    #[must_use]
+    pub fn new(rest_times: u32, patience: Duration) -> Self {
+        Self { rest_times, patience, opens: Arc::new(tokio::sync::Mutex::new(Instant::now())) }
+    }
+
+    /// Waits for the computations of others and the rest after them; `None` where that takes too long.
+    async fn enter(&self) -> Option<Permit> {
+        let waiting = async {
+            let opens = Arc::clone(&self.opens).lock_owned().await;
+            sleep_until(*opens).await;
+            Permit { opens, rest_times: self.rest_times, began: Instant::now() }
+        };
+        timeout(self.patience, waiting).await.ok()
+    }
+}
+
+/// The right to compute. Dropping it charges the time since it was granted.
+struct Permit {
+    opens: OwnedMutexGuard<Instant>,
+    rest_times: u32,
+    began: Instant,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *self.opens = later(Instant::now(), self.began.elapsed().saturating_mul(self.rest_times));
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum FlightError<E> {
+    /// The computations of others take too long.
+    #[error("too much is being computed: try again in a moment")]
+    Busy,
+    /// It failed, for all who asked.
+    #[error(transparent)]
+    Failed(Arc<E>),
+    /// It panicked, or the arena ends.
+    #[error("the computation ended early")]
+    Ended,
+}
+
+impl<E> FlightError<E> {
+    /// The error of the computation itself.
+    #[must_use]
+    pub fn cause(&self) -> Option<&E> {
+        match self {
+            Self::Failed(error) => Some(error),
+            Self::Busy | Self::Ended => None,
+        }
+    }
+}
+
+impl<E> Clone for FlightError<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Busy => Self::Busy,
+            Self::Failed(error) => Self::Failed(Arc::clone(error)),
+            Self::Ended => Self::Ended,
+        }
+    }
+}
+
+/// A part of a key that equals itself alone. It keeps its value in memory, so that no other takes its address.
+#[derive(Debug)]
+pub struct Same<T>(pub Arc<T>);
+
+impl<T> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T> Clone for Same<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+type Outcome<V, E> = Result<Arc<V>, FlightError<E>>;
+type Flight<V, E> = watch::Sender<Option<Outcome<V, E>>>;
+type Waiter<V, E> = watch::Receiver<Option<Outcome<V, E>>>;
+
+/// Computes the values of keys and keeps the latest of them; clones share them.
+#[derive(Debug)]
+pub struct SingleFlight<K, V, E>(Arc<Inner<K, V, E>>);
+
+#[derive(Debug)]
+struct Inner<K, V, E> {
+    /// In logs and metrics.
+    name: &'static str,
+    throttle: Throttle,
+    tasks: Tasks,
+    /// Values that are kept at the most.
+    capacity: usize,
+    state: Mutex<State<K, V, E>>,
+}
+
+#[derive(Debug)]
+struct State<K, V, E> {
+    /// The latest in front.
+    kept: VecDeque<(K, Arc<V>)>,
+    /// Computations that wait or run.
+    flights: Vec<(K, Arc<Flight<V, E>>)>,
+}
+
+/// How an asker comes to a value.
+enum Entry<V, E> {
+    Kept(Arc<V>),
+    /// By a computation that this asker began.
+    Began(Waiter<V, E>),
+    /// By one that somebody else began before.
+    Joined(Waiter<V, E>),
+}
+
+impl<K, V, E> SingleFlight<K, V, E>
+where
+    K: Clone + PartialEq + Send + Sync + 'static,
+    V: Send + Sync + 'static,
+    E: Send + Sync + 'static,
+{
+    /// Nothing was computed yet. `name` is that of its tasks, which belong to `tasks`.
+    #[must_use]
+    pub fn new(name: &'static str, capacity: usize, throttle: Throttle, tasks: Tasks) -> Self {
+        let state = State { kept: VecDeque::new(), flights: Vec::new() };
+        Self(Arc::new(Inner { name, throttle, tasks, capacity, state: Mutex::new(state) }))
+    }
+
+    /// The value of a key: the kept one if it is current, otherwise one that is computed for all who ask meanwhile.
+    ///
+    /// # Errors
+    /// [`FlightError`].
+    pub async fn get<F>(&self, key: K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> Outcome<V, E>
+    where
+        F: Future<Output = Result<V, E>> + Send + 'static,
+    {
+        let mut has_joined = false;
+        loop {
+            match self.enter(&key, &is_current, &compute) {
+                Entry::Kept(value) => return Ok(value),
+                Entry::Began(waiter) => return wait(waiter).await,
+                Entry::Joined(waiter) => {
+                    let value = wait(waiter).await?;
+                    // One that began before this asker came may be out of date; the next one is not.
+                    if has_joined || is_current(&value) {
+                        return Ok(value);
+                    }
+                    has_joined = true;
+                }
+            }
+        }
+    }
+
+    /// The kept value of a key, if it is current.
+    pub fn kept(&self, key: &K, is_current: impl Fn(&V) -> bool) -> Option<Arc<V>> {
+        self.0.state().find(key, is_current)
+    }
+
+    fn enter<F>(&self, key: &K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> Entry<V, E>
+    where
+        F: Future<Output = Result<V, E>> + Send + 'static,
+    {
+        let mut state = self.0.state();
+        if let Some(value) = state.find(key, is_current) {
+            return Entry::Kept(value);
+        }
+        if let Some((_, flight)) = state.flights.iter().find(|(known, _)| known == key) {
+            return Entry::Joined(flight.subscribe());
+        }
+        let flight = Arc::new(watch::Sender::new(None));
+        let waiter = flight.subscribe();
+        state.flights.push((key.clone(), Arc::clone(&flight)));
+        drop(state);
+        let computation = Computation { inner: Arc::clone(&self.0), key: key.clone(), flight };
+        self.0.tasks.spawn(self.0.name, computation.run(compute()));
+        Entry::Began(waiter)
+    }
+}
+
+/// Waits for the end of a computation.
+async fn wait<V, E>(mut waiter: Waiter<V, E>) -> Outcome<V, E> {
+    let ended = waiter.wait_for(Option::is_some).await;
+    // The sender goes without a word where its task panics or the arena ends.
+    ended.ok().and_then(|outcome| outcome.clone()).unwrap_or(Err(FlightError::Ended))
+}
+
+impl<K, V, E> Inner<K, V, E> {
+    fn state(&self) -> MutexGuard<'_, State<K, V, E>> {
+        // The lists are valid after each statement, so a panic elsewhere does not spoil them.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: PartialEq, V, E> State<K, V, E> {
+    fn find(&self, key: &K, is_current: impl Fn(&V) -> bool) -> Option<Arc<V>> {
+        let found = self.kept.iter().find(|(known, value)| known == key && is_current(value));
+        found.map(|(_, value)| Arc::clone(value))
+    }
+}
+
+/// Takes one computation to its end. Dropping it takes the computation off the list.
+struct Computation<K, V, E> {
+    inner: Arc<Inner<K, V, E>>,
+    key: K,
+    flight: Arc<Flight<V, E>>,
+}
+
+impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
+    async fn run(self, work: impl Future<Output = Result<V, E>>) {
+        let shutdown = self.inner.tasks.shutdown();
+        let running = async {
+            let permit = tokio::select! {
+                permit = self.inner.throttle.enter() => permit,
+                () = self.abandoned() => return,
+            };
+            let Some(_permit) = permit else { return self.finish(Err(FlightError::Busy)) };
+            if let Ok(done) = contain(self.inner.name, work).await {
+                self.finish(done.map(Arc::new).map_err(|error| FlightError::Failed(Arc::new(error))));
+            }
+        };
+        tokio::select! {
+            () = running => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+
+    /// Waits until nobody waits for the value any more; from then on nobody can join.
+    async fn abandoned(&self) {
+        loop {
+            self.flight.closed().await;
+            let mut state = self.inner.state();
+            if self.flight.receiver_count() == 0 {
+                state.flights.retain(|(_, flight)| !Arc::ptr_eq(flight, &self.flight));
+                return;
+            }
+        }
+    }
+
+    /// Keeps a value, tells all who wait, and lets nobody join any more: in one step, so that nobody misses it.
+    fn finish(&self, outcome: Outcome<V, E>) {
+        let mut state = self.inner.state();
+        if let Ok(value) = &outcome {
+            state.kept.retain(|(known, _)| *known != self.key);
+            state.kept.push_front((self.key.clone(), Arc::clone(value)));
+            state.kept.truncate(self.inner.capacity);
+        }
+        state.flights.retain(|(_, flight)| !Arc::ptr_eq(flight, &self.flight));
+        self.flight.send_replace(Some(outcome));
+    }
+}
+
+impl<K, V, E> Drop for Computation<K, V, E> {
+    fn drop(&mut self) {
+        self.inner.state().flights.retain(|(_, flight)| !Arc::ptr_eq(flight, &self.flight));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use futures_util::future::join_all;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Computations that take so long and give their number.
+    struct Rig {
+        flights: SingleFlight<&'static str, u32, String>,
+        tasks: Tasks,
+        begun: Arc<AtomicU32>,
+        zero: Instant,
+    }
+
+    impl Rig {
+        fn new(rest_times: u32) -> Self {
+            let (tasks, throttle) = (Tasks::default(), Throttle::new(rest_times, 10 * SECOND));
+            let flights = SingleFlight::new("test_of_flights", 2, throttle, tasks.clone());
+            Self { flights, tasks, begun: Arc::default(), zero: Instant::now() }
+        }
+
+        async fn ask(&self, key: &'static str, takes: Duration) -> Result<u32, FlightError<String>> {
+            self.ask_for(key, takes, |_| true).await
+        }
+
+        /// A computation of a key that begins with "bad" fails, and one of "panic" panics.
+        async fn ask_for(
+            &self,
+            key: &'static str,
+            takes: Duration,
+            is_current: impl Fn(&u32) -> bool,
+        ) -> Result<u32, FlightError<String>> {
+            let begun = &self.begun;
+            let compute = move || {
+                let begun = Arc::clone(begun);
+                async move {
+                    let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
+                    sleep(takes).await;
+                    assert_ne!(key, "panic");
+                    if key.starts_with("bad") { Err(format!("{key} {number}")) } else { Ok(number) }
+                }
+            };
+            self.flights.get(key, is_current, compute).await.map(|number| *number)
+        }
+
+        fn begun(&self) -> u32 {
+            self.begun.load(Ordering::SeqCst)
+        }
+
+        async fn end(self) {
+            assert!(self.tasks.end(SECOND).await, "a task outlives the end");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_who_ask_the_same_share_one_computation_and_its_result_is_kept() {
+        let rig = Rig::new(0);
+        let all = join_all((0..50).map(|_| rig.ask("one", SECOND))).await;
+        assert!(all.into_iter().all(|found| matches!(found, Ok(1))));
+        assert_eq!((rig.ask("one", SECOND).await.unwrap(), rig.begun()), (1, 1));
+        assert_eq!(rig.zero.elapsed(), SECOND);
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_computation_goes_on_is_charged_and_is_kept_when_all_who_asked_have_left() {
+        let rig = Rig::new(4);
+        for _ in 0..50 {
+            let left = timeout(Duration::from_millis(10), rig.ask("one", 2 * SECOND)).await;
+            assert!(left.is_err());
+        }
+        assert_eq!(rig.begun(), 1);
+        assert_eq!(rig.ask("one", 2 * SECOND).await.unwrap(), 1, "the next asker gets what was begun");
+        assert_eq!(rig.zero.elapsed(), 2 * SECOND);
+        rig.ask("two", Duration::ZERO).await.unwrap();
+        assert_eq!((rig.zero.elapsed(), rig.begun()), (10 * SECOND, 2), "a rest of four times its cost");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_waits_for_is_not_begun() {
+        let rig = Rig::new(0);
+        let waiting = async {
+            let asks = ["two", "three"].map(|key| rig.ask(key, SECOND));
+            assert!(timeout(SECOND, join_all(asks)).await.is_err());
+        };
+        let (one, ()) = tokio::join!(rig.ask("one", 5 * SECOND), waiting);
+        assert_eq!(one.unwrap(), 1);
+        sleep(10 * SECOND).await;
+        assert_eq!(rig.begun(), 1);
+        assert_eq!(rig.ask("two", SECOND).await.unwrap(), 2, "it can be asked for again");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn computations_follow_each_other_with_a_rest_in_proportion() {
+        let rig = Rig::new(4);
+        let ask = async |key, takes| {
+            rig.ask(key, Duration::from_millis(takes)).await.unwrap();
+            u64::try_from(rig.zero.elapsed().as_millis()).unwrap()
+        };
+        let ended = tokio::join!(ask("one", 400), ask("two", 300), ask("three", 100));
+        assert_eq!(ended, (400, 2_300, 3_600));
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_would_wait_too_long_is_turned_away() {
+        let rig = Rig::new(4);
+        rig.ask("one", 3 * SECOND).await.unwrap();
+        assert!(matches!(rig.ask("two", SECOND).await, Err(FlightError::Busy)));
+        assert_eq!(rig.zero.elapsed(), 13 * SECOND);
+        assert_eq!(rig.ask("two", SECOND).await.unwrap(), 2, "the rest was over at 15 s");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_shared_and_not_kept() {
+        let rig = Rig::new(0);
+        let (one, same) = tokio::join!(rig.ask("bad", SECOND), rig.ask("bad", SECOND));
+        let words = |found: Result<u32, FlightError<String>>| found.unwrap_err().cause().cloned().unwrap();
+        assert_eq!((words(one), words(same)), ("bad 1".into(), "bad 1".into()));
+        assert_eq!(words(rig.ask("bad", SECOND).await), "bad 2");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_is_charged_too_and_the_next_asker_begins_again() {
+        let rig = Rig::new(4);
+        let (one, same) = tokio::join!(rig.ask("panic", SECOND), rig.ask("panic", SECOND));
+        assert!(matches!((one, same), (Err(FlightError::Ended), Err(FlightError::Ended))));
+        rig.ask("one", Duration::ZERO).await.unwrap();
+        assert_eq!((rig.zero.elapsed(), rig.begun()), (5 * SECOND, 2));
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_joins_what_is_out_of_date_gets_the_next_one() {
+        let rig = Rig::new(0);
+        let second = |number: &u32| *number >= 2;
+        let (one, newer) = tokio::join!(rig.ask("one", SECOND), rig.ask_for("one", SECOND, second));
+        assert_eq!((one.unwrap(), newer.unwrap()), (1, 2));
+        assert_eq!(rig.ask_for("one", SECOND, second).await.unwrap(), 2);
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_value_goes_when_all_places_are_taken() {
+        let rig = Rig::new(0);
+        for key in ["one", "two", "three", "two", "one"] {
+            rig.ask(key, SECOND).await.unwrap();
+        }
+        assert_eq!(rig.begun(), 4, "two was kept, one was not");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_of_the_arena_waits_for_no_computation() {
+        let rig = Rig::new(0);
+        let tasks = rig.tasks.clone();
+        let end = async {
+            sleep(SECOND).await;
+            tasks.end(SECOND).await
+        };
+        let (ended, all_ended) = tokio::join!(rig.ask("one", 99 * SECOND), end);
+        assert!(matches!(ended, Err(FlightError::Ended)) && all_ended);
+        assert_eq!(rig.zero.elapsed(), SECOND);
+    }
+}

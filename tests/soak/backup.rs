@@ -1,0 +1,225 @@
+//! R10: a backup that was taken under load holds a state that was, every former schema is brought up to date with its
+//! votes, and a program that is older than its database refuses it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use langya::battle::text_counts::TextCounts;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::arena::{Arena, Look, Plan};
+use crate::checker;
+use crate::figures::Figures;
+use crate::harness::{self, Size};
+use crate::instance::program;
+use crate::processes::output;
+use crate::visitor::{Crowd, Visitor};
+
+const VISITORS: usize = 20;
+
+fn script(name: &str, arguments: &[&str]) -> anyhow::Result<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
+    // Bounded, so that a script that waits does not hold the test.
+    output(Command::new("timeout").args(["60", "bash"]).arg(path).args(arguments))
+}
+
+/// The names of what one backup makes.
+struct Backup {
+    /// As the scripts name the database, the file, and the place to restore to.
+    live: String,
+    file: String,
+    restored: String,
+    look: Look,
+}
+
+impl Backup {
+    async fn of(arena: &mut Arena, number: usize) -> anyhow::Result<Self> {
+        let text = |path: PathBuf| path.to_str().map(str::to_owned).context("the folder's name is text");
+        let file = text(arena.folder().join(format!("backup-{number}")))?;
+        if let Ok(postgres) = arena.postgres() {
+            let restored = postgres.create_database(&format!("restored_{number}")).await?;
+            return Ok(Self { live: postgres.url(), file, look: Look::Postgres(restored.clone()), restored });
+        }
+        let folder = arena.folder().join(format!("restored-{number}"));
+        let restored = text(folder.join("langya.db"))?;
+        Ok(Self { live: text(arena.data().join("langya.db"))?, file, restored, look: Look::Live(folder) })
+    }
+}
+
+/// Backups one after the other while visitors vote; each is restored at once and adds up.
+async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>> {
+    let figures = Figures::new();
+    let crowd = Crowd::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
+    let (mut wrong, mut restored) = (Vec::new(), Vec::new());
+    for number in 0..size.count {
+        // Each backup finds votes that the one before has not.
+        let before = more_votes(&arena, restored.last().map_or(0, Vec::len)).await?;
+        let backup = Backup::of(&mut arena, number).await?;
+        script("backup.sh", &[&backup.live, &backup.file])?;
+        script("restore.sh", &[&backup.file, &backup.restored])?;
+        let evidence = backup.look.evidence(arena.folder()).await?;
+        wrong.extend(checker::board_violations(&evidence).iter().map(|found| format!("backup {number}: {found}")));
+        let votes: Vec<String> = evidence.stored.votes.iter().map(|vote| format!("{vote:?}")).collect();
+        println!("backup {number}: {} votes, {before} of them before it began", votes.len());
+        if votes.len() < before {
+            wrong.push(format!("backup {number} holds {} votes and {before} were there before it began", votes.len()));
+        }
+        restored.push(votes);
+    }
+    let histories = crowd.disperse().await?;
+    arena.stop().await?;
+    let all: Vec<String> = arena.rows().await?.votes.iter().map(|vote| format!("{vote:?}")).collect();
+    for (number, votes) in restored.iter().enumerate() {
+        if !all.starts_with(votes) {
+            wrong.push(format!("backup {number} is not how the log began"));
+        }
+    }
+    wrong.extend(arena.violations(histories).await?.iter().map(ToString::to_string));
+    wrong.extend(arena.panics());
+    Ok(wrong)
+}
+
+/// Waits until there are more votes than so many, and returns how many.
+async fn more_votes(arena: &Arena, than: usize) -> anyhow::Result<usize> {
+    loop {
+        let votes = arena.rows().await?.votes.len();
+        if votes > than {
+            return Ok(votes);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+/// A restored arena serves, and takes votes.
+async fn serve_restored(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
+    let voter = one_vote(visitor(&arena)).await?;
+    let backup = Backup::of(&mut arena, 0).await?;
+    script("backup.sh", &[&backup.live, &backup.file])?;
+    arena.kill().await?;
+    std::fs::remove_dir_all(arena.data())?;
+    script("restore.sh", &[&backup.file, &backup.live])?;
+    arena.start().await?;
+    let voter = one_vote(voter).await?;
+    arena.stop().await?;
+    Ok(arena.violations(vec![voter.into_history()]).await?.iter().map(ToString::to_string).collect())
+}
+
+fn visitor(arena: &Arena) -> Visitor {
+    Visitor::new(0, arena.port(), harness::rng(harness::seed(), 1), Figures::new())
+}
+
+async fn one_vote(mut visitor: Visitor) -> anyhow::Result<Visitor> {
+    visitor.ready_battle().await?;
+    visitor.vote_until_acknowledged("a").await?;
+    Ok(visitor)
+}
+
+/// A connection to the file of an arena that is down.
+async fn open(arena: &Arena) -> anyhow::Result<SqliteConnection> {
+    let file = arena.data().join("langya.db");
+    Ok(SqliteConnectOptions::new().filename(file).create_if_missing(true).connect().await?)
+}
+
+/// Votes as the first version kept them, with counts that can be read; all of them are rated, as the recount takes it.
+fn first_rows() -> anyhow::Result<String> {
+    let counts = serde_json::to_string(&[TextCounts::default(); 2])?;
+    let rows = include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL");
+    Ok(rows.replace("'[]'", &format!("'{counts}'")))
+}
+
+/// An arena of every former schema is brought up to date by its start, keeps its votes and takes new ones.
+async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
+    arena.stop().await?;
+    let migrations = sqlx::migrate!("migrations/sqlite");
+    let mut wrong = Vec::new();
+    for migration in migrations.iter() {
+        std::fs::remove_dir_all(arena.data())?;
+        std::fs::create_dir(arena.data())?;
+        let mut connection = open(&arena).await?;
+        migrations.run_to(migration.version, &mut connection).await?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(first_rows()?)).execute(&mut connection).await?;
+        connection.close().await?;
+        arena.start().await?;
+        one_vote(visitor(&arena)).await?;
+        arena.stop().await?;
+        let votes = arena.rows().await?.votes;
+        ensure!(votes.len() == 3, "{} votes after the schema {}", votes.len(), migration.version);
+        let violations = arena.stored_violations().await?;
+        wrong.extend(violations.iter().map(|found| format!("after the schema {}: {found}", migration.version)));
+    }
+    println!("{} former schemas", migrations.iter().count());
+    Ok(wrong)
+}
+
+/// A database of a later version is not touched.
+async fn downgrade(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
+    one_vote(visitor(&arena)).await?;
+    arena.stop().await?;
+    let mut connection = open(&arena).await?;
+    let later = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+         VALUES (99990101000000, 'of a later version', TRUE, x'00', 1)";
+    sqlx::query(later).execute(&mut connection).await?;
+    connection.close().await?;
+    let before = std::fs::read(arena.data().join("langya.db"))?;
+    for command in ["serve", "fit"] {
+        let mut langya = Command::new("timeout");
+        langya.arg("60").arg(program()).args([command, "--data-dir", "data"]).current_dir(arena.folder());
+        let run = langya.output()?;
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        ensure!(run.status.code().is_some_and(|code| code != 0 && code != 124), "{command} took it: {said}");
+        ensure!(said.contains("newer"), "{command} does not say why: {said}");
+    }
+    ensure!(std::fs::read(arena.data().join("langya.db"))? == before, "the database was changed");
+    Ok(Vec::new())
+}
+
+async fn on_sqlite(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let size = Size::or_short(3);
+    under_load(Arena::on_sqlite(folder, Plan::quick(size.seed)).await?, size).await
+}
+
+async fn on_postgres(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let size = Size::or_short(2);
+    under_load(Arena::on_postgres(folder, Plan::quick(size.seed)).await?, size).await
+}
+
+#[test]
+#[ignore = "backs up an arena under load: tests/soak/run starts it"]
+fn a_backup_under_load_on_sqlite_holds_how_the_log_began() {
+    if harness::has("sqlite3", "sqlite3") {
+        harness::run(on_sqlite);
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: tests/soak/run starts it"]
+fn a_backup_under_load_on_postgres_holds_how_the_log_began() {
+    if harness::has("pg_lsclusters", "postgresql") {
+        harness::run(on_postgres);
+    }
+}
+
+#[test]
+#[ignore = "restores an arena: tests/soak/run starts it"]
+fn a_restored_arena_serves() {
+    if harness::has("sqlite3", "sqlite3") {
+        harness::run(serve_restored);
+    }
+}
+
+#[test]
+#[ignore = "starts an arena for each schema: tests/soak/run starts it"]
+fn every_former_schema_is_brought_up_to_date() {
+    harness::run(former_schemas);
+}
+
+#[test]
+#[ignore = "starts an arena: tests/soak/run starts it"]
+fn a_downgrade_is_refused() {
+    harness::run(downgrade);
+}
