@@ -299,16 +299,15 @@ impl Battles {
         Ok(())
     }
 
-    /// How the battle stands in the database, which did not begin a turn. Where that is not how it stood here, another
-    /// instance has it: whoever watches comes back for it.
+    /// How the battle stands in the database, which did not begin a turn. Where another run has it, whoever watches comes
+    /// back for it; otherwise this one stands as it does there.
     async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
+        let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);
         let stored = self.parts.store.battle(&battle.id).await;
-        if let Ok(stored) = &stored
-            && stored.as_ref() != Some(&former)
-        {
-            self.let_go(battle);
-        } else {
-            battle.state().row.progress = former.progress;
+        match &stored {
+            Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
+            Ok(Some(stored)) => battle.state().row = stored.clone(),
+            Ok(None) | Err(_) => battle.state().row.progress = progress,
         }
         stored?.ok_or(BattleError::UnknownBattle)
     }

@@ -18,8 +18,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use crate::support::program::Server;
 use crate::support::raw_socket::{RawSocket, frame, text_frame};
 use crate::support::upstream::{Script, Upstream};
-use crate::support::visitor::Visitor;
-use crate::support::{memory, size};
+use crate::support::visitor::{Visitor, get};
+use crate::support::{memory, size, until};
 
 const MIB: u64 = 1024 * 1024;
 /// Longest wait for anything; reached only by a failing test.
@@ -42,6 +42,12 @@ pub(crate) fn serve(folder: &Path) -> Server {
     Server::start(folder, &["--config", "langya.toml"])
 }
 
+/// Waits until the jobs that run at the start have had the memory that they need.
+async fn has_started(server: &Server) {
+    let url = format!("{}/api/v1/correlation", server.url);
+    until(async || get(&url).await.status().is_success().then_some(())).await;
+}
+
 /// An upstream with two models that say one word each, and a folder whose settings name them.
 pub(crate) async fn two_short_models() -> (Upstream, TempDir) {
     let upstream = Upstream::start().await;
@@ -55,6 +61,7 @@ pub(crate) async fn two_short_models() -> (Upstream, TempDir) {
 async fn a_million_empty_continuation_frames_grow_no_memory() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
+    has_started(&server).await;
     let mut socket = RawSocket::open(&server.url).await;
     socket.send(&text_frame("not JSON")).await;
     socket.until("invalid_message").await;
@@ -80,6 +87,7 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     }
     let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
     let server = serve(folder.path());
+    has_started(&server).await;
     let before = memory(&server, "VmHWM");
     let mut stalled = RawSocket::open(&server.url).await;
     stalled.send(&text_frame(r#"{"type":"start","prompt":"Write at length"}"#)).await;

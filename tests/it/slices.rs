@@ -117,9 +117,11 @@ async fn style_is_held_equal_with_its_effects_shown() {
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let arena = TestArena::start(&models).await;
     let mut visitor = arena.visitor().await;
-    for outcome in ["a", "b", "tie", "a", "a", "b", "a"] {
+    // Neither wins every vote, whichever sides are drawn: otherwise the effect of length has no limit.
+    for winner in [Some("Yes"), Some("#"), None, Some("Yes"), Some("Yes"), Some("#"), Some("Yes")] {
         visitor.ask("Which river is the longest on earth, and how do we measure it?").await;
-        visitor.until_ready().await;
+        let first = visitor.until_ready().await[0].clone();
+        let outcome = winner.map_or("tie", |winner| if first.starts_with(winner) { "a" } else { "b" });
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
     let mut changes = arena.app.standings.changes();
