@@ -87,7 +87,7 @@ macro_rules! on_reader {
             match database {
                 $crate::storage::Database::Sqlite(pools) => {
                     let $connection = &pools.reader;
-                    async { Ok($body?) }.await
+                    Box::pin(async { Ok($body?) }).await
                 }
                 $crate::storage::Database::Postgres(postgres) => {
                     $crate::storage::on_postgres!(postgres, |$connection| $body)
@@ -118,7 +118,8 @@ macro_rules! on_writer_once {
 }
 
 /// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it. It may run several
-/// times, so it must be safe to send again.
+/// times, so it must be safe to send again. Attempts are boxed: a driver's futures are tens of kilobytes, and every turn
+/// and socket would hold one for each statement that it might send.
 macro_rules! with_retries {
     ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
         let $bound: &$crate::storage::Database = $database;
@@ -145,7 +146,7 @@ macro_rules! attempt_write {
     ($database:expr, |$connection:ident| $body:expr) => {
         match $database {
             $crate::storage::Database::Sqlite(pools) => {
-                async {
+                Box::pin(async {
                     let mut writing = pools.writer.acquire().await?;
                     let mut transaction = writing.begin().await?;
                     let written = async {
@@ -157,7 +158,7 @@ macro_rules! attempt_write {
                     let written = $crate::storage::sqlite_writer::end(transaction, written).await?;
                     writing.keep();
                     written
-                }
+                })
                 .await
             }
             $crate::storage::Database::Postgres(postgres) => {
@@ -170,11 +171,11 @@ macro_rules! attempt_write {
 /// One try on a pooled connection to PostgreSQL.
 macro_rules! on_postgres {
     ($postgres:expr, |$connection:ident| $body:expr) => {{
-        let attempt = async {
+        let attempt = Box::pin(async {
             let mut pooled = $postgres.acquire().await?;
             let $connection = &mut *pooled;
             Ok($body?)
-        };
+        });
         $crate::storage::answered_within($postgres.longest, attempt).await
     }};
 }

@@ -22,7 +22,7 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Hands the writing connection to one caller at a time, in the order in which they ask.
 #[derive(Debug, Clone)]
 pub(super) struct SqliteWriter {
-    options: SqliteConnectOptions,
+    options: Arc<SqliteConnectOptions>,
     idle: Arc<Mutex<Idle>>,
 }
 
@@ -37,7 +37,7 @@ enum Idle {
 
 impl SqliteWriter {
     pub(super) fn new(options: SqliteConnectOptions, connection: SqliteConnection) -> Self {
-        Self { options, idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
+        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
     }
 
     /// Waits for the connection, and opens a new one where the last one was not kept.

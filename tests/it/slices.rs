@@ -8,7 +8,7 @@ use langya::services::studies::Question;
 use serde_json::Value;
 
 use crate::support::arena::TestArena;
-use crate::support::scripted::Scripted;
+use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::get;
 
 /// An arena with three votes in English and two in Chinese, all on the board.
@@ -112,15 +112,21 @@ async fn the_page_offers_what_there_is_and_shows_what_was_chosen() {
 
 #[actix_web::test]
 async fn style_is_held_equal_with_its_effects_shown() {
-    let replies = ["Yes.", "# Rivers\n\n- **Nile**\n- Amazon\n\nBoth are long, and how long depends on who measures."];
-    let models = replies.map(|reply| (reply.split(' ').next().unwrap(), Scripted::saying(reply)));
-    let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
-    let arena = TestArena::start(&models).await;
+    let long = "# Rivers\n\n- **Nile**\n- Amazon\n\nBoth are long, and how long depends on who measures.";
+    // Each is long where the other is short, so that length is no matter of the model.
+    let model = move |long_about: &'static str| {
+        Scripted::new(move |messages| {
+            let is_long = messages[0].content.contains(long_about);
+            vec![Step::Say(if is_long { long } else { "The Nile." }.to_owned())]
+        })
+    };
+    let (one, two) = (model("river"), model("stream"));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
     let mut visitor = arena.visitor().await;
-    // Neither wins every vote, whichever sides are drawn: otherwise the effect of length has no limit.
-    for winner in [Some("Yes"), Some("#"), None, Some("Yes"), Some("Yes"), Some("#"), Some("Yes")] {
-        visitor.ask("Which river is the longest on earth, and how do we measure it?").await;
-        let first = visitor.until_ready().await[0].clone();
+    let winners = [Some("#"), Some("#"), None, Some("The"), Some("The"), Some("#"), Some("#")];
+    for (winner, what) in winners.into_iter().zip(["river", "stream"].into_iter().cycle()) {
+        visitor.ask(&format!("Which {what} is the longest on earth, and how do we measure it?")).await;
+        let [first, _] = visitor.until_ready().await;
         let outcome = winner.map_or("tie", |winner| if first.starts_with(winner) { "a" } else { "b" });
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
