@@ -111,6 +111,8 @@ async fn try_everything(arena: &Arena, visitors: &mut [Visitor], newcomer: &mut 
                 ensure!(code == "storage" || code == "busy", "a vote was refused with {code:?}");
                 refused += 1;
             }
+            // On a slow disk an answer may take longer than this visitor listens; coming back gets the same one.
+            Answer::Lost(why) if why == "stall" => visitor.vote_until_acknowledged("a").await?,
             Answer::Lost(why) => ensure!(false, "a vote on a failing disk was not answered: {why}"),
         }
     }
