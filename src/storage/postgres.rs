@@ -78,6 +78,8 @@ pub(super) struct PostgresPool {
     pub(super) pool: PgPool,
     pub(super) server: Arc<Server>,
     pub(super) outage: Arc<Outage>,
+    /// Held by the one who asks the server why no connection comes.
+    asking: Arc<tokio::sync::Mutex<()>>,
     /// How long any answer is waited for.
     pub(super) longest: Duration,
 }
@@ -133,7 +135,7 @@ impl PostgresPool {
                 ("idle_in_transaction_session_timeout", limit / 5),
             ]));
         let longest = server.patience + Duration::from_millis(limit) + REST;
-        Ok(Self { pool, server, outage, longest })
+        Ok(Self { pool, server, outage, asking: Arc::default(), longest })
     }
 
     /// A connection of the pool. Where none comes soon, the server is asked why on a connection outside of it, so that
@@ -143,7 +145,11 @@ impl PostgresPool {
         if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
             return acquired.map_err(StoreError::from);
         }
-        let reason = self.reason_for_no_connection().await;
+        // One asks for all who wait: a connection for each of them would be the load that they wait for.
+        let reason = match self.asking.try_lock() {
+            Ok(_asking) => Box::pin(self.reason_for_no_connection()).await,
+            Err(_) => None,
+        };
         if let Some(trouble) = reason {
             self.outage.note(trouble);
         }
@@ -158,7 +164,8 @@ impl PostgresPool {
         match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
             Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
             Ok(Err(error)) => Trouble::of(&error),
-            Err(_) => Some(Trouble::Unreachable),
+            // Slow is not gone: the pool's own wait decides.
+            Err(_) => None,
         }
     }
 
