@@ -1,7 +1,7 @@
 //! The scores of a suite, ready to be shown: read and reckoned once, and kept for as long as nothing new was judged.
 //!
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
-//! reckoned, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
+//! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
