@@ -143,6 +143,7 @@ impl AppState {
         }));
         let voting = Arc::new(Voting {
             store: store.clone(),
+            battles: Arc::clone(&battles),
             events: Arc::clone(&events),
             models: Arc::clone(&models),
             standings: Arc::clone(&standings),

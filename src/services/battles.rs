@@ -27,7 +27,7 @@ use crate::config::CurrentSettings;
 use crate::events::EventBus;
 use crate::limits::TurnPermit;
 use crate::metrics;
-use crate::storage::{BattleRow, Store, StoreError};
+use crate::storage::{BattleRow, ReplyRow, Store, StoreError};
 
 /// What battles are made of.
 pub struct BattleParts {
@@ -246,6 +246,13 @@ impl Battles {
         self.live.answering()
     }
 
+    /// A battle that waits for its vote, with its replies; `None` where the database has to be asked, since another
+    /// instance may have taken the battle on.
+    pub(super) fn awaiting_vote(&self, visitor: &str, id: &str) -> Option<(BattleRow, Vec<ReplyRow>)> {
+        let battle = self.live.get(id).filter(|battle| battle.visitor == visitor && self.parts.fleet.is_alone())?;
+        battle.awaiting_vote()
+    }
+
     /// The vote on a battle was committed: it takes no more questions.
     pub fn close(&self, id: &str) {
         if let Some(battle) = self.live.remove(id) {
@@ -288,11 +295,11 @@ impl Battles {
             state.row.answered_by = Some(run);
             match prompt {
                 Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
-                None => state
-                    .exchanges
-                    .iter_mut()
-                    .skip(turn as usize - 1)
-                    .for_each(|last| last.replies = Default::default()),
+                None => {
+                    state.replies.retain(|kept| kept.turn < turn);
+                    let latest = state.exchanges.iter_mut().skip(turn as usize - 1);
+                    latest.for_each(|exchange| exchange.replies = Default::default());
+                }
             }
         }
         self.answer(battle, Some(permit));
@@ -411,7 +418,7 @@ impl Battles {
             let restored = LiveBattle::restore(
                 row,
                 store.turns(id).await?,
-                &store.replies(id).await?,
+                store.replies(id).await?,
                 self.parts.first_number(after),
             );
             let restored = Arc::new(restored);

@@ -106,6 +106,8 @@ struct Head {
 pub(super) struct LiveState {
     pub(super) row: BattleRow,
     pub(super) exchanges: Vec<Exchange>,
+    /// The replies of finished turns as they are stored.
+    pub(super) replies: Vec<ReplyRow>,
     pub(super) stopper: Option<oneshot::Sender<()>>,
     /// Where the events come from, if not from here.
     followed: Option<Hearing>,
@@ -127,12 +129,12 @@ impl LiveBattle {
     /// A battle that begins now with its first prompt.
     pub(super) fn begin(row: BattleRow, prompt: &str) -> Self {
         let exchange = Exchange { prompt: prompt.into(), replies: Default::default() };
-        Self::with(row, vec![exchange], 1)
+        Self::with(row, vec![exchange], Vec::new(), 1)
     }
 
     /// A battle read back from the database: its turns are told again, numbered from `first`.
-    pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], first: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), first);
+    pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: Vec<ReplyRow>, first: u64) -> Self {
+        let battle = Self::with(row, exchanges(turns, &replies), replies, first);
         battle.tell_again(&mut battle.state());
         battle
     }
@@ -140,21 +142,30 @@ impl LiveBattle {
     /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
     /// holds is told, numbered from `first`.
     pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], first: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), first);
+        let battle = Self::with(row, exchanges(turns, replies), Vec::new(), first);
         battle.state().followed = Some(Hearing::Listening);
         battle
     }
 
-    fn with(row: BattleRow, exchanges: Vec<Exchange>, next_seq: u64) -> Self {
+    fn with(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, next_seq: u64) -> Self {
+        let (id, visitor) = (row.id.clone(), row.visitor.clone());
         Self {
-            id: row.id.clone(),
-            visitor: row.visitor.clone(),
+            id,
+            visitor,
             head: watch::Sender::new(Head { seq: next_seq - 1, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
             heard: CancellationToken::new(),
-            state: Mutex::new(LiveState { row, exchanges, stopper: None, followed: None, log: Vec::new(), next_seq }),
+            state: Mutex::new(LiveState {
+                row,
+                exchanges,
+                replies,
+                stopper: None,
+                followed: None,
+                log: Vec::new(),
+                next_seq,
+            }),
         }
     }
 
@@ -377,6 +388,12 @@ impl LiveBattle {
     pub fn is_under_way(&self) -> bool {
         let state = self.state();
         state.stopper.is_some() || state.row.progress.stage == Stage::Answering
+    }
+
+    /// The battle with its stored replies where it waits for its vote.
+    pub(super) fn awaiting_vote(&self) -> Option<(BattleRow, Vec<ReplyRow>)> {
+        let state = self.state();
+        (state.row.progress.stage == Stage::Ready).then(|| (state.row.clone(), state.replies.clone()))
     }
 
     /// Whether anybody watches.

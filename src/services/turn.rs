@@ -22,10 +22,12 @@ use crate::config::{BattleSettings, PacingMode};
 use crate::events::BusState;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
 use crate::metrics;
-use crate::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
+use crate::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);
+/// How often text is released at the most without pacing: more than a screen shows, and many models send tokens faster.
+const RAW_TICK: Duration = Duration::from_millis(16);
 /// How often replies are offered to a database that is in trouble, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
@@ -94,7 +96,7 @@ struct Turn<'a> {
     began: Instant,
     pacer: Pacer,
     tempo: Tempo,
-    ticker: Option<Interval>,
+    ticker: Interval,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
@@ -118,14 +120,13 @@ impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
         let row = battle.state().row.clone();
         let settings = parts.settings.now().battle.clone();
-        let (pacer, ticker) = match settings.pacing {
-            PacingMode::Raw => (Pacer::raw(), None),
-            PacingMode::Common => {
-                let mut ticker = tokio::time::interval(TICK);
-                ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-                (Pacer::common(quantum(settings.pace_chars_per_second)), Some(ticker))
-            }
+        let (pacer, tick) = match settings.pacing {
+            PacingMode::Raw => (Pacer::raw(), RAW_TICK),
+            PacingMode::Common => (Pacer::common(quantum(settings.pace_chars_per_second)), TICK),
         };
+        let mut ticker = tokio::time::interval(tick);
+        // After a pause the next text is released at once.
+        ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut turn = Self {
             parts,
             settings,
@@ -189,10 +190,9 @@ impl<'a> Turn<'a> {
             }
         });
         while !self.pacer.finished() && !self.superseded {
-            let paced = self.ticker.is_some();
             // Text waits for readers, and providers for text: what is not read stays with them.
             let behind = self.battle.readers_are_behind();
-            let due = paced && !behind && self.pacer.has_release();
+            let due = !behind && self.pacer.has_release();
             let [read_a, read_b] = Side::BOTH
                 .map(|side| self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG);
             let [a, b] = &mut self.sides;
@@ -201,13 +201,10 @@ impl<'a> Turn<'a> {
                 () = &mut stop => return self.cut(),
                 () = &mut left => return self.cut(),
                 () = &mut ended => return self.cut(),
-                _ = tick(&mut self.ticker), if due => self.show(),
+                _ = self.ticker.tick(), if due => self.show(),
                 () = self.battle.readers_catch_up(), if behind => {}
                 part = a.next_part(), if read_a => self.take(Side::A, part).await,
                 part = b.next_part(), if read_b => self.take(Side::B, part).await,
-            }
-            if !paced && !self.battle.readers_are_behind() {
-                self.show();
             }
         }
     }
@@ -298,7 +295,7 @@ impl<'a> Turn<'a> {
 
     fn show(&mut self) {
         let at = self.began.elapsed();
-        let paced = self.ticker.is_some();
+        let paced = self.settings.pacing == PacingMode::Common;
         if paced && !self.tempo.allows(at) {
             return;
         }
@@ -356,10 +353,11 @@ impl<'a> Turn<'a> {
             }
             count(stage, &replies);
             if let Some(exchange) = state.exchanges.last_mut() {
-                for reply in replies {
-                    exchange.replies[reply.side.index()] = reply.text;
+                for reply in &replies {
+                    exchange.replies[reply.side.index()].clone_from(&reply.text);
                 }
             }
+            state.replies.extend(replies.into_iter().map(|reply| ReplyRow { turn: self.number, reply }));
         }
         if stage == Stage::Ready {
             self.battle.move_on(stage, BattleEvent::Ready);
@@ -470,15 +468,6 @@ async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Durati
 /// The text without NUL characters, which no database column of text takes everywhere.
 fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text }
-}
-
-async fn tick(ticker: &mut Option<Interval>) {
-    match ticker {
-        Some(ticker) => {
-            ticker.tick().await;
-        }
-        None => std::future::pending().await,
-    }
 }
 
 /// Characters per tick.

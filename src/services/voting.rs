@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::battles::Battles;
 use super::leaderboard::Standings;
 use super::models::Models;
 use crate::battle::state::{Refusal, Stage};
@@ -20,6 +21,8 @@ use crate::storage::{BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreErro
 pub struct Voting {
     /// Where votes are kept.
     pub store: Store,
+    /// What is voted on.
+    pub battles: Arc<Battles>,
     /// Who is told.
     pub events: Arc<dyn EventBus>,
     /// The names to reveal.
@@ -104,6 +107,13 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     if let Some(number) = vote.satisfaction.filter(|number| !(1..=5).contains(number)) {
         return Err(VoteError::BadSatisfaction(number));
     }
+    if let Some((battle, replies)) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
+        match cast(voting, &vote, &battle, &replies).await {
+            // Not as it is in memory: the database knows why.
+            Err(VoteError::Refused(Refusal::StillAnswering)) => {}
+            cast => return cast,
+        }
+    }
     let battle = own_battle(voting, &vote.visitor, &vote.battle).await?;
     let replies = voting.store.replies(&battle.id).await?;
     if battle.progress.stage == Stage::Voted
@@ -111,18 +121,23 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     {
         return stored_receipt(&first, &replies);
     }
-    let shown = |side| last_reply(&replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
+    cast(voting, &vote, &battle, &replies).await
+}
+
+/// Keeps the vote on a battle that stands like this, which the database compares when it commits.
+async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.chance.id(voting.clock.as_ref());
-    let receipt = new_receipt(voting, id, &vote, &battle, &replies)?;
-    match voting.store.insert_vote(&new_row(voting, &receipt, &vote, &battle, &replies)).await? {
+    let receipt = new_receipt(voting, id, vote, battle, replies)?;
+    match voting.store.insert_vote(&new_row(voting, &receipt, vote, battle, replies)).await? {
         VoteInsert::Stored => {
             // No rule excludes votes yet, so every vote is rated.
             metrics::vote_committed(vote.outcome, true);
             voting.events.publish(Event::VoteRecorded);
-            Ok(with_reasoning(receipt, &replies))
+            Ok(with_reasoning(receipt, replies))
         }
-        VoteInsert::Existing(first) => stored_receipt(&first, &replies),
+        VoteInsert::Existing(first) => stored_receipt(&first, replies),
         VoteInsert::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
 }

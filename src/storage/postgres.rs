@@ -178,7 +178,7 @@ impl PostgresPool {
                 Err(StoreError::Outage(trouble))
             }
             None => {
-                self.outage.is_durable_again();
+                self.outage.looks_durable();
                 Ok(())
             }
         }

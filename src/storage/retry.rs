@@ -19,6 +19,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_millis(800);
 /// A server's disk that was full counts as mended when for so long nothing has failed of it.
 const SETTLED: Duration = Duration::from_secs(3);
+/// A reload reaches a server's connections one after another, so one look may still show, or no longer show, what another
+/// one found: settings count as mended when for so long no look has found them otherwise.
+const RELOADED: Duration = Duration::from_secs(1);
 /// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is told.
 const QUIET: Duration = Duration::from_secs(10);
 
@@ -75,9 +78,10 @@ impl Outage {
         trouble != Trouble::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
-    /// The server's settings were looked at, and keep commits.
-    pub(super) fn is_durable_again(&self) {
-        if self.trouble().is_some_and(Trouble::loses_commits) {
+    /// The server's settings were looked at on one connection, and keep commits.
+    pub(super) fn looks_durable(&self) {
+        let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
+        if settled && self.trouble().is_some_and(Trouble::loses_commits) {
             self.ends();
         }
     }
@@ -219,6 +223,17 @@ mod tests {
         }
         tokio::time::advance(2 * SETTLED).await;
         assert!(outage.may_be_over(Trouble::DiskFull));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn settings_that_one_connection_shows_mended_are_so_only_when_none_shows_otherwise() {
+        let outage = Outage::default();
+        outage.note(Trouble::FsyncOff);
+        outage.looks_durable();
+        assert_eq!(outage.trouble(), Some(Trouble::FsyncOff));
+        tokio::time::advance(2 * RELOADED).await;
+        outage.looks_durable();
+        assert_eq!(outage.trouble(), None);
     }
 
     #[tokio::test(start_paused = true)]
