@@ -19,6 +19,10 @@ const MAX_TEXT: usize = 256 * 1024;
 /// Bytes of one block, and of the HTML that it becomes, that are still formatted.
 const MAX_BLOCK: usize = 64 * 1024;
 const MAX_HTML: usize = 512 * 1024;
+/// Bytes after which text that is shown as it stands goes on in another block.
+const PLAIN_BLOCK: usize = 32 * 1024;
+/// Blocks of one text that are still formatted: a page takes long to lay out ten thousand.
+pub(super) const MAX_BLOCKS: usize = 1_000;
 /// Openings of a LaTeX formula between two blank lines: the parser looks for the end of each one.
 const MAX_OPENINGS: usize = 256;
 /// Levels of quotes, lists and emphasis within one block.
@@ -69,8 +73,24 @@ fn formula_openings(line: &str) -> usize {
 }
 
 /// A block that shows its text as it stands.
-pub(super) fn plain(text: &str, start: usize) -> Block {
+fn plain(text: &str, start: usize) -> Block {
     Block { start, html: format!("<pre class=\"plain\" dir=\"auto\">{}</pre>", escape(text)) }
+}
+
+/// Text as it stands in blocks of whole lines, so that of a long one that grows only the last block changes.
+pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
+    let (mut blocks, mut from, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        if at - from >= PLAIN_BLOCK {
+            blocks.push(plain(&text[from..at], start + from));
+            from = at;
+        }
+        at += line.len();
+    }
+    if from < at {
+        blocks.push(plain(&text[from..], start + from));
+    }
+    blocks
 }
 
 /// Renders Markdown without overlong lines. What makes a parser give up is shown as it stands.

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::blocks::{self, SlotCache};
+use super::blocks::{self, MAX_BLOCKS, SlotCache};
 use super::direction;
 
 /// Turns a growing text into HTML blocks.
@@ -38,15 +38,18 @@ impl Renderer {
         if !may_settle || !text.is_char_boundary(self.settled) {
             (self.settled, self.settled_blocks) = (0, 0);
         }
-        let plain_from = blocks::plain_from(&text).max(self.settled);
+        let mut plain_from = blocks::plain_from(&text).max(self.settled);
         let markdown = &text[self.settled..plain_from];
         let mut tail = blocks::render(markdown, &mut self.slots);
+        let room = MAX_BLOCKS.saturating_sub(self.settled_blocks);
+        if let Some(first_too_many) = tail.get(room) {
+            plain_from = self.settled + first_too_many.start;
+            tail.truncate(room);
+        }
         let certain = second_last_line(markdown);
         let open = tail.iter().rposition(|block| block.start < certain).unwrap_or(0);
         let open_start = tail.get(open).map_or(0, |block| block.start);
-        if plain_from < text.len() {
-            tail.push(blocks::plain(&text[plain_from..], plain_from));
-        }
+        tail.extend(blocks::plain_blocks(&text[plain_from..], plain_from));
         let changes = self.changes(tail.into_iter().map(|block| block.html));
         if may_settle && open > 0 {
             self.settled += open_start;

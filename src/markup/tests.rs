@@ -341,6 +341,16 @@ fn what_stands_before_an_overlong_line_is_still_markdown() {
 }
 
 #[test]
+fn more_blocks_than_a_page_can_lay_out_go_on_as_plain_text() {
+    let text: String = (1..=10_000).map(|number| format!("# {number}\n")).collect();
+    let blocks = render(&text);
+    assert_eq!(blocks[999], "<div dir=\"auto\"><h1>1000</h1></div>");
+    assert!(blocks[1000].starts_with("<pre class=\"plain\" dir=\"auto\"># 1001\n# 1002\n"), "{}", blocks[1000]);
+    assert!(blocks.len() < 1_010 && blocks.last().unwrap().ends_with("# 10000\n</pre>"), "{}", blocks.len());
+    assert_eq!(streamed(&text, &[1, 5_000, 8_000, 8_001, 30_000, 60_000]), blocks);
+}
+
+#[test]
 fn an_update_gives_only_what_changed() {
     let mut renderer = Renderer::new();
     let block = |html: &str| format!("<div dir=\"auto\">{html}</div>");

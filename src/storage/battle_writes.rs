@@ -32,7 +32,7 @@ const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' E
      WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', 'voided')";
 const INSERT_FAILURE: &str =
     "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, answered_by)";
-const KEEP_FIRST_FAILURE: &str = "ON CONFLICT (battle_id, answered_by, turn, side, model) DO NOTHING";
+const KEEP_FIRST_FAILURE: &str = "ON CONFLICT (battle_id, COALESCE(answered_by, ''), turn, side, model) DO NOTHING";
 /// Finds the battle also where it is what it shall be: the run that answered it had voided it, or asks once more.
 const FINISH_TURN: &str = "UPDATE battles SET stage = $4, updated_at = $5 \
      WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', $4)";

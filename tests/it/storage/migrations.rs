@@ -13,6 +13,11 @@ fn sample_rows(name: &str) -> &'static str {
         "create_arena.sql" => include_str!("../../data/sample_rows.sql"),
         "keep_benchmarks.sql" => include_str!("../../data/sample_bench_rows.sql"),
         "keep_counts.sql" => "INSERT INTO vote_counts (id, last_vote_seq, body) VALUES (1, 2, '{}')",
+        // As an index that takes rows without a run for different ones lets it in.
+        "name_who_answers.sql" | "keep_failures_once.sql" => {
+            "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at) VALUES \
+             ('b1', 1, 'b', 'one', 'two', 'timed out', 11) ON CONFLICT DO NOTHING"
+        }
         "keep_labels.sql" => {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"
@@ -58,6 +63,8 @@ macro_rules! replay {
         }
         let votes: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM votes").fetch_one($pool).await.unwrap();
         assert_eq!(votes, 2, "the sample rows are still there");
+        let failures: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM side_failures").fetch_one($pool).await.unwrap();
+        assert_eq!(failures, 1, "one failure, told three times");
     }};
 }
 
