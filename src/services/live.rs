@@ -21,8 +21,10 @@ use crate::battle::Side;
 use crate::battle::state::{Progress, Stage};
 use crate::storage::{BattleRow, ReplyRow, TurnRow};
 
-/// Events that a watcher may be behind before the battle waits for it.
-const BEHIND: u64 = 256;
+/// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
+/// beside it.
+const BEHIND: u64 = 64 * 1024;
+const EVENT: u64 = 64;
 
 /// Numbers between two tellings of a battle at the least; more than a battle has events.
 pub(super) const APART: u64 = 1 << 20;
@@ -84,7 +86,7 @@ pub struct LiveBattle {
     state: Mutex<LiveState>,
     head: watch::Sender<Head>,
     audience: watch::Sender<usize>,
-    /// The last event that the watcher who is ahead of the others has.
+    /// Bytes of the log that the watcher who is ahead of the others has.
     furthest: AtomicU64,
     /// Told when watchers who were far behind are no more.
     caught_up: Notify,
@@ -97,6 +99,8 @@ pub struct LiveBattle {
 struct Head {
     /// The number of the latest event.
     seq: u64,
+    /// Bytes of all events so far.
+    bytes: u64,
     /// The battle goes on in another place.
     moved: bool,
 }
@@ -112,6 +116,7 @@ pub(super) struct LiveState {
     /// Where the events come from, if not from here.
     followed: Option<Hearing>,
     log: Vec<Entry>,
+    log_bytes: u64,
     next_seq: u64,
 }
 
@@ -152,7 +157,7 @@ impl LiveBattle {
         Self {
             id,
             visitor,
-            head: watch::Sender::new(Head { seq: next_seq - 1, moved: false }),
+            head: watch::Sender::new(Head { seq: next_seq - 1, bytes: 0, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
@@ -164,6 +169,7 @@ impl LiveBattle {
                 stopper: None,
                 followed: None,
                 log: Vec::new(),
+                log_bytes: 0,
                 next_seq,
             }),
         }
@@ -240,8 +246,7 @@ impl LiveBattle {
             }
             if anew || entry.seq == state.next_seq {
                 state.note(&entry);
-                state.next_seq = entry.seq + 1;
-                state.log.push(entry);
+                state.push(entry);
             }
         }
         self.announce(&state);
@@ -361,7 +366,7 @@ impl LiveBattle {
     }
 
     fn announce(&self, state: &LiveState) {
-        self.head.send_modify(|head| head.seq = state.next_seq - 1);
+        self.head.send_modify(|head| (head.seq, head.bytes) = (state.next_seq - 1, state.log_bytes));
     }
 
     /// Watches the battle; events up to `after` are known already.
@@ -402,9 +407,9 @@ impl LiveBattle {
         *self.audience.borrow() > 0
     }
 
-    /// Whether even the quickest watcher is many events behind, or was when it left.
+    /// Whether even the quickest watcher is far behind, or was when it left.
     pub(super) fn readers_are_behind(&self) -> bool {
-        self.last_seq().saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
+        self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
     }
 
     /// Waits while [`LiveBattle::readers_are_behind`].
@@ -435,8 +440,14 @@ impl LiveBattle {
 
 impl LiveState {
     fn append(&mut self, turn: u32, event: BattleEvent) {
-        self.log.push(Entry { seq: self.next_seq, turn, event });
-        self.next_seq += 1;
+        self.push(Entry { seq: self.next_seq, turn, event });
+    }
+
+    fn push(&mut self, entry: Entry) {
+        let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
+        self.log_bytes += EVENT + text;
+        self.next_seq = entry.seq + 1;
+        self.log.push(entry);
     }
 
     /// Keeps the texts beside the log of a battle that is followed.
@@ -540,8 +551,8 @@ impl Watcher {
         let state = self.battle.state();
         let first = state.log.partition_point(|entry| entry.seq <= self.told);
         self.told = state.next_seq - 1;
-        let before = self.battle.furthest.fetch_max(self.told, Ordering::AcqRel);
-        if self.told.saturating_sub(before) > BEHIND {
+        let before = self.battle.furthest.fetch_max(state.log_bytes, Ordering::AcqRel);
+        if state.log_bytes.saturating_sub(before) > BEHIND {
             self.battle.caught_up.notify_waiters();
         }
         state.log[first..].to_vec()

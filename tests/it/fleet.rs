@@ -222,7 +222,7 @@ async fn numbers_of_one_telling_lead_into_no_other() {
     back.next_of(&["battle"]).await;
     back.next_of(&["delta"]).await;
     theirs.iter().for_each(Scripted::open_gate);
-    while visitor.last_seq() < seen + 20 {
+    while visitor.texts().iter().any(|text| text.matches("theirs").count() < 21) {
         visitor.next_of(&["delta"]).await;
     }
     let mut again = visitor.reconnect().await;
