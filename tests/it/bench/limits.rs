@@ -48,6 +48,7 @@ async fn a_budget_of_money_is_not_passed() {
 #[actix_web::test]
 async fn no_model_has_more_requests_under_way_than_its_limit() {
     let (field, turns) = field().await;
+    let field = field.with_patience();
     // Every reply takes its time, so that as many are under way as may be.
     let slow = || Script::stream().pause(Duration::from_millis(20)).text("x").event("[DONE]").end();
     field.respond("one", move |_, _| slow());
