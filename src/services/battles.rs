@@ -218,6 +218,7 @@ impl Battles {
     /// [`BattleError`].
     pub async fn resume(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
         let battle = self.find_after(visitor, id, after).await?;
+        relay::hear(&self.parts, &battle).await;
         // A number that this battle never had belongs to an earlier telling of it: tell all of it.
         let known = if after <= battle.last_seq() { after } else { 0 };
         Ok(battle.watch(known))

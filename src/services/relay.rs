@@ -172,7 +172,7 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
     send(parts, &Fleet::instance_of(&run), &Message::Stop { battle: battle.id.clone() });
 }
 
-/// Follows a battle that another instance answers; returns when its events so far are here, or will not come soon.
+/// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
 pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -> Result<Arc<LiveBattle>, StoreError> {
     let parts = battles.parts();
     let (turns, replies) = (parts.store.turns(&row.id).await?, parts.store.replies(&row.id).await?);
@@ -191,11 +191,19 @@ pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -
             }
         });
     }
+    Ok(battle)
+}
+
+/// Waits until a followed battle has something to tell; where no letter comes soon, that is what the database holds.
+/// Nobody may watch it before: its numbers are not known yet.
+pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
+    if !battle.listens() {
+        return;
+    }
     if *parts.events.state().borrow() == BusState::Connected {
         battle.first_event(FIRST_LETTER).await;
     }
     battle.go_deaf();
-    Ok(battle)
 }
 
 struct Following<'a> {

@@ -205,6 +205,25 @@ fn endless(word: &'static str) -> Scripted {
 }
 
 #[actix_web::test]
+async fn two_tabs_that_come_back_before_anything_was_heard_are_told_all_of_it() {
+    let (one, two) = (halting(), halting());
+    let (first, second, wire) = two_instances(&one, &two).await;
+    let visitor = half_way(&first).await;
+    let battle = visitor.battle();
+    let mut tabs = [at(&second, &visitor).await, at(&second, &visitor).await];
+    // The question for the events gets lost, so that the second tab comes while nothing is known of them.
+    wire.lose(1);
+    resume(&mut tabs[0], &battle, 0).await;
+    wire.lost_all().await;
+    resume(&mut tabs[1], &battle, 0).await;
+    one.open_gate();
+    two.open_gate();
+    for tab in &mut tabs {
+        assert_eq!(tab.until_ready().await, [WHOLE; 2]);
+    }
+}
+
+#[actix_web::test]
 async fn numbers_of_one_telling_lead_into_no_other() {
     let (wire, theirs, ours) = (Wire::new(), [endless("theirs"), endless("theirs")], [halting(), halting()]);
     let raw = |settings: &mut langya::config::Settings| settings.battle.pacing = langya::config::PacingMode::Raw;

@@ -53,6 +53,11 @@ impl Wire {
         self.0.losing.store(letters, Ordering::SeqCst);
     }
 
+    /// Waits until as many letters were lost as there should be.
+    pub(crate) async fn lost_all(&self) {
+        super::until(async || (self.0.losing.load(Ordering::SeqCst) == 0).then_some(())).await;
+    }
+
     /// Waits until so many letters were delivered.
     pub(crate) async fn delivered(&self, letters: usize) {
         self.0.delivered.subscribe().wait_for(|count| *count >= letters).await.unwrap();
