@@ -28,6 +28,9 @@ use crate::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
 const TICK: Duration = Duration::from_millis(50);
 /// How often text is released at the most without pacing: more than a screen shows, and many models send tokens faster.
 const RAW_TICK: Duration = Duration::from_millis(16);
+/// A machine that cannot keep up wakes a turn later than this, and the turn then releases longer pieces less often.
+const PUNCTUAL: Duration = Duration::from_millis(4);
+const LONGEST_RAW_TICK: Duration = Duration::from_millis(100);
 /// How often replies are offered to a database that is in trouble, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
@@ -97,6 +100,8 @@ struct Turn<'a> {
     pacer: Pacer,
     tempo: Tempo,
     ticker: Interval,
+    /// Since when there is something to release.
+    due_since: Option<Instant>,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
@@ -138,6 +143,7 @@ impl<'a> Turn<'a> {
             pacer,
             tempo: Tempo::default(),
             ticker,
+            due_since: None,
             failed: Vec::new(),
             voided: false,
             superseded: false,
@@ -193,6 +199,7 @@ impl<'a> Turn<'a> {
             // Text waits for readers, and providers for text: what is not read stays with them.
             let behind = self.battle.readers_are_behind();
             let due = !behind && self.pacer.has_release();
+            self.due_since = due.then(|| self.due_since.unwrap_or_else(Instant::now));
             let [read_a, read_b] = Side::BOTH
                 .map(|side| self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG);
             let [a, b] = &mut self.sides;
@@ -201,7 +208,7 @@ impl<'a> Turn<'a> {
                 () = &mut stop => return self.cut(),
                 () = &mut left => return self.cut(),
                 () = &mut ended => return self.cut(),
-                _ = self.ticker.tick(), if due => self.show(),
+                at = self.ticker.tick(), if due => self.release(at),
                 () = self.battle.readers_catch_up(), if behind => {}
                 part = a.next_part(), if read_a => self.take(Side::A, part).await,
                 part = b.next_part(), if read_b => self.take(Side::B, part).await,
@@ -291,6 +298,15 @@ impl<'a> Turn<'a> {
     fn break_off(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Failed);
         self.pacer.end(side, Ending::Broken);
+    }
+
+    /// Shows what is due at this tick. Without pacing, the next one is put off while ticks come late.
+    fn release(&mut self, tick: Instant) {
+        let due = self.due_since.take().map_or(tick, |since| since.max(tick));
+        if self.settings.pacing == PacingMode::Raw {
+            self.ticker.reset_after(raw_tick_after(due.elapsed()));
+        }
+        self.show();
     }
 
     fn show(&mut self) {
@@ -470,6 +486,11 @@ fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text }
 }
 
+/// The time to the next release without pacing, after one that came so late.
+fn raw_tick_after(late: Duration) -> Duration {
+    (RAW_TICK + 4 * late.saturating_sub(PUNCTUAL)).min(LONGEST_RAW_TICK)
+}
+
 /// Characters per tick.
 fn quantum(chars_per_second: u32) -> usize {
     let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
@@ -478,4 +499,15 @@ fn quantum(chars_per_second: u32) -> usize {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_pacing_releases_are_a_screen_frame_apart_and_further_where_they_come_late() {
+        let after = |late| millis(raw_tick_after(Duration::from_millis(late)));
+        assert_eq!([0, 4, 5, 14, 25, 1_000].map(after), [16, 16, 20, 56, 100, 100]);
+    }
 }
