@@ -135,8 +135,7 @@ impl ChatModel for GuardedModel {
         let Some(permit) = Permit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
         };
-        // Boxed, so that each part moves a pointer and not the whole state.
-        let reply = Box::new(GuardedReply::new(Arc::clone(&self.shared), messages.to_vec(), *sampling, permit));
+        let reply = GuardedReply::new(Arc::clone(&self.shared), messages.to_vec(), *sampling, permit);
         stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
     }
 }
@@ -192,10 +191,7 @@ impl GuardedReply {
             // The limit of the whole reply is the provider's time, not that of readers who hold the arena up.
             self.end_by += at.elapsed();
         }
-        let result = match self.flowing {
-            Some(_) => self.next_part().await,
-            None => Box::pin(self.first_part()).await,
-        };
+        let result = if self.flowing.is_some() { self.next_part().await } else { self.first_part().await };
         match result {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));

@@ -126,8 +126,7 @@ pub(crate) trait ReplyReader: Send + 'static {
 /// Sends the request when first polled and reads the answer as it arrives.
 pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
     let exchange = Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
-    // Boxed, so that each part moves a pointer and not the whole state.
-    stream::unfold(Box::new(exchange), |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
+    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
         .fuse()
         .boxed()
 }
@@ -164,7 +163,7 @@ impl<R: ReplyReader> Exchange<R> {
     /// One step of the exchange: `Some` when nothing more is to be read.
     async fn advance(&mut self) -> Result<Option<()>, ChatError> {
         if let Some(request) = self.request.take() {
-            self.response = Some(accept(Box::pin(request.send()).await.map_err(|error| connection_error(&error))?)?);
+            self.response = Some(accept(request.send().await.map_err(|error| connection_error(&error))?)?);
         }
         let Some(response) = &mut self.response else { return Ok(Some(())) };
         let progress = match response.chunk().await {
@@ -175,7 +174,7 @@ impl<R: ReplyReader> Exchange<R> {
         if !matches!(progress, Ok(Progress::More)) {
             let response = self.response.take();
             if progress.is_ok() {
-                Box::pin(drain(response)).await;
+                drain(response).await;
             }
         }
         Ok((progress? == Progress::Ended).then_some(()))
