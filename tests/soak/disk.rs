@@ -99,8 +99,21 @@ async fn ready_visitors(arena: &Arena, count: usize) -> anyhow::Result<Vec<Visit
     Ok(visitors)
 }
 
+/// What a disk does to the answers to votes.
+#[derive(Clone, Copy, PartialEq)]
+enum Answers {
+    InTime,
+    /// An answer may take longer than a visitor listens; coming back gets the same one.
+    Late,
+}
+
 /// Starts and votes while the fault lasts; then `/readyz` has to say that nothing is kept if a vote was refused.
-async fn try_everything(arena: &Arena, visitors: &mut [Visitor], newcomer: &mut Visitor) -> anyhow::Result<usize> {
+async fn try_everything(
+    arena: &Arena,
+    visitors: &mut [Visitor],
+    newcomer: &mut Visitor,
+    answers: Answers,
+) -> anyhow::Result<usize> {
     let mut refused = 0;
     for visitor in visitors.iter_mut() {
         // What comes of a start does not matter here: nobody votes on its battle.
@@ -111,8 +124,9 @@ async fn try_everything(arena: &Arena, visitors: &mut [Visitor], newcomer: &mut 
                 ensure!(code == "storage" || code == "busy", "a vote was refused with {code:?}");
                 refused += 1;
             }
-            // On a slow disk an answer may take longer than this visitor listens; coming back gets the same one.
-            Answer::Lost(why) if why == "stall" => visitor.vote_until_acknowledged("a").await?,
+            Answer::Lost(why) if why == "stall" && answers == Answers::Late => {
+                visitor.vote_until_acknowledged("a").await?
+            }
             Answer::Lost(why) => ensure!(false, "a vote on a failing disk was not answered: {why}"),
         }
     }
@@ -152,7 +166,8 @@ async fn story(folder: &Path, fault: Fault, battles: usize) -> anyhow::Result<Ve
     let mut visitors = ready_visitors(&arena, battles).await?;
     let mut newcomer = visitor(&arena, 1_000);
     let begun = Begun::begin(fault, &arena, &disk).await?;
-    let tried = try_everything(&arena, &mut visitors, &mut newcomer).await;
+    let answers = if fault.stops_votes() { Answers::InTime } else { Answers::Late };
+    let tried = try_everything(&arena, &mut visitors, &mut newcomer, answers).await;
     begun.end(&disk).await?;
     let refused = tried?;
     println!("{fault:?}: {refused} of {battles} votes refused meanwhile");
@@ -243,7 +258,7 @@ async fn read_only(folder: &Path) -> anyhow::Result<Vec<String>> {
     visitors[0].vote_until_acknowledged("a").await?;
     disk.break_down()?;
     let mut newcomer = visitor(&arena, 1_000);
-    let refused = try_everything(&arena, &mut visitors[1..], &mut newcomer).await?;
+    let refused = try_everything(&arena, &mut visitors[1..], &mut newcomer, Answers::InTime).await?;
     ensure!(refused > 0, "the fault did not reach the votes");
     let log = arena.log()?;
     log.lines().find(|line| line.contains("the data folder cannot be")).context("the log does not name the folder")?;
