@@ -48,9 +48,7 @@ async fn upstream_saying(scripts: &[Script]) -> Upstream {
 async fn begin(visitor: &mut Visitor) {
     visitor.ask("Which?").await;
     visitor.next_of(&["battle"]).await;
-    while visitor.texts().iter().any(String::is_empty) {
-        visitor.next_of(&["delta"]).await;
-    }
+    visitor.until_both_begin().await;
 }
 
 #[actix_web::test]

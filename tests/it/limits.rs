@@ -154,7 +154,10 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
     })
     .await;
     let mut visitor = arena.visitor().await;
-    assert!(starts(&mut visitor, STARTS).await.iter().all(|answer| answer == "battle"));
+    assert_eq!(starts(&mut visitor, 1).await, ["battle"]);
+    visitor.until_both_begin().await;
+    assert!(starts(&mut visitor, STARTS - 1).await.iter().all(|answer| answer == "battle"));
+    visitor.until_both_begin().await;
     let frames: Vec<Value> = visitor.frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
     let named = |wanted: &dyn Fn(&&Value) -> bool| -> Vec<Value> {
         frames.iter().filter(wanted).map(|frame| frame["battle"].clone()).collect()
@@ -164,8 +167,8 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
     assert_eq!(begun.len(), STARTS);
     assert_eq!(left, begun[..STARTS - 1], "each is named, in order, and the last one goes on");
     for model in [&one, &two] {
-        assert_eq!(model.asked(), STARTS);
         model.active_becomes(1).await;
+        assert!(model.asked() <= STARTS, "asked {} times: what was left at once need not be asked", model.asked());
     }
     // What was left can be seen again, and then the other one is left.
     visitor.send(json!({"type": "resume", "battle": left[0], "after": 0})).await;
@@ -196,9 +199,7 @@ async fn a_model_that_has_no_room_for_more_of_our_requests_does_not_rest() {
     };
     let mut first = arena.visitor().await;
     first.ask("Which?").await;
-    while first.texts().iter().any(String::is_empty) {
-        first.next_of(&["delta"]).await;
-    }
+    first.until_both_begin().await;
     for _ in 0..5 {
         let mut more = arena.visitor().await;
         more.ask("And this?").await;

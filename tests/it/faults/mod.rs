@@ -71,9 +71,7 @@ async fn ready(server: &Server) -> Visitor {
 async fn begun(server: &Server) -> Visitor {
     let mut visitor = Visitor::connect(&server.url).await;
     visitor.ask("Which, slowly?").await;
-    while visitor.texts().iter().any(String::is_empty) {
-        visitor.next_of(&["delta"]).await;
-    }
+    visitor.until_both_begin().await;
     visitor
 }
 

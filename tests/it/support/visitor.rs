@@ -135,6 +135,13 @@ impl Visitor {
         }
     }
 
+    /// Reads on until both sides of the latest turn show some text.
+    pub(crate) async fn until_both_begin(&mut self) {
+        while self.texts().iter().any(String::is_empty) {
+            self.next_of(&["delta"]).await;
+        }
+    }
+
     /// Reads on until a vote may be cast, and returns the texts of sides A and B in the latest turn.
     pub(crate) async fn until_ready(&mut self) -> [String; 2] {
         self.next_of(&["ready"]).await;
