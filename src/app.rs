@@ -28,6 +28,7 @@ use crate::services::fleet::Fleet;
 use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
 use crate::services::matchmaking::Matchmaker;
 use crate::services::models::Models;
+use crate::services::raw_ticks::RawTicks;
 use crate::services::relay;
 use crate::services::sessions::Sessions;
 use crate::services::studies::Studies;
@@ -131,6 +132,7 @@ impl AppState {
             settings.clone(),
         ));
         let battles = Arc::new(Battles::new(BattleParts {
+            raw_ticks: RawTicks::start(),
             store: store.clone(),
             fleet: Arc::clone(&fleet),
             events: Arc::clone(&events),

@@ -3,6 +3,8 @@
 //! A line ends at `\n`, `\r\n` or a lone `\r`, and it is handed out as soon as its end is known. What is held is
 //! bounded: a line longer than [`MAX_LINE`] is an error and not memory.
 
+use memchr::memchr2;
+
 /// Bytes of one line, and of one event, at the most.
 pub const MAX_LINE: usize = 1 << 20;
 
@@ -47,7 +49,7 @@ impl LineBuffer {
             }
         }
         let unseen = &self.bytes[self.scanned..];
-        let Some(length) = unseen.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+        let Some(length) = memchr2(b'\n', b'\r', unseen) else {
             self.scanned = self.bytes.len();
             return if self.scanned - self.start > MAX_LINE { Err(TooLong) } else { Ok(None) };
         };

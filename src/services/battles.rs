@@ -15,6 +15,7 @@ use super::live::{APART, BattleEvent, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
+use super::raw_ticks::RawTicks;
 use super::relay::{self, Relay};
 use super::tasks::{Panicked, Tasks, contain};
 use super::turn::{self, TurnEnd};
@@ -45,6 +46,8 @@ pub struct BattleParts {
     pub chance: Arc<Chance>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
+    /// When raw text is released.
+    pub raw_ticks: RawTicks,
     /// Owner of the running turns.
     pub tasks: Tasks,
     /// Limits and pace.

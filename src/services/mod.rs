@@ -17,6 +17,7 @@ pub mod live;
 mod live_battles;
 pub mod matchmaking;
 pub mod models;
+pub mod raw_ticks;
 pub mod relay;
 pub mod sessions;
 pub mod simulation;

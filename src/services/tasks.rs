@@ -85,17 +85,19 @@ pub async fn contain<T>(name: &'static str, task: impl Future<Output = T>) -> Re
 impl Tasks {
     /// Runs a task that heeds [`Tasks::shutdown`]; its log lines are those of whoever began it.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(contain(name, task).map(drop).in_current_span());
+        self.tracker.spawn(contain(name, Box::pin(task)).map(drop).in_current_span());
     }
 
     /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
     pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(self.visits.track_future(contain("turn", task).map(drop).in_current_span()));
+        // Boxed first: a runtime moves a task several times, and a turn's is of some kilobytes.
+        let task = contain("turn", Box::pin(task)).map(drop).in_current_span();
+        self.tracker.spawn(self.visits.track_future(task));
     }
 
     /// Counts a task that runs on the thread of its socket; a drain waits for it.
     pub fn track<F: Future>(&self, task: F) -> impl Future<Output = ()> + use<F> {
-        self.tracker.track_future(self.visits.track_future(contain("socket", task).map(drop)))
+        self.tracker.track_future(self.visits.track_future(contain("socket", Box::pin(task)).map(drop)))
     }
 
     /// Runs a job that heeds [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
@@ -26,14 +26,11 @@ use crate::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);
-/// How often text is released at the most without pacing: more than a screen shows, and many models send tokens faster.
-const RAW_TICK: Duration = Duration::from_millis(16);
-/// A machine that cannot keep up wakes a turn later than this, and the turn then releases longer pieces less often.
-const PUNCTUAL: Duration = Duration::from_millis(4);
-const LONGEST_RAW_TICK: Duration = Duration::from_millis(100);
 /// How often replies are offered to a database that is in trouble, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
+/// Parts of both replies that are taken at once at the most, before the turn looks at what else happens.
+const MAX_PARTS: usize = 256;
 /// Bytes of a side that have come and were not shown, from which on its provider is not read.
 const MAX_BACKLOG: usize = 64 * 1024;
 /// Replacements in one turn at the most.
@@ -100,8 +97,8 @@ struct Turn<'a> {
     pacer: Pacer,
     tempo: Tempo,
     ticker: Interval,
-    /// Since when there is something to release.
-    due_since: Option<Instant>,
+    /// Without pacing: nothing is read nor released until the next tick.
+    resting: bool,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
@@ -125,11 +122,11 @@ impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
         let row = battle.state().row.clone();
         let settings = parts.settings.now().battle.clone();
-        let (pacer, tick) = match settings.pacing {
-            PacingMode::Raw => (Pacer::raw(), RAW_TICK),
-            PacingMode::Common => (Pacer::common(quantum(settings.pace_chars_per_second)), TICK),
+        let pacer = match settings.pacing {
+            PacingMode::Raw => Pacer::raw(),
+            PacingMode::Common => Pacer::common(quantum(settings.pace_chars_per_second)),
         };
-        let mut ticker = tokio::time::interval(tick);
+        let mut ticker = tokio::time::interval(TICK);
         // After a pause the next text is released at once.
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut turn = Self {
@@ -143,7 +140,7 @@ impl<'a> Turn<'a> {
             pacer,
             tempo: Tempo::default(),
             ticker,
-            due_since: None,
+            resting: false,
             failed: Vec::new(),
             voided: false,
             superseded: false,
@@ -199,21 +196,61 @@ impl<'a> Turn<'a> {
             // Text waits for readers, and providers for text: what is not read stays with them.
             let behind = self.battle.readers_are_behind();
             let due = !behind && self.pacer.has_release();
-            self.due_since = due.then(|| self.due_since.unwrap_or_else(Instant::now));
+            if due && self.settings.pacing == PacingMode::Raw && !self.resting {
+                self.release_all().await;
+                continue;
+            }
+            // The first token is taken when it comes, so that its time is right.
             let [read_a, read_b] = Side::BOTH
-                .map(|side| self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG);
+                .map(|side| self.reads(side) && (!self.resting || self.sides[side.index()].first_token_at.is_none()));
+            let tick = due || self.resting;
             let [a, b] = &mut self.sides;
             tokio::select! {
                 biased;
                 () = &mut stop => return self.cut(),
                 () = &mut left => return self.cut(),
                 () = &mut ended => return self.cut(),
-                at = self.ticker.tick(), if due => self.release(at),
+                at = self.ticker.tick(), if tick => self.tick(at).await,
                 () = self.battle.readers_catch_up(), if behind => {}
                 part = a.next_part(), if read_a => self.take(Side::A, part).await,
                 part = b.next_part(), if read_b => self.take(Side::B, part).await,
             }
         }
+    }
+
+    /// Whether more of this side's reply is wanted now.
+    fn reads(&self, side: Side) -> bool {
+        self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG
+    }
+
+    /// Without pacing: takes all that has come of both replies, shows it, and rests until the next tick.
+    async fn release_all(&mut self) {
+        let mut left = MAX_PARTS;
+        while self.take_what_came(&mut left).await && left > 0 {
+            // What is taken makes room for what a connection has read meanwhile.
+            tokio::task::yield_now().await;
+        }
+        let due = self.pacer.has_release() && !self.battle.readers_are_behind();
+        self.resting = due && left > 0;
+        if due {
+            self.ticker.reset_at(self.parts.raw_ticks.next());
+            self.show();
+        }
+    }
+
+    /// Takes the parts that have come, `left` at the most; `true` if there were any.
+    async fn take_what_came(&mut self, left: &mut usize) -> bool {
+        let before = *left;
+        for side in Side::BOTH {
+            while *left > 0
+                && self.reads(side)
+                && let Some(part) = self.sides[side.index()].next_part().now_or_never()
+            {
+                *left -= 1;
+                self.take(side, part).await;
+            }
+        }
+        *left < before
     }
 
     async fn take(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
@@ -300,13 +337,14 @@ impl<'a> Turn<'a> {
         self.pacer.end(side, Ending::Broken);
     }
 
-    /// Shows what is due at this tick. Without pacing, the next one is put off while ticks come late.
-    fn release(&mut self, tick: Instant) {
-        let due = self.due_since.take().map_or(tick, |since| since.max(tick));
+    /// Shows what is due at this tick; without pacing, what has come since the last one.
+    async fn tick(&mut self, at: Instant) {
         if self.settings.pacing == PacingMode::Raw {
-            self.ticker.reset_after(raw_tick_after(due.elapsed()));
+            self.parts.raw_ticks.came(at);
+            self.release_all().await;
+        } else {
+            self.show();
         }
-        self.show();
     }
 
     fn show(&mut self) {
@@ -486,11 +524,6 @@ fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text }
 }
 
-/// The time to the next release without pacing, after one that came so late.
-fn raw_tick_after(late: Duration) -> Duration {
-    (RAW_TICK + 4 * late.saturating_sub(PUNCTUAL)).min(LONGEST_RAW_TICK)
-}
-
 /// Characters per tick.
 fn quantum(chars_per_second: u32) -> usize {
     let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
@@ -499,15 +532,4 @@ fn quantum(chars_per_second: u32) -> usize {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_pacing_releases_are_a_screen_frame_apart_and_further_where_they_come_late() {
-        let after = |late| millis(raw_tick_after(Duration::from_millis(late)));
-        assert_eq!([0, 4, 5, 14, 25, 1_000].map(after), [16, 16, 20, 56, 100, 100]);
-    }
 }

@@ -6,7 +6,8 @@
 use std::sync::LazyLock;
 
 use sqlx::postgres::PgConnection;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use super::battles::{BattleRow, NewReply, SideFailure};
 use super::signed;
@@ -19,8 +20,8 @@ const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn
      VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
      ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
      WHERE battles.answered_by = excluded.answered_by";
-const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (battle_id, turn) DO NOTHING";
+const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at)";
+const KEEP_FIRST_TURN: &str = "ON CONFLICT (battle_id, turn) DO NOTHING";
 const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
      WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \
      OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
@@ -44,26 +45,45 @@ const LATEST_REPLY_STAYS: &str = "ON CONFLICT (battle_id, turn, side) DO UPDATE 
 const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
      WHERE stage IN ('answering', 'ready') AND (updated_at < $1 OR updated_at > $2)";
 
-static SQLITE_INSERT_FAILURE: LazyLock<String> =
-    LazyLock::new(|| format!("{INSERT_FAILURE} VALUES ($1, $2, $3, $4, $5, $6, $7, $8) {KEEP_FIRST_FAILURE}"));
-/// SQLite takes both replies in one statement: the first for a single reply, the second for two.
-static SQLITE_UPSERT_REPLIES: LazyLock<[String; 2]> = LazyLock::new(|| {
-    [1, 2].map(|replies| {
+// Each write is one round trip: on SQLite to the connection's thread, where the second statement goes by what the first one
+// changed; on PostgreSQL, in one statement, to the server.
+static SQLITE_BEGIN: LazyLock<String> = LazyLock::new(|| {
+    format!("{INSERT_BATTLE}; {INSERT_TURN} SELECT $1, 1, $13, $12 WHERE changes() > 0 {KEEP_FIRST_TURN}")
+});
+static SQLITE_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{BEGIN_TURN}; {INSERT_TURN} SELECT $1, $2, $7, $4 WHERE changes() > 0 AND $7 IS NOT NULL {KEEP_FIRST_TURN}"
+    )
+});
+static SQLITE_FAIL_SIDE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{FAIL_SIDE}; {INSERT_FAILURE} SELECT $1, $3, $9, $10, $11, $12, $8, $2 WHERE changes() > 0 {KEEP_FIRST_FAILURE}"
+    )
+});
+/// With no reply, with one and with both.
+static SQLITE_FINISH_TURN: LazyLock<[String; 3]> = LazyLock::new(|| {
+    [0, 1, 2].map(|replies| {
         let rows: Vec<String> = (0..replies).map(reply_places).collect();
-        format!("{INSERT_REPLIES} VALUES {} {LATEST_REPLY_STAYS}", rows.join(", "))
+        match rows.is_empty() {
+            true => FINISH_TURN.to_owned(),
+            false => format!(
+                "{FINISH_TURN}; {INSERT_REPLIES} SELECT $1, $3, replies.* FROM (VALUES {}) AS replies \
+                 WHERE changes() > 0 {LATEST_REPLY_STAYS}",
+                rows.join(", ")
+            ),
+        }
     })
 });
-// On PostgreSQL each write is one statement, so one round trip.
 static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS (INSERT INTO turns (battle_id, turn, prompt, created_at) \
-         SELECT id, 1, $13, $12 FROM changed ON CONFLICT (battle_id, turn) DO NOTHING) SELECT COUNT(*) FROM changed"
+        "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS ({INSERT_TURN} \
+         SELECT id, 1, $13, $12 FROM changed {KEEP_FIRST_TURN}) SELECT COUNT(*) FROM changed"
     )
 });
 static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS (INSERT INTO turns (battle_id, turn, prompt, created_at) \
-         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL ON CONFLICT (battle_id, turn) DO NOTHING) \
+        "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS ({INSERT_TURN} \
+         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL {KEEP_FIRST_TURN}) \
          SELECT COUNT(*) FROM changed"
     )
 });
@@ -81,10 +101,10 @@ static POSTGRES_FINISH_TURN: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The places of one reply; the first two are of its battle and turn.
+/// The places of one reply, after the five of [`FINISH_TURN`].
 fn reply_places(at: usize) -> String {
-    let places: Vec<String> = (0..7).map(|column| format!("${}", 3 + 7 * at + column)).collect();
-    format!("($1, $2, {})", places.join(", "))
+    let places: Vec<String> = (0..7).map(|column| format!("${}", 6 + 7 * at + column)).collect();
+    format!("({})", places.join(", "))
 }
 
 /// One change of a battle. It is written whole or not at all, and says how many battles it changed.
@@ -125,7 +145,7 @@ pub(super) trait ApplyWrite {
 
 // What both databases bind, in the order of the places.
 macro_rules! bind_battle {
-    ($query:expr, $battle:expr, $now:expr) => {
+    ($query:expr, $battle:expr, $prompt:expr, $now:expr) => {
         $query
             .bind(&$battle.id)
             .bind(&$battle.visitor)
@@ -139,6 +159,7 @@ macro_rules! bind_battle {
             .bind(&$battle.intent)
             .bind(&$battle.answered_by)
             .bind($now.0)
+            .bind($prompt)
     };
 }
 
@@ -151,6 +172,7 @@ macro_rules! bind_turn {
             .bind($turn.now.0)
             .bind(i64::from($turn.former))
             .bind(&$turn.from)
+            .bind(&$turn.prompt)
     };
 }
 
@@ -167,6 +189,10 @@ macro_rules! bind_failure {
             .bind(model_of(Side::B))
             .bind(replacement.map(|(_, probability)| *probability))
             .bind($now.0)
+            .bind($failure.side.as_str())
+            .bind($failure.model.as_str())
+            .bind(replacement.map(|(model, _)| model.as_str()))
+            .bind(&$failure.reason)
     }};
 }
 
@@ -180,38 +206,24 @@ impl ApplyWrite for SqliteConnection {
     async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
         match write {
             BattleWrite::Begin { battle, prompt, now } => {
-                let begun = bind_battle!(sqlx::query(INSERT_BATTLE), battle, now).execute(&mut *self).await?;
-                if begun.rows_affected() > 0 {
-                    insert_turn(self, &battle.id, 1, prompt, *now).await?;
-                }
-                Ok(begun.rows_affected())
+                changed(self, bind_battle!(sqlx::query(SQLITE_BEGIN.as_str()), battle, prompt, now)).await
             }
             BattleWrite::BeginTurn(turn) => {
-                let begun = bind_turn!(sqlx::query(BEGIN_TURN), turn).execute(&mut *self).await?;
-                if let Some(prompt) = turn.prompt.as_deref().filter(|_| begun.rows_affected() > 0) {
-                    insert_turn(self, &turn.battle, turn.number, prompt, turn.now).await?;
-                }
-                Ok(begun.rows_affected())
+                changed(self, bind_turn!(sqlx::query(SQLITE_BEGIN_TURN.as_str()), turn)).await
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
                 let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
                 Ok(taken.execute(self).await?.rows_affected())
             }
             BattleWrite::FailSide { battle, run, failure, now } => {
-                let failed =
-                    bind_failure!(sqlx::query(FAIL_SIDE), battle, run, failure, now).execute(&mut *self).await?;
-                if failed.rows_affected() > 0 {
-                    insert_failure(self, battle, run, failure, *now).await?;
-                }
-                Ok(failed.rows_affected())
+                let fail = sqlx::query(SQLITE_FAIL_SIDE.as_str());
+                changed(self, bind_failure!(fail, battle, run, failure, now)).await
             }
             BattleWrite::FinishTurn { battle, run, progress, replies, now } => {
-                let finished =
-                    bind_finish!(sqlx::query(FINISH_TURN), battle, run, progress, now).execute(&mut *self).await?;
-                if finished.rows_affected() > 0 {
-                    upsert_replies(self, battle, *progress, replies).await?;
-                }
-                Ok(finished.rows_affected())
+                let statement = SQLITE_FINISH_TURN.get(replies.len());
+                let statement = statement.ok_or_else(|| sqlx::Error::Encode("a turn has two replies".into()))?;
+                let finish = bind_finish!(sqlx::query(statement.as_str()), battle, run, progress, now);
+                changed(self, replies.iter().fold(finish, bind_reply)).await
             }
             BattleWrite::Abandon { oldest, newest } => {
                 Ok(sqlx::query(ABANDON).bind(oldest.0).bind(newest.0).execute(self).await?.rows_affected())
@@ -220,59 +232,22 @@ impl ApplyWrite for SqliteConnection {
     }
 }
 
-async fn insert_turn(
-    connection: &mut SqliteConnection,
-    battle: &str,
-    number: u32,
-    prompt: &str,
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    let insert = sqlx::query(INSERT_TURN).bind(battle).bind(i64::from(number)).bind(prompt).bind(now.0);
-    insert.execute(connection).await.map(drop)
+type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
+
+/// Runs a write on one battle; 1 where it changed the battle. The second statement changes rows only where the first did.
+async fn changed(connection: &mut SqliteConnection, write: SqliteQuery<'_>) -> sqlx::Result<u64> {
+    Ok(u64::from(write.execute(connection).await?.rows_affected() > 0))
 }
 
-async fn insert_failure(
-    connection: &mut SqliteConnection,
-    battle: &str,
-    run: &str,
-    failure: &SideFailure,
-    now: Timestamp,
-) -> sqlx::Result<()> {
-    sqlx::query(SQLITE_INSERT_FAILURE.as_str())
-        .bind(battle)
-        .bind(i64::from(failure.turn))
-        .bind(failure.side.as_str())
-        .bind(failure.model.as_str())
-        .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
-        .bind(&failure.reason)
-        .bind(now.0)
-        .bind(run)
-        .execute(connection)
-        .await
-        .map(drop)
-}
-
-async fn upsert_replies(
-    connection: &mut SqliteConnection,
-    battle: &str,
-    progress: Progress,
-    replies: &[NewReply],
-) -> sqlx::Result<()> {
-    for group in replies.chunks(SQLITE_UPSERT_REPLIES.len()) {
-        let upsert = sqlx::query(SQLITE_UPSERT_REPLIES[group.len() - 1].as_str());
-        let upsert = group.iter().fold(upsert.bind(battle).bind(i64::from(progress.turn)), |query, reply| {
-            query
-                .bind(reply.side.as_str())
-                .bind(reply.model.as_str())
-                .bind(&reply.text)
-                .bind(&reply.reasoning)
-                .bind(reply.ending.as_str())
-                .bind(reply.first_token_ms.map(signed))
-                .bind(signed(reply.duration_ms))
-        });
-        upsert.execute(&mut *connection).await?;
-    }
-    Ok(())
+fn bind_reply<'q>(query: SqliteQuery<'q>, reply: &'q NewReply) -> SqliteQuery<'q> {
+    query
+        .bind(reply.side.as_str())
+        .bind(reply.model.as_str())
+        .bind(&reply.text)
+        .bind(&reply.reasoning)
+        .bind(reply.ending.as_str())
+        .bind(reply.first_token_ms.map(signed))
+        .bind(signed(reply.duration_ms))
 }
 
 impl ApplyWrite for PgConnection {
@@ -280,11 +255,11 @@ impl ApplyWrite for PgConnection {
         let count = |changed: i64| u64::try_from(changed).unwrap_or_default();
         match write {
             BattleWrite::Begin { battle, prompt, now } => {
-                let begin = bind_battle!(sqlx::query_scalar(POSTGRES_BEGIN.as_str()), battle, now).bind(prompt);
+                let begin = bind_battle!(sqlx::query_scalar(POSTGRES_BEGIN.as_str()), battle, prompt, now);
                 begin.fetch_one(self).await.map(count)
             }
             BattleWrite::BeginTurn(turn) => {
-                let begin = bind_turn!(sqlx::query_scalar(POSTGRES_BEGIN_TURN.as_str()), turn).bind(&turn.prompt);
+                let begin = bind_turn!(sqlx::query_scalar(POSTGRES_BEGIN_TURN.as_str()), turn);
                 begin.fetch_one(self).await.map(count)
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
@@ -293,11 +268,7 @@ impl ApplyWrite for PgConnection {
             }
             BattleWrite::FailSide { battle, run, failure, now } => {
                 let statement = sqlx::query_scalar(POSTGRES_FAIL_SIDE.as_str());
-                let fail = bind_failure!(statement, battle, run, failure, now)
-                    .bind(failure.side.as_str())
-                    .bind(failure.model.as_str())
-                    .bind(failure.replacement.as_ref().map(|(model, _)| model.as_str()))
-                    .bind(&failure.reason);
+                let fail = bind_failure!(statement, battle, run, failure, now);
                 fail.fetch_one(self).await.map(count)
             }
             BattleWrite::FinishTurn { battle, run, progress, replies, now } => {

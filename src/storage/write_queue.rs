@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::ballots::{Ballot, LARGEST_GROUP, TakesBallots};
@@ -19,6 +20,10 @@ use crate::metrics;
 
 /// Writes that wait in a lane at the most.
 const LANE: usize = 4_096;
+/// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
+/// several turns between threads, whatever it holds.
+const SPACING: Duration = Duration::from_millis(4);
+const ENOUGH: usize = 16;
 /// How long a caller waits for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -100,7 +105,9 @@ impl Lanes {
     /// Writes group after group until both lanes are closed and empty.
     async fn write_all(mut self, writer: GroupWriter, stop: CancellationToken) {
         let depths = [metrics::queue_depth("battles"), metrics::queue_depth("votes")];
-        while let Some(group) = self.next_group(&stop).await {
+        let mut earliest = Instant::now();
+        while let Some(group) = self.next_group(earliest, &stop).await {
+            earliest = Instant::now() + SPACING;
             depths[0].set(metrics::float(group.battles.len() + self.battles.len()));
             depths[1].set(metrics::float(group.votes.len() + self.votes.len()));
             // A task of its own, so that a panic costs this group and not the queue.
@@ -112,15 +119,18 @@ impl Lanes {
         }
     }
 
-    /// Everything that waits, up to [`LARGEST_GROUP`] of each lane; `None` at the end.
-    async fn next_group(&mut self, stop: &CancellationToken) -> Option<Group> {
+    /// Everything that waits at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier where enough wait, later where
+    /// nothing does; `None` at the end.
+    async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<Group> {
         // Whoever was answered just now may have the next write ready: it shall not miss the group.
         tokio::task::yield_now().await;
         let mut group = Group::default();
-        while group.is_empty() {
+        while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {
+            let room = LARGEST_GROUP - group.len();
             tokio::select! {
-                _ = self.battles.recv_many(&mut group.battles, LARGEST_GROUP), if !is_over(&self.battles) => {}
-                _ = self.votes.recv_many(&mut group.votes, LARGEST_GROUP), if !is_over(&self.votes) => {}
+                _ = self.battles.recv_many(&mut group.battles, room), if !is_over(&self.battles) => {}
+                _ = self.votes.recv_many(&mut group.votes, room), if !is_over(&self.votes) => {}
+                () = tokio::time::sleep_until(earliest), if !group.is_empty() => {}
                 () = stop.cancelled(), if !self.votes.is_closed() => {
                     self.battles.close();
                     self.votes.close();
@@ -155,8 +165,12 @@ struct Group {
 }
 
 impl Group {
+    fn len(&self) -> usize {
+        self.battles.len() + self.votes.len()
+    }
+
     fn is_empty(&self) -> bool {
-        self.battles.is_empty() && self.votes.is_empty()
+        self.len() == 0
     }
 }
 

@@ -150,6 +150,7 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
     const STARTS: usize = 200;
     let (one, two) = (endless(), endless());
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.battle.pacing = PacingMode::Raw;
         settings.battle.resume_grace_ms = 20;
     })
     .await;

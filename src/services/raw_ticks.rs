@@ -1,0 +1,71 @@
+//! When raw text is read and released: all battles of a process share these ticks, so that a machine with many battles
+//! wakes once for all, and the ticks are further apart the later they come, which is how busy the machine is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The shortest interval: hardly more than a screen shows, and many models send tokens faster.
+const SHORTEST: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(100);
+/// How much further apart ticks are than they are late.
+const STRETCH: u32 = 8;
+/// One in so many of what is measured counts in the mean.
+const MEMORY: u64 = 16;
+
+/// The ticks of this process.
+#[derive(Debug)]
+pub struct RawTicks {
+    start: Instant,
+    /// Moving mean of how late ticks come.
+    late_micros: AtomicU64,
+}
+
+impl RawTicks {
+    /// Ticks that count from now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self { start: Instant::now(), late_micros: AtomicU64::new(0) }
+    }
+
+    /// A tick for this moment came now.
+    pub(super) fn came(&self, due: Instant) {
+        let late = u64::try_from(due.elapsed().as_micros()).unwrap_or(u64::MAX).min(1_000_000);
+        let mean = self.late_micros.load(Ordering::Relaxed);
+        // Of two battles that measure at the same moment one may be lost.
+        self.late_micros.store((mean * (MEMORY - 1) + late) / MEMORY, Ordering::Relaxed);
+    }
+
+    /// The moment of the next tick.
+    pub(super) fn next(&self) -> Instant {
+        let late = Duration::from_micros(self.late_micros.load(Ordering::Relaxed));
+        let until = self.start.elapsed() + (SHORTEST + STRETCH * late).min(LONGEST);
+        let beyond = u64::try_from(until.as_nanos() % SHORTEST.as_nanos()).unwrap_or_default();
+        self.start + until - Duration::from_nanos(beyond)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(ticks: &RawTicks) -> u128 {
+        (ticks.next() - ticks.start).as_millis()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ticks_are_the_same_for_all_and_further_apart_while_they_come_late() {
+        let ticks = RawTicks::start();
+        for (at, next) in [(0, 20), (1, 20), (19, 20), (20, 40), (39, 40)] {
+            tokio::time::sleep_until(ticks.start + Duration::from_millis(at)).await;
+            assert_eq!(millis(&ticks), next, "at {at} ms");
+        }
+        for (second, (late, apart)) in (1..).zip([(2, 20), (3, 40), (6, 60), (15, 100), (3, 40), (0, 20)]) {
+            let due = ticks.start + Duration::from_secs(second);
+            tokio::time::sleep_until(due + Duration::from_millis(late)).await;
+            (0..200).for_each(|_| ticks.came(due));
+            assert_eq!(millis(&ticks), u128::from(1_000 * second) + apart, "{late} ms late");
+        }
+    }
+}
