@@ -107,6 +107,16 @@ pub enum StartError {
     Rating(#[from] FitError),
 }
 
+/// Where another process may serve the same database, battles may be under way there.
+fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
+    let me = events.instance().clone();
+    if store.is_shared() || *events.state().borrow() != BusState::Alone {
+        Fleet::among_others(store.clone(), me)
+    } else {
+        Fleet::alone(store.clone(), me)
+    }
+}
+
 impl AppState {
     /// Puts the arena together and starts its background loops.
     ///
@@ -116,11 +126,7 @@ impl AppState {
         let Worlds { store, events, link, roster, clock, chance } = worlds;
         let settings = CurrentSettings::new(settings);
         let (chance, tasks) = (Arc::new(chance), Tasks::default());
-        // Where another process may serve the same database, battles may be under way there.
-        let shared = store.is_shared() || *events.state().borrow() != BusState::Alone;
-        let me = events.instance().clone();
-        let fleet = if shared { Fleet::among_others(store.clone(), me) } else { Fleet::alone(store.clone(), me) };
-        let fleet = Arc::new(fleet);
+        let fleet = Arc::new(join_fleet(&store, events.as_ref()));
         jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let standings = Arc::new(Standings::open(&store).await?);
@@ -132,7 +138,6 @@ impl AppState {
             settings.clone(),
         ));
         let battles = Arc::new(Battles::new(BattleParts {
-            raw_ticks: RawTicks::start(),
             store: store.clone(),
             fleet: Arc::clone(&fleet),
             events: Arc::clone(&events),
@@ -140,6 +145,7 @@ impl AppState {
             matchmaker: Arc::clone(&matchmaker),
             chance: Arc::clone(&chance),
             clock: Arc::clone(&clock),
+            raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
             settings: settings.clone(),
         }));

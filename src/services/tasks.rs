@@ -90,7 +90,7 @@ impl Tasks {
 
     /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
     pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        // Boxed first: a runtime moves a task several times, and a turn's is of some kilobytes.
+        // Boxed first: a runtime moves a task several times, and this one is large.
         let task = contain("turn", Box::pin(task)).map(drop).in_current_span();
         self.tracker.spawn(self.visits.track_future(task));
     }

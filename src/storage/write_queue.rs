@@ -236,3 +236,71 @@ fn answer<A>(caller: oneshot::Sender<Result<A, StoreError>>, answer: Result<A, S
     // A caller that is gone has left the battle, too.
     let _ = caller.send(answer);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    struct Rig {
+        lanes: Lanes,
+        battles: mpsc::Sender<Pending<BattleWrite, u64>>,
+        stop: CancellationToken,
+        _votes: mpsc::Sender<Pending<Ballot, Written>>,
+    }
+
+    fn rig() -> Rig {
+        let (battles, waiting_battles) = mpsc::channel(LANE);
+        let (votes, waiting_votes) = mpsc::channel(LANE);
+        let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
+        Rig { lanes, battles, stop: CancellationToken::new(), _votes: votes }
+    }
+
+    fn write() -> Pending<BattleWrite, u64> {
+        let write = BattleWrite::Abandon { oldest: Timestamp(0), newest: Timestamp(1) };
+        Pending { write, answer: oneshot::channel().0 }
+    }
+
+    impl Rig {
+        /// Enqueues so many writes, one a millisecond of the test's own clock.
+        fn writes(&self, count: usize) {
+            let battles = self.battles.clone();
+            tokio::spawn(async move {
+                for _ in 0..count {
+                    tokio::time::sleep(MS).await;
+                    assert!(battles.try_send(write()).is_ok());
+                }
+            });
+        }
+
+        /// The size of the next group, and how long it was waited for.
+        async fn group(&mut self, earliest: Instant) -> (usize, Duration) {
+            let began = Instant::now();
+            let group = self.lanes.next_group(earliest, &self.stop).await.expect("the queue is open");
+            (group.len(), began.elapsed())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_waits_for_its_time_unless_enough_wait_and_on_an_idle_arena_for_nothing() {
+        let mut rig = rig();
+        rig.writes(3);
+        assert_eq!(rig.group(Instant::now() + 4 * MS).await, (3, 4 * MS), "what comes meanwhile shares the commit");
+        rig.writes(1);
+        assert_eq!(rig.group(Instant::now()).await, (1, MS), "the last commit was long ago");
+        rig.writes(ENOUGH + 1);
+        assert_eq!(rig.group(Instant::now() + 1_000 * MS).await, (ENOUGH, u32::try_from(ENOUGH).unwrap() * MS));
+        assert_eq!(rig.group(Instant::now() + 4 * MS).await, (1, 4 * MS), "what was left over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_the_end_what_waits_is_written_and_nothing_more_comes() {
+        let mut rig = rig();
+        assert!(rig.battles.try_send(write()).is_ok() && rig.battles.try_send(write()).is_ok());
+        rig.stop.cancel();
+        assert_eq!(rig.group(Instant::now() + 4 * MS).await.0, 2);
+        assert!(rig.lanes.next_group(Instant::now(), &rig.stop).await.is_none());
+    }
+}

@@ -67,6 +67,12 @@ impl Scripted {
         self.asked.load(Ordering::SeqCst)
     }
 
+    /// Waits until it was asked exactly so many times.
+    pub(crate) async fn asked_becomes(&self, wanted: usize) {
+        // Each request is counted before it is under way.
+        self.active.subscribe().wait_for(|_| self.asked() == wanted).await.unwrap();
+    }
+
     /// Waits until exactly so many replies are under way.
     pub(crate) async fn active_becomes(&self, wanted: usize) {
         self.active.subscribe().wait_for(|active| *active == wanted).await.unwrap();
