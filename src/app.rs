@@ -18,6 +18,7 @@ use crate::jobs::health::keep_health;
 use crate::limits::RateLimits;
 use crate::llm::roster::Roster;
 use crate::rating::FitError;
+use crate::services::abandonment::WatchedClock;
 use crate::services::battles::{BattleParts, Battles};
 use crate::services::benchmark::boards::Boards;
 use crate::services::correlation::board::Correlator;
@@ -75,7 +76,7 @@ pub struct AppState {
     /// Randomness.
     pub chance: Arc<Chance>,
     /// The time of day.
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
     pub tasks: Tasks,
 }
@@ -124,6 +125,7 @@ impl AppState {
     /// [`StartError`].
     pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
         let Worlds { store, events, link, roster, clock, chance } = worlds;
+        let clock = Arc::new(WatchedClock::new(clock));
         let settings = CurrentSettings::new(settings);
         let (chance, tasks) = (Arc::new(chance), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
@@ -144,7 +146,7 @@ impl AppState {
             models: Arc::clone(&models),
             matchmaker: Arc::clone(&matchmaker),
             chance: Arc::clone(&chance),
-            clock: Arc::clone(&clock),
+            clock: clock.clone(),
             raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
             settings: settings.clone(),
@@ -156,7 +158,7 @@ impl AppState {
             models: Arc::clone(&models),
             standings: Arc::clone(&standings),
             chance: Arc::clone(&chance),
-            clock: Arc::clone(&clock),
+            clock: clock.clone(),
         });
         let studies = Arc::new(Studies::new(store.clone(), settings.clone(), tasks.clone()));
         let boards = Arc::new(Boards::new(store.clone(), &tasks));
@@ -164,7 +166,7 @@ impl AppState {
             store.clone(),
             settings.clone(),
             Arc::clone(&standings),
-            Arc::clone(&clock),
+            clock.clone(),
             &tasks,
         ));
         let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
@@ -210,7 +212,7 @@ impl AppState {
             store: self.store.clone(),
             standings: Arc::clone(&self.standings),
             events: Arc::clone(&self.events),
-            clock: Arc::clone(&self.clock),
+            clock: self.clock.clone(),
             settings: self.settings.clone(),
             ranked_by: None,
             relabelled: FacetChanges::default(),
@@ -223,7 +225,7 @@ impl AppState {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
             chance: Arc::clone(&self.chance),
-            clock: Arc::clone(&self.clock),
+            clock: self.clock.clone(),
         })
     }
 }
@@ -261,7 +263,7 @@ const JOBS: [Job; 10] = [
         name: "keep_beating",
         need: Need::Battles,
         run: |app, _| {
-            let (fleet, clock) = (Arc::clone(&app.fleet), Arc::clone(&app.clock));
+            let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
             keep_beating(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
         },
     },
@@ -275,7 +277,7 @@ const JOBS: [Job; 10] = [
         name: "keep_health",
         need: Need::Nothing,
         run: |app, _| {
-            let (models, clock) = (Arc::clone(&app.models), Arc::clone(&app.clock));
+            let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
             let rests = app.link.clone().map(SharedRests::new);
             keep_health(models, app.store.clone(), rests, clock, app.tasks.shutdown()).boxed()
         },

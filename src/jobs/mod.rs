@@ -17,11 +17,11 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Timestamp;
 use crate::config::CurrentSettings;
 use crate::events::{BusState, Event};
 use crate::metrics;
-use crate::services::abandonment::ClockJumps;
+use crate::services::abandonment::WatchedClock;
 use crate::services::battles::Battles;
 use crate::services::leaderboard::{RefitError, Refitter};
 use crate::storage::Store;
@@ -128,14 +128,13 @@ pub async fn tidy_metrics(shutdown: CancellationToken) {
 pub async fn sweep_battles(
     battles: Arc<Battles>,
     store: Store,
-    clock: Arc<dyn Clock>,
+    clock: Arc<WatchedClock>,
     settings: CurrentSettings,
     lead: watch::Receiver<bool>,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut jumps = ClockJumps::new(clock.now());
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
@@ -143,7 +142,7 @@ pub async fn sweep_battles(
         }
         battles.sweep();
         let minutes = settings.now().battle.abandon_after_minutes;
-        let limits = jumps.look(clock.now(), Duration::from_secs(minutes.saturating_mul(60)));
+        let limits = clock.wait_limits(Duration::from_secs(minutes.saturating_mul(60)));
         if !*lead.borrow() {
             continue;
         }

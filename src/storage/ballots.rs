@@ -1,11 +1,11 @@
-//! A group of votes as one statement. Each database takes many rows at once in a way of its own: SQLite as a list of
-//! values, PostgreSQL as one array a column.
+//! A group of votes in one trip to the database. Each database takes many rows at once in a way of its own: SQLite as a list
+//! of values, PostgreSQL as one array a column. A vote ends its battle: on SQLite by a second statement, on PostgreSQL by a
+//! trigger, which there runs once for all.
 
 use std::sync::LazyLock;
 
-use sqlx::postgres::Postgres;
-use sqlx::query::Query;
-use sqlx::sqlite::Sqlite;
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
 
 use super::signed;
 use super::votes::NewVoteRow;
@@ -58,14 +58,15 @@ impl From<NewVoteRow> for Ballot {
     }
 }
 
-/// A database that takes a group of ballots in one statement.
-pub(super) trait TakesBallots: sqlx::Database {
-    /// Inserts each ballot whose battle is ready in the turn that the voter saw and has no vote.
-    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments>;
+/// A connection that takes a group of ballots in one trip.
+pub(super) trait TakeBallots {
+    /// Inserts each ballot whose battle is ready in the turn that the voter saw and has no vote, and ends those battles.
+    /// Returns how many it took.
+    async fn take(&mut self, ballots: &[Ballot]) -> sqlx::Result<u64>;
 }
 
-impl TakesBallots for Sqlite {
-    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments> {
+impl TakeBallots for SqliteConnection {
+    async fn take(&mut self, ballots: &[Ballot]) -> sqlx::Result<u64> {
         let at = LENGTHS.iter().position(|length| *length >= ballots.len()).unwrap_or(LENGTHS.len() - 1);
         let filled = ballots.iter().fold(sqlx::query(SQLITE[at].as_str()), |query, Ballot { vote, text_counts }| {
             query
@@ -84,16 +85,18 @@ impl TakesBallots for Sqlite {
                 .bind(vote.created_at.0)
         });
         let left_over = (LENGTHS[at] - ballots.len()) * COLUMNS.len();
-        (0..left_over).fold(filled, |query, _| query.bind(None::<i64>))
+        let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));
+        // Each vote, and its battle.
+        Ok(filled.execute(self).await?.rows_affected() / 2)
     }
 }
 
-impl TakesBallots for Postgres {
-    fn insert(ballots: &[Ballot]) -> Query<'_, Self, Self::Arguments> {
+impl TakeBallots for PgConnection {
+    async fn take(&mut self, ballots: &[Ballot]) -> sqlx::Result<u64> {
         fn column<'a, T>(ballots: &'a [Ballot], value: impl Fn(&'a Ballot) -> T) -> Vec<T> {
             ballots.iter().map(value).collect()
         }
-        sqlx::query(POSTGRES.as_str())
+        let filled = sqlx::query(POSTGRES.as_str())
             .bind(column(ballots, |ballot| ballot.vote.id.as_str()))
             .bind(column(ballots, |ballot| ballot.vote.battle.as_str()))
             .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
@@ -106,17 +109,27 @@ impl TakesBallots for Postgres {
             .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
             .bind(column(ballots, |ballot| ballot.vote.exclusion.as_deref()))
             .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.created_at.0))
+            .bind(column(ballots, |ballot| ballot.vote.created_at.0));
+        Ok(filled.execute(self).await?.rows_affected())
     }
 }
 
 /// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number. The places
 /// have no names: the driver asks for the name of each, and SQLite would look through all of them each time.
+///
+/// A ballot that is not taken may draw a number all the same, so the numbers of those that are lie anywhere in the last
+/// `ballots`. The other votes there have ended their battles already.
 fn for_sqlite(ballots: usize) -> String {
     let row = format!("({})", ["?"; COLUMNS.len()].join(", "));
     let rows = vec![row; ballots].join(", ");
     let columns = COLUMNS.join(", ");
-    format!("WITH ballots ({columns}) AS (VALUES {rows}) {INSERT} FROM ballots CROSS JOIN battles {JOIN} {KEEP_FIRST}")
+    format!(
+        "WITH ballots ({columns}) AS (VALUES {rows}) {INSERT} FROM ballots CROSS JOIN battles {JOIN} {KEEP_FIRST}; \
+         UPDATE battles SET stage = 'voted', \
+         updated_at = (SELECT created_at FROM votes WHERE seq = last_insert_rowid()) \
+         WHERE changes() > 0 AND stage = 'ready' \
+         AND id IN (SELECT battle_id FROM votes WHERE seq > last_insert_rowid() - {ballots})"
+    )
 }
 
 /// There are other writers here, so the battles are locked until the commit; a trigger has groups of votes wait for each

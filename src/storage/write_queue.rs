@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ballots::{Ballot, LARGEST_GROUP, TakesBallots};
+use super::ballots::{Ballot, LARGEST_GROUP, TakeBallots};
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
@@ -23,7 +23,7 @@ const LANE: usize = 4_096;
 /// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
 /// several turns between threads, whatever it holds.
 const SPACING: Duration = Duration::from_millis(4);
-const ENOUGH: usize = 16;
+const ENOUGH: usize = 64;
 /// How long a caller waits for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -215,11 +215,7 @@ impl GroupWriter {
             for write in writes {
                 changed.push(connection.apply(write).await?);
             }
-            let stored = if ballots.is_empty() {
-                0
-            } else {
-                TakesBallots::insert(ballots).execute(&mut *connection).await?.rows_affected()
-            };
+            let stored = if ballots.is_empty() { 0 } else { connection.take(ballots).await? };
             let all = usize::try_from(stored).is_ok_and(|stored| stored == ballots.len());
             Ok::<_, sqlx::Error>((changed, if all { Written::All } else { Written::Some }))
         })

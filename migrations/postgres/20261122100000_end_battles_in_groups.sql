@@ -1,0 +1,2 @@
+-- On SQLite, votes end their battles without a trigger from here on. Here the trigger runs once for a whole statement: nothing
+-- changes.
