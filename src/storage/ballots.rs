@@ -13,7 +13,7 @@ use super::votes::NewVoteRow;
 /// Votes in one statement at the most.
 pub(super) const LARGEST_GROUP: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
-const LENGTHS: [usize; 5] = [1, 4, 16, 64, LARGEST_GROUP];
+const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LARGEST_GROUP];
 
 const COLUMNS: [&str; 13] = [
     "id",

@@ -22,7 +22,7 @@ use crate::metrics;
 const LANE: usize = 4_096;
 /// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
 /// several turns between threads, whatever it holds.
-const SPACING: Duration = Duration::from_millis(4);
+const SPACING: Duration = Duration::from_millis(2);
 const ENOUGH: usize = 64;
 /// How long a caller waits for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

@@ -291,6 +291,24 @@ async fn a_vote_sent_again_gets_the_answer_of_the_first_time(store: &Store) {
     assert_eq!(answers, [VoteInsert::Stored, VoteInsert::Existing(Box::new(kept)), VoteInsert::Stored]);
 }
 
+/// Of twelve battles, three ballots each, at once: the first one counts, and those between that do not change nothing.
+async fn every_battle_of_a_group_ends_with_its_vote(store: &Store) {
+    let ids: Vec<String> = (0..12).map(|number| format!("g{number}")).collect();
+    for id in &ids {
+        ready(store, id).await;
+    }
+    ready(store, "waits").await;
+    let votes: Vec<NewVoteRow> =
+        (0..36).map(|number| vote(&format!("v{number}"), &ids[number / 3], if number == 0 { 2 } else { 1 })).collect();
+    let answers = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
+    let stored = answers.iter().filter(|answer| matches!(answer, Ok(VoteInsert::Stored))).count();
+    assert_eq!(stored, ids.len(), "{answers:?}");
+    for id in &ids {
+        assert_eq!(stage(store, id).await, Stage::Voted, "{id}");
+    }
+    assert_eq!(stage(store, "waits").await, Stage::Ready);
+}
+
 async fn a_vote_that_cannot_be_kept_harms_no_other(store: &Store) {
     let ids: Vec<String> = (0..9).map(|number| format!("v{number}")).collect();
     for id in &ids {
