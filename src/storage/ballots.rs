@@ -1,4 +1,4 @@
-//! A group of votes in one trip to the database. Each database takes many rows at once in a way of its own: SQLite as a list
+//! A group of votes on its way into the database. Each database takes many rows at once in a way of its own: SQLite as a list
 //! of values, PostgreSQL as one array a column. A vote ends its battle: on SQLite by a second statement, on PostgreSQL by a
 //! trigger, which there runs once for all.
 
@@ -7,13 +7,14 @@ use std::sync::LazyLock;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
 
+use super::battle_writes::SqliteQuery;
 use super::signed;
 use super::votes::NewVoteRow;
 
-/// Votes in one statement at the most.
-pub(super) const LARGEST_GROUP: usize = 256;
+/// Votes in one statement for SQLite at the most.
+const LONGEST: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
-const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LARGEST_GROUP];
+const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
 
 const COLUMNS: [&str; 13] = [
     "id",
@@ -58,7 +59,7 @@ impl From<NewVoteRow> for Ballot {
     }
 }
 
-/// A connection that takes a group of ballots in one trip.
+/// A connection that takes a group of ballots in as few trips as its database allows.
 pub(super) trait TakeBallots {
     /// Inserts each ballot whose battle is ready in the turn that the voter saw and has no vote, and ends those battles.
     /// Returns how many it took.
@@ -67,28 +68,34 @@ pub(super) trait TakeBallots {
 
 impl TakeBallots for SqliteConnection {
     async fn take(&mut self, ballots: &[Ballot]) -> sqlx::Result<u64> {
-        let at = LENGTHS.iter().position(|length| *length >= ballots.len()).unwrap_or(LENGTHS.len() - 1);
-        let filled = ballots.iter().fold(sqlx::query(SQLITE[at].as_str()), |query, Ballot { vote, text_counts }| {
-            query
-                .bind(&vote.id)
-                .bind(&vote.battle)
-                .bind(i64::from(vote.turn))
-                .bind(vote.outcome.as_str())
-                .bind(vote.satisfaction)
-                .bind(vote.first_token_ms[0].map(signed))
-                .bind(vote.first_token_ms[1].map(signed))
-                .bind(signed(vote.duration_ms[0]))
-                .bind(signed(vote.duration_ms[1]))
-                .bind(text_counts)
-                .bind(&vote.exclusion)
-                .bind(&vote.receipt)
-                .bind(vote.created_at.0)
-        });
-        let left_over = (LENGTHS[at] - ballots.len()) * COLUMNS.len();
-        let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));
-        // Each vote, and its battle.
-        Ok(filled.execute(self).await?.rows_affected() / 2)
+        let mut taken = 0;
+        for ballots in ballots.chunks(LONGEST) {
+            let at = LENGTHS.iter().position(|length| *length >= ballots.len()).unwrap_or(LENGTHS.len() - 1);
+            let filled = ballots.iter().fold(sqlx::query(SQLITE[at].as_str()), bind_ballot);
+            let left_over = (LENGTHS[at] - ballots.len()) * COLUMNS.len();
+            let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));
+            // Each vote, and its battle.
+            taken += filled.execute(&mut *self).await?.rows_affected() / 2;
+        }
+        Ok(taken)
     }
+}
+
+fn bind_ballot<'b>(query: SqliteQuery<'b>, Ballot { vote, text_counts }: &'b Ballot) -> SqliteQuery<'b> {
+    query
+        .bind(&vote.id)
+        .bind(&vote.battle)
+        .bind(i64::from(vote.turn))
+        .bind(vote.outcome.as_str())
+        .bind(vote.satisfaction)
+        .bind(vote.first_token_ms[0].map(signed))
+        .bind(vote.first_token_ms[1].map(signed))
+        .bind(signed(vote.duration_ms[0]))
+        .bind(signed(vote.duration_ms[1]))
+        .bind(text_counts)
+        .bind(&vote.exclusion)
+        .bind(&vote.receipt)
+        .bind(vote.created_at.0)
 }
 
 impl TakeBallots for PgConnection {

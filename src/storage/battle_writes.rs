@@ -232,7 +232,8 @@ impl ApplyWrite for SqliteConnection {
     }
 }
 
-type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
+/// A statement for SQLite that is being filled.
+pub(super) type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
 
 /// Runs a write on one battle; 1 where it changed the battle. The second statement changes rows only where the first did.
 async fn changed(connection: &mut SqliteConnection, write: SqliteQuery<'_>) -> sqlx::Result<u64> {

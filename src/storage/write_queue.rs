@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ballots::{Ballot, LARGEST_GROUP, TakeBallots};
+use super::ballots::{Ballot, TakeBallots};
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
@@ -24,6 +24,8 @@ const LANE: usize = 4_096;
 /// several turns between threads, whatever it holds.
 const SPACING: Duration = Duration::from_millis(2);
 const ENOUGH: usize = 64;
+/// Writes of a lane in one commit at the most.
+const LARGEST_GROUP: usize = 1_024;
 /// How long a caller waits for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 

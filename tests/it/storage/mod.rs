@@ -460,6 +460,7 @@ on_both! {
     a_turn_from_before_runs_had_names_is_taken_over
     a_vote_is_kept_once_and_closes_its_battle
     a_vote_sent_again_gets_the_answer_of_the_first_time
+    every_battle_of_a_group_ends_with_its_vote
     a_vote_that_cannot_be_kept_harms_no_other
     votes_in_the_queue_are_written_before_the_end
     votes_are_paged_in_log_order
