@@ -162,13 +162,8 @@ impl AppState {
         });
         let studies = Arc::new(Studies::new(store.clone(), settings.clone(), tasks.clone()));
         let boards = Arc::new(Boards::new(store.clone(), &tasks));
-        let correlator = Arc::new(Correlator::new(
-            store.clone(),
-            settings.clone(),
-            Arc::clone(&standings),
-            clock.clone(),
-            &tasks,
-        ));
+        let correlator =
+            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), clock.clone(), &tasks));
         let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Arc::new(Self {
