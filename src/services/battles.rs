@@ -147,7 +147,7 @@ impl Battles {
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
-        if self.live.len() >= self.parts.settings.now().battle.max_live {
+        if !self.has_room() {
             return Err(BattleError::Busy);
         }
         let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
@@ -230,6 +230,15 @@ impl Battles {
     /// Takes battles out of memory that nobody watches and that wait for nothing.
     pub fn sweep(&self) {
         self.live.sweep();
+    }
+
+    /// Whether one more battle may be kept in memory. Those that nobody waits for any more stand in nobody's way.
+    fn has_room(&self) -> bool {
+        let most = self.parts.settings.now().battle.max_live;
+        if self.live.len() >= most {
+            self.live.sweep();
+        }
+        self.live.len() < most
     }
 
     /// Battles in memory.

@@ -517,6 +517,8 @@ impl Visitor {
             Goal::Turn { .. } => "message",
             // Nothing else that a visitor says in that moment can be too early: the answer comes late.
             Goal::Ready { .. } if code == "not_ready" => "message",
+            // Another copy of a vote gets the receipt: only a further question finds a battle over.
+            Goal::Receipt { .. } if code == "battle_over" => "message",
             Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
         };
@@ -525,7 +527,7 @@ impl Visitor {
             self.write_down(&battle, Event::Refused { asked, code: code.clone() });
         }
         match (asked, code.as_str()) {
-            ("message", "not_ready") => Ok(()),
+            ("message", "not_ready" | "battle_over") => Ok(()),
             // A question that had got through twice is being answered.
             ("vote", "not_ready") => {
                 self.screen.ready = false;
