@@ -237,6 +237,11 @@ fn answer<A>(caller: oneshot::Sender<Result<A, StoreError>>, answer: Result<A, S
 
 #[cfg(test)]
 mod tests {
+    use std::pin::{Pin, pin};
+    use std::task::Poll;
+
+    use tokio::time::advance;
+
     use super::*;
     use crate::clock::Timestamp;
 
@@ -256,49 +261,65 @@ mod tests {
         Rig { lanes, battles, stop: CancellationToken::new(), _votes: votes }
     }
 
-    fn write() -> Pending<BattleWrite, u64> {
-        let write = BattleWrite::Abandon { oldest: Timestamp(0), newest: Timestamp(1) };
-        Pending { write, answer: oneshot::channel().0 }
+    /// Enqueues so many writes.
+    fn enqueue_all(battles: &mpsc::Sender<Pending<BattleWrite, u64>>, count: usize) {
+        for _ in 0..count {
+            let write = BattleWrite::Abandon { oldest: Timestamp(0), newest: Timestamp(1) };
+            assert!(battles.try_send(Pending { write, answer: oneshot::channel().0 }).is_ok());
+        }
     }
 
-    impl Rig {
-        /// Enqueues so many writes, one a millisecond of the test's own clock.
-        fn writes(&self, count: usize) {
-            let battles = self.battles.clone();
-            tokio::spawn(async move {
-                for _ in 0..count {
-                    tokio::time::sleep(MS).await;
-                    assert!(battles.try_send(write()).is_ok());
-                }
-            });
+    /// The size of the group, if it is complete now.
+    async fn complete(group: &mut Pin<&mut impl Future<Output = Option<Group>>>) -> Option<usize> {
+        // The first look only lets others go first.
+        for _ in 0..3 {
+            if let Poll::Ready(group) = futures_util::poll!(group.as_mut()) {
+                return Some(group.expect("the queue is open").len());
+            }
         }
-
-        /// The size of the next group, and how long it was waited for.
-        async fn group(&mut self, earliest: Instant) -> (usize, Duration) {
-            let began = Instant::now();
-            let group = self.lanes.next_group(earliest, &self.stop).await.expect("the queue is open");
-            (group.len(), began.elapsed())
-        }
+        None
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_group_waits_for_its_time_unless_enough_wait_and_on_an_idle_arena_for_nothing() {
-        let mut rig = rig();
-        rig.writes(3);
-        assert_eq!(rig.group(Instant::now() + 4 * MS).await, (3, 4 * MS), "what comes meanwhile shares the commit");
-        rig.writes(1);
-        assert_eq!(rig.group(Instant::now()).await, (1, MS), "the last commit was long ago");
-        rig.writes(ENOUGH + 1);
-        assert_eq!(rig.group(Instant::now() + 1_000 * MS).await, (ENOUGH, u32::try_from(ENOUGH).unwrap() * MS));
-        assert_eq!(rig.group(Instant::now() + 4 * MS).await, (1, 4 * MS), "what was left over");
+    async fn what_comes_before_its_time_shares_a_group() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, None);
+        advance(3 * MS).await;
+        enqueue_all(&battles, 2);
+        assert_eq!(complete(&mut group).await, None, "its time has not come");
+        advance(MS).await;
+        assert_eq!(complete(&mut group).await, Some(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn on_an_idle_arena_a_write_waits_for_nothing() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now(), &stop));
+        assert_eq!(complete(&mut group).await, None);
+        advance(1_000 * MS).await;
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, Some(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn enough_writes_do_not_wait() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
+        enqueue_all(&battles, ENOUGH - 1);
+        assert_eq!(complete(&mut group).await, None);
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, Some(ENOUGH));
     }
 
     #[tokio::test(start_paused = true)]
     async fn at_the_end_what_waits_is_written_and_nothing_more_comes() {
-        let mut rig = rig();
-        assert!(rig.battles.try_send(write()).is_ok() && rig.battles.try_send(write()).is_ok());
-        rig.stop.cancel();
-        assert_eq!(rig.group(Instant::now() + 4 * MS).await.0, 2);
-        assert!(rig.lanes.next_group(Instant::now(), &rig.stop).await.is_none());
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        enqueue_all(&battles, 2);
+        stop.cancel();
+        let last = lanes.next_group(Instant::now() + 4 * MS, &stop).await;
+        assert_eq!(last.map(|group| group.len()), Some(2));
+        assert!(lanes.next_group(Instant::now(), &stop).await.is_none());
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::arena::{NO_LIMITS, TestArena, quick_limits};
 use crate::support::scripted::{Scripted, Step};
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 async fn arena(limits: LimitSettings) -> TestArena {
@@ -175,6 +176,26 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
     visitor.next_of(&["ready"]).await;
     visitor.ask("And after the end?").await;
     assert_eq!(visitor.next_of(&["battle", "error"]).await["type"], "battle", "a battle at its end is not told of");
+}
+
+#[actix_web::test]
+async fn whoever_finds_the_arena_full_gets_in_as_soon_as_another_battle_was_left() {
+    let (one, two) = (endless(), endless());
+    let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.battle.max_live = 2;
+        settings.battle.resume_grace_ms = 20;
+    })
+    .await;
+    let mut inside = [arena.visitor().await, arena.visitor().await];
+    for visitor in &mut inside {
+        assert_eq!(starts(visitor, 1).await, ["battle"]);
+    }
+    let mut next = arena.visitor().await;
+    assert_eq!(starts(&mut next, 1).await, ["busy"], "two battles are under way");
+    inside.into_iter().for_each(Visitor::drop_connection);
+    until(async || (arena.app.battles.under_way() == 0).then_some(())).await;
+    assert_eq!(arena.app.battles.in_memory(), 2, "no sweep has come meanwhile");
+    assert_eq!(starts(&mut next, 1).await, ["battle"]);
 }
 
 #[actix_web::test]

@@ -517,8 +517,6 @@ impl Visitor {
             Goal::Turn { .. } => "message",
             // Nothing else that a visitor says in that moment can be too early: the answer comes late.
             Goal::Ready { .. } if code == "not_ready" => "message",
-            // Another copy of a vote gets the receipt: only a further question finds a battle over.
-            Goal::Receipt { .. } if code == "battle_over" => "message",
             Goal::Ready { .. } | Goal::Receipt { outcome: None, .. } => "resume",
             Goal::Receipt { .. } => "vote",
         };
@@ -527,7 +525,7 @@ impl Visitor {
             self.write_down(&battle, Event::Refused { asked, code: code.clone() });
         }
         match (asked, code.as_str()) {
-            ("message", "not_ready" | "battle_over") => Ok(()),
+            ("message", "not_ready") => Ok(()),
             // A question that had got through twice is being answered.
             ("vote", "not_ready") => {
                 self.screen.ready = false;

@@ -354,11 +354,6 @@ fn a_refused_vote_is_found() {
     check(|e| history(e, "two").events.extend([Event::Asked, not_ready.clone()]), refused);
     let asked_twice = spoilt(|e| history(e, "two").events.extend([Event::Asked, Event::Asked, not_ready.clone()]));
     assert_eq!(asked_twice, [], "the second question is being answered");
-    let over = Event::Refused { asked: "message", code: "battle_over".into() };
-    let refused = |v: &Violation| matches!(v, Violation::Refused { code, .. } if code == "battle_over");
-    check(|e| history(e, "two").events.extend([Event::Asked, over.clone()]), refused);
-    let asked_twice = spoilt(|e| history(e, "two").events.extend([Event::Asked, Event::Asked, over.clone()]));
-    assert_eq!(asked_twice, [], "the second question came after the vote");
     let not_empty = |e: &mut Evidence| {
         history(e, "two").events.push(Event::Refused { asked: "vote", code: "empty_reply".into() });
     };

@@ -132,10 +132,8 @@ fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Vi
             (_, code) if RETRIED.contains(&code) => true,
             // The question had got through before the connection was lost.
             ("message", "not_ready") => true,
-            // It got through twice, and the second one is being answered, or came after another copy of the vote.
-            ("vote", "not_ready") | ("message", "battle_over") => {
-                history.events.iter().filter(|event| **event == Event::Asked).count() > 1
-            }
+            // It got through twice, and the second one is being answered.
+            ("vote", "not_ready") => history.events.iter().filter(|event| **event == Event::Asked).count() > 1,
             ("vote", "empty_reply") => has_empty_reply(history, index),
             _ => false,
         };
