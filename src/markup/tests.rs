@@ -153,6 +153,12 @@ fn tables_keep_their_alignment_and_lists_their_start() {
 }
 
 #[test]
+fn a_cell_of_a_table_may_hold_line_breaks_and_formulas() {
+    let html = render("| a |\n|---|\n| b<br>$x$ |").concat();
+    assert!(html.contains("<td>b<br>") && html.contains("<math"), "{html}");
+}
+
+#[test]
 fn emphasis_works_beside_chinese_punctuation() {
     check("**“琅琊”**是一座山。", &["<p><strong>“琅琊”</strong>是一座山。</p>"]);
 }
