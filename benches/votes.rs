@@ -30,7 +30,8 @@ const MAKE_BATTLES: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SE
      INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by, created_at, updated_at) \
      SELECT '01980000-0000-7000-8000-' || CAST(100000000000 + n AS TEXT), '8a5edab282632443219e051e4ade2d1d', \
-     'anonymous', 'ready', 1, 'one', 'two', 'weighted', 1, 0.5, 'en', NULL, NULL, 'bench', 1, 1 FROM numbers";
+     'anonymous', 'ready', 1, 'one', 'two', 'weighted', 1, 0.5, 'en', NULL, NULL, 'bench', 1794000000000 + n, \
+     1794000000000 + n FROM numbers";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

@@ -191,7 +191,10 @@ impl Arena {
         let receipts =
             visitors.iter().flat_map(|visitor| &visitor.battles).filter(|battle| battle.has_receipt()).count();
         println!("{receipts} votes acknowledged, {} stored", evidence.stored.votes.len());
-        Ok(checker::violations(&Evidence { visitors, written: self.upstream.written(), ..evidence }))
+        let evidence = Evidence { visitors, written: self.upstream.written(), ..evidence };
+        let violations = checker::violations(&evidence);
+        checker::keep_histories(&self.folder, &evidence.visitors, &violations, &[])?;
+        Ok(violations)
     }
 
     /// Lines that it should never log.

@@ -33,12 +33,9 @@ mod syscalls;
 mod upstream;
 mod visitor;
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use checker::Violation;
 use checker::evidence::{Evidence, VisitorHistory};
 use faults::Fault;
 use figures::{Figures, RECOVERY_LIMIT};
@@ -107,7 +104,7 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     wrong.extend(services.panics());
     print_summary(&evidence, &figures);
     let violations = checker::violations(&evidence);
-    keep_histories(folder, &evidence, &violations, &figures.slow_battles())?;
+    checker::keep_histories(folder, &evidence.visitors, &violations, &figures.slow_battles())?;
     wrong.extend(violations.iter().map(ToString::to_string));
     wrong.extend(beyond_limits(plan, &figures));
     Ok(wrong)
@@ -157,25 +154,6 @@ fn print_summary(evidence: &Evidence, figures: &Figures) {
         evidence.written.len()
     );
     print!("{figures}");
-}
-
-/// What happened in the battles with violations and in those that were interrupted for longest, for people.
-fn keep_histories(folder: &Path, evidence: &Evidence, violations: &[Violation], slow: &[String]) -> anyhow::Result<()> {
-    let mut concerned: BTreeSet<&str> = violations.iter().filter_map(Violation::battle).collect();
-    concerned.extend(slow.iter().map(String::as_str));
-    let mut text = String::new();
-    for history in evidence.visitors.iter().flat_map(|visitor| &visitor.battles) {
-        if concerned.contains(history.id.as_str()) {
-            writeln!(text, "battle {}", history.id)?;
-            for violation in violations.iter().filter(|violation| violation.battle() == Some(&history.id)) {
-                writeln!(text, "  {violation}")?;
-            }
-            for event in &history.events {
-                writeln!(text, "    {event}")?;
-            }
-        }
-    }
-    Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
 /// From so many seconds on a run is one that measures.

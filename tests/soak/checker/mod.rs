@@ -11,9 +11,11 @@ mod replies;
 mod tests;
 mod votes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::path::Path;
 
-use evidence::{BattleHistory, Evidence, StoredBattle, StoredReply, StoredTurn, Written};
+use evidence::{BattleHistory, Evidence, StoredBattle, StoredReply, StoredTurn, VisitorHistory, Written};
 use langya::battle::Side;
 
 /// Something that must never happen; `battle` is the battle's id throughout.
@@ -104,6 +106,30 @@ pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     found.extend(replies::check(evidence, &index));
     found.extend(board::check(evidence));
     found
+}
+
+/// Writes into `histories.txt` what happened in the battles with violations and in the `slow` ones, for people.
+pub(crate) fn keep_histories(
+    folder: &Path,
+    visitors: &[VisitorHistory],
+    violations: &[Violation],
+    slow: &[String],
+) -> anyhow::Result<()> {
+    let mut concerned: BTreeSet<&str> = violations.iter().filter_map(Violation::battle).collect();
+    concerned.extend(slow.iter().map(String::as_str));
+    let mut text = String::new();
+    for history in visitors.iter().flat_map(|visitor| &visitor.battles) {
+        if concerned.contains(history.id.as_str()) {
+            writeln!(text, "battle {}", history.id)?;
+            for violation in violations.iter().filter(|violation| violation.battle() == Some(&history.id)) {
+                writeln!(text, "  {violation}")?;
+            }
+            for event in &history.events {
+                writeln!(text, "    {event}")?;
+            }
+        }
+    }
+    Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
 /// What is wrong with the exported log and the boards, whatever the visitors know: for looks in between, while there are
