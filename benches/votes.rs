@@ -1,6 +1,7 @@
 //! Durable votes a second: callers that each cast one vote after the other through `Store::insert_vote`, every vote on a
 //! ready battle of its own and acknowledged after its commit. Beside them battles run as in an arena: each begins, is
-//! answered for 2.2 seconds, and its replies and its vote are kept.
+//! answered for 2.2 seconds, and its replies and its vote are kept. Without callers only the battles run, beside whatever
+//! else is measured.
 //!
 //! ```sh
 //! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS] [BATTLES]
@@ -45,9 +46,15 @@ async fn main() -> anyhow::Result<()> {
     let store = Store::open(&settings, IfMissing::Create).await?;
     let battles = i64::from(seconds) * i64::from(BATTLES_A_SECOND);
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await?;
-    make_battles(&settings, battles).await.context("the battles could not be made: the database has to be empty")?;
+    if callers > 0 {
+        make_battles(&settings, battles).await.context("the battles could not be made: the database has to be empty")?;
+    }
     let over = CancellationToken::new();
     let running: Vec<_> = (0..beside).map(|at| tokio::spawn(run_battles(store.clone(), at, over.clone()))).collect();
+    if callers == 0 {
+        eprintln!("{beside} battles at once are under way");
+        tokio::time::sleep(Duration::from_secs(seconds.into())).await;
+    }
     let mut latencies = cast_votes(&store, callers, Duration::from_secs(seconds.into()), battles).await?;
     over.cancel();
     let mut battles_beside = 0;
@@ -55,7 +62,7 @@ async fn main() -> anyhow::Result<()> {
         battles_beside += battles.await??;
     }
     store.close().await;
-    if settings.database.is_empty() {
+    if callers > 0 && settings.database.is_empty() {
         let rate = floor(&settings, callers, Duration::from_secs(seconds.into())).await?;
         eprintln!("floor of the same run: {rate} rows/s by a bare loop that inserts {callers} rows a commit");
     }
