@@ -199,17 +199,13 @@ fn a_jump_of_the_clock_changes_no_duration_and_no_order() {
 }
 
 #[test]
-#[ignore = "needs libfaketime: tests/soak/run starts it in its long form"]
+#[ignore = "takes minutes and needs libfaketime: tests/soak/run starts it in its long form"]
 fn a_ballot_does_not_expire_early_when_the_clock_goes_on() {
-    if Size::or_short(JUMPS_IN_SHORT_FORM).is_long {
-        with_library(early);
-    }
+    with_library(early);
 }
 
 #[test]
-#[ignore = "takes two minutes: tests/soak/run starts it in its long form"]
+#[ignore = "takes minutes and needs libfaketime: tests/soak/run starts it in its long form"]
 fn a_ballot_expires_when_the_clock_goes_back() {
-    if Size::or_short(JUMPS_IN_SHORT_FORM).is_long {
-        with_library(late);
-    }
+    with_library(late);
 }
