@@ -90,6 +90,8 @@ test("targets are at least 44 pixels and nothing scrolls sideways on a phone", a
     );
     assert.deepEqual(small, []);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
+    const cut = (links) => links.filter((link) => link.scrollWidth > link.clientWidth).map((link) => link.textContent);
+    assert.deepEqual(await page.$$eval(".sections a", cut), [], `${path}: names of sections run into each other`);
     page.assertQuiet();
   }
 });
