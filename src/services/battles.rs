@@ -421,19 +421,14 @@ impl Battles {
 
     async fn read_back(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
         loop {
-            let store = &self.parts.store;
-            let row = store.battle(id).await?.filter(|row| row.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
-            let run = row.answered_by.clone().unwrap_or_default();
-            let answering = row.progress.stage == Stage::Answering;
+            let record = self.parts.store.battle_record(id).await?;
+            let record = record.filter(|record| record.battle.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
+            let run = record.battle.answered_by.clone().unwrap_or_default();
+            let answering = record.battle.progress.stage == Stage::Answering;
             if answering && self.parts.fleet.is_run_elsewhere(&run).await? {
-                return Ok(relay::follow(self, row, after).await?);
+                return Ok(relay::follow(self, record, after));
             }
-            let restored = LiveBattle::restore(
-                row,
-                store.turns(id).await?,
-                store.replies(id).await?,
-                self.parts.first_number(after),
-            );
+            let restored = LiveBattle::restore(record, self.parts.first_number(after));
             let restored = Arc::new(restored);
             // Two sockets may come back at once: the first one's battle is everybody's.
             let battle = self.live.add(&restored);

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::battle::Side;
 use crate::battle::state::{Progress, Stage};
-use crate::storage::{BattleRow, ReplyRow, TurnRow};
+use crate::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
 
 /// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
 /// beside it.
@@ -138,16 +138,18 @@ impl LiveBattle {
     }
 
     /// A battle read back from the database: its turns are told again, numbered from `first`.
-    pub(super) fn restore(row: BattleRow, turns: Vec<TurnRow>, replies: Vec<ReplyRow>, first: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, &replies), replies, first);
+    pub(super) fn restore(record: BattleRecord, first: u64) -> Self {
+        let exchanges = exchanges(&record);
+        let battle = Self::with(record.battle, exchanges, record.replies, first);
         battle.tell_again(&mut battle.state());
         battle
     }
 
     /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
     /// holds is told, numbered from `first`.
-    pub(super) fn follow(row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], first: u64) -> Self {
-        let battle = Self::with(row, exchanges(turns, replies), Vec::new(), first);
+    pub(super) fn follow(record: BattleRecord, first: u64) -> Self {
+        let exchanges = exchanges(&record);
+        let battle = Self::with(record.battle, exchanges, Vec::new(), first);
         battle.state().followed = Some(Hearing::Listening);
         battle
     }
@@ -268,14 +270,15 @@ impl LiveBattle {
 
     /// The turn has ended elsewhere: tells it anew where not all of it was told, with numbers that are `apart` from
     /// those so far. From now on the battle is one of this instance.
-    pub(super) fn catch_up(&self, row: BattleRow, turns: Vec<TurnRow>, replies: &[ReplyRow], apart: u64) {
+    pub(super) fn catch_up(&self, record: BattleRecord, apart: u64) {
+        let exchanges = exchanges(&record);
         let mut state = self.state();
         state.followed = None;
-        let progress = row.progress;
-        state.row = row;
+        state.row = record.battle;
+        let progress = state.row.progress;
         self.heard.cancel();
         if state.log.is_empty() {
-            state.exchanges = exchanges(turns, replies);
+            state.exchanges = exchanges;
             return self.tell_again(&mut state);
         }
         let telling = Telling::of_latest_turn(&state.log, progress.turn);
@@ -286,7 +289,7 @@ impl LiveBattle {
             }
             return self.announce(&state);
         }
-        state.exchanges = exchanges(turns, replies);
+        state.exchanges = exchanges;
         let Some(last) = state.exchanges.last().cloned() else { return };
         if telling.is_whole(&last) {
             return;
@@ -499,15 +502,16 @@ impl Telling {
 }
 
 /// Questions and answers as the database holds them.
-fn exchanges(turns: Vec<TurnRow>, replies: &[ReplyRow]) -> Vec<Exchange> {
+fn exchanges(record: &BattleRecord) -> Vec<Exchange> {
     let reply_of = |turn: u32, side: Side| {
-        let found = replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
+        let found = record.replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
         found.map(|kept| kept.reply.text.clone()).unwrap_or_default()
     };
-    turns
-        .into_iter()
-        .map(|turn| Exchange { prompt: turn.prompt.into(), replies: Side::BOTH.map(|side| reply_of(turn.turn, side)) })
-        .collect()
+    let exchange = |turn: &TurnRow| Exchange {
+        prompt: turn.prompt.as_str().into(),
+        replies: Side::BOTH.map(|side| reply_of(turn.turn, side)),
+    };
+    record.turns.iter().map(exchange).collect()
 }
 
 /// One socket's view of a battle. Dropping it counts as leaving.

@@ -22,7 +22,7 @@ use super::live::{Entry, LiveBattle};
 use super::tasks::contain;
 use crate::battle::state::Stage;
 use crate::events::{BusState, InstanceId, Letter};
-use crate::storage::{BattleRow, StoreError};
+use crate::storage::{BattleRecord, StoreError};
 
 /// How often the instance that follows asks again.
 const ASK_EVERY: Duration = Duration::from_millis(500);
@@ -173,10 +173,8 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
 }
 
 /// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
-pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -> Result<Arc<LiveBattle>, StoreError> {
-    let parts = battles.parts();
-    let (turns, replies) = (parts.store.turns(&row.id).await?, parts.store.replies(&row.id).await?);
-    let fresh = Arc::new(LiveBattle::follow(row, turns, &replies, parts.first_number(after)));
+pub(super) fn follow(battles: &Arc<Battles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
+    let fresh = Arc::new(LiveBattle::follow(record, battles.parts().first_number(after)));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
         let (sender, inbox) = mpsc::channel(LETTERS);
@@ -191,7 +189,7 @@ pub(super) async fn follow(battles: &Arc<Battles>, row: BattleRow, after: u64) -
             }
         });
     }
-    Ok(battle)
+    battle
 }
 
 /// Waits until a followed battle has something to tell; where no letter comes soon, that is what the database holds.
@@ -220,7 +218,7 @@ enum Standing {
     /// It is still being answered where it was.
     SameRun,
     /// Its turn has ended.
-    Ended(Box<BattleRow>),
+    Ended,
     /// The instance that answered it is gone.
     Orphaned(String),
     /// A third instance has taken it on, or it is not there any more.
@@ -267,11 +265,11 @@ impl Following<'_> {
         let done = match self.standing().await {
             Ok(Standing::SameRun) => return false,
             // The last events may be on their way; what the database has would be told anew.
-            Ok(Standing::Ended(_)) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
+            Ok(Standing::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
                 self.end_asked_for += 1;
                 return false;
             }
-            Ok(Standing::Ended(row)) => self.catch_up(*row).await,
+            Ok(Standing::Ended) => self.catch_up().await,
             Ok(Standing::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
             Ok(Standing::Elsewhere) => Ok(false),
             Err(error) => Err(error),
@@ -294,7 +292,7 @@ impl Following<'_> {
         let parts = self.battles.parts();
         let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(Standing::Elsewhere) };
         if row.progress.stage != Stage::Answering {
-            return Ok(Standing::Ended(Box::new(row)));
+            return Ok(Standing::Ended);
         }
         let followed = self.battle.state().row.answered_by.clone();
         if row.answered_by != followed {
@@ -305,10 +303,12 @@ impl Following<'_> {
         Ok(if alive { Standing::SameRun } else { Standing::Orphaned(run) })
     }
 
-    async fn catch_up(&self, row: BattleRow) -> Result<bool, StoreError> {
-        let store = &self.battles.parts().store;
-        let (turns, replies) = (store.turns(&row.id).await?, store.replies(&row.id).await?);
-        self.battle.catch_up(row, turns, &replies, self.battles.parts().apart());
+    /// `false` where it is being answered once more, or is not there any more.
+    async fn catch_up(&self) -> Result<bool, StoreError> {
+        let record = self.battles.parts().store.battle_record(&self.battle.id).await?;
+        let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
+        let Some(record) = ended else { return Ok(false) };
+        self.battle.catch_up(record, self.battles.parts().apart());
         Ok(true)
     }
 }

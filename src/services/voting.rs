@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::events::{Event, EventBus};
 use crate::llm::ModelCard;
 use crate::metrics;
-use crate::storage::{BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow};
+use crate::storage::{BattleRecord, BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow};
 
 /// What voting needs.
 pub struct Voting {
@@ -114,8 +114,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
             cast => return cast,
         }
     }
-    let battle = own_battle(voting, &vote.visitor, &vote.battle).await?;
-    let replies = voting.store.replies(&battle.id).await?;
+    let BattleRecord { battle, replies, .. } = own_battle(voting, &vote.visitor, &vote.battle).await?;
     if battle.progress.stage == Stage::Voted
         && let Some(first) = voting.store.vote_on(&battle.id).await?
     {
@@ -147,16 +146,16 @@ async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[Re
 /// # Errors
 /// [`VoteError`].
 pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Option<Receipt>, VoteError> {
-    let battle = own_battle(voting, visitor, battle).await?;
+    let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
-        Some(vote) => stored_receipt(&vote, &voting.store.replies(&battle.id).await?).map(Some),
+        Some(vote) => stored_receipt(&vote, &replies).map(Some),
         None => Ok(None),
     }
 }
 
-async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<BattleRow, VoteError> {
-    let battle = voting.store.battle(battle).await?.filter(|battle| battle.visitor == visitor);
-    battle.ok_or(VoteError::UnknownBattle)
+async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<BattleRecord, VoteError> {
+    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == visitor);
+    record.ok_or(VoteError::UnknownBattle)
 }
 
 /// Names, ratings and speeds as they are at the vote.

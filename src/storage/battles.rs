@@ -11,6 +11,13 @@ use crate::metrics::store_time;
 
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
+/// One statement, so that battle, turns and replies are of one moment: a row for each reply, and one for each turn or battle
+/// without any.
+const SELECT_RECORD: &str = "SELECT battles.id, visitor, stage, battles.turn, model_a, model_b, pairing_policy, \
+     policy_version, pair_probability, language, category, intent, answered_by, turns.turn AS asked, prompt, side, model, \
+     text, reasoning, ending, first_token_ms, duration_ms FROM battles LEFT JOIN turns ON turns.battle_id = battles.id \
+     LEFT JOIN replies ON replies.battle_id = battles.id AND replies.turn = turns.turn \
+     WHERE battles.id = $1 ORDER BY asked, side";
 const SELECT_PAGE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
      category, intent, created_at FROM battles WHERE id > $1 AND created_at >= $2 AND created_at < $3 ORDER BY id LIMIT $4";
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
@@ -172,6 +179,17 @@ pub struct ReplyRow {
     pub reply: NewReply,
 }
 
+/// A battle as it stood at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRecord {
+    /// Where it stood.
+    pub battle: BattleRow,
+    /// Its questions in order.
+    pub turns: Vec<TurnRow>,
+    /// Its replies that count, by turn and side.
+    pub replies: Vec<ReplyRow>,
+}
+
 /// A side that failed, and the model that took its place.
 #[derive(Debug, Clone)]
 pub struct SideFailure {
@@ -213,6 +231,29 @@ impl Store {
         let row: Option<RawBattle> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_BATTLE).bind(id).fetch_optional(pool).await)?;
         row.map(BattleRow::try_from).transpose()
+    }
+
+    /// A battle by its id, with its turns and replies as they were in the same moment: another instance may be about to
+    /// begin a turn of it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn battle_record(&self, id: &str) -> Result<Option<BattleRecord>, StoreError> {
+        if !may_be_id(id) {
+            return Ok(None);
+        }
+        let _time = store_time("battle_record");
+        let rows: Vec<RawRecordRow> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_RECORD).bind(id).fetch_all(pool).await)?;
+        let mut record: Option<BattleRecord> = None;
+        for RawRecordRow { battle, turn } in rows {
+            let record = match &mut record {
+                Some(record) => record,
+                None => record.insert(BattleRecord { battle: battle.try_into()?, turns: vec![], replies: vec![] }),
+            };
+            turn.add_to(record)?;
+        }
+        Ok(record)
     }
 
     /// Battles after this id, begun in `[since, until)`, in the order of their ids, at most `limit`.
@@ -444,6 +485,56 @@ impl RawReply {
                     .transpose()?,
                 duration_ms: unsigned(self.duration_ms, "replies", "duration_ms", battle)?,
             },
+        })
+    }
+}
+
+/// One row of [`SELECT_RECORD`].
+#[derive(FromRow)]
+struct RawRecordRow {
+    #[sqlx(flatten)]
+    battle: RawBattle,
+    #[sqlx(flatten)]
+    turn: RawRecordTurn,
+}
+
+/// The turn and the reply of one row; without either where there is none.
+#[derive(FromRow)]
+struct RawRecordTurn {
+    asked: Option<i64>,
+    prompt: Option<String>,
+    side: Option<String>,
+    model: Option<String>,
+    text: Option<String>,
+    reasoning: Option<String>,
+    ending: Option<String>,
+    first_token_ms: Option<i64>,
+    duration_ms: Option<i64>,
+}
+
+impl RawRecordTurn {
+    fn add_to(mut self, record: &mut BattleRecord) -> Result<(), StoreError> {
+        let Some((asked, prompt)) = self.asked.zip(self.prompt.take()) else { return Ok(()) };
+        let turn = turn_number(asked, "turns", &record.battle.id)?;
+        if record.turns.last().is_none_or(|last| last.turn != turn) {
+            record.turns.push(TurnRow { turn, prompt });
+        }
+        if let Some(reply) = self.reply(asked) {
+            record.replies.push(reply.checked(&record.battle.id)?);
+        }
+        Ok(())
+    }
+
+    fn reply(self, turn: i64) -> Option<RawReply> {
+        Some(RawReply {
+            turn,
+            side: self.side?,
+            model: self.model?,
+            text: self.text?,
+            reasoning: self.reasoning?,
+            ending: self.ending?,
+            first_token_ms: self.first_token_ms,
+            duration_ms: self.duration_ms?,
         })
     }
 }

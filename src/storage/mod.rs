@@ -40,7 +40,7 @@ use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
-pub use battles::{BattleLine, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
+pub use battles::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, JudgedGroup, Words};
 pub use bench_scores::PublishedScoreRow;

@@ -11,6 +11,8 @@ mod postgres;
 mod sqlite;
 pub(crate) mod verdicts;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::future::join_all;
 use langya::battle::state::{Progress, Stage};
 use langya::battle::text_counts::TextCounts;
@@ -19,7 +21,7 @@ use langya::clock::Timestamp;
 use langya::llm::ModelCard;
 use langya::services::leaderboard::{Standing, Standings};
 use langya::storage::{
-    BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
+    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
     StoredLeaderboard, VoteInsert,
 };
 
@@ -125,10 +127,48 @@ async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
     let turns = store.turns("x").await.unwrap();
     assert_eq!((turns.len(), turns[0].turn, turns[0].prompt.as_str()), (1, 1, "琅琊榜?"));
     assert_eq!(replies(store, "x").await, [reply(Side::A, "A"), reply(Side::B, "B")]);
+    let record = store.battle_record("x").await.unwrap().unwrap();
+    let (turns, replies) = (store.turns("x").await.unwrap(), store.replies("x").await.unwrap());
+    let battle_row = store.battle("x").await.unwrap().unwrap();
+    assert_eq!(record, BattleRecord { battle: battle_row, turns, replies });
     assert!(store.battle("y").await.unwrap().is_none());
+    assert!(store.battle_record("y").await.unwrap().is_none());
     let other = BattleRow { answered_by: Some("other".into()), ..battle("x") };
     let refused = store.insert_battle(&other, "琅琊榜?", Timestamp(1_000)).await.unwrap_err();
     assert!(matches!(refused, StoreError::IdInUse(_)), "an id is used once: {refused}");
+}
+
+/// Turns begin and end while the record is read: an instance that read them one after the other showed a turn as ended
+/// that another one was answering.
+async fn a_record_is_of_one_moment(store: &Store) {
+    const TURNS: u32 = 60;
+    ready(store, "x").await;
+    let over = AtomicBool::new(false);
+    let battle = async {
+        for turn in 2..=TURNS {
+            let (former, run) = (run_of(turn - 1), run_of(turn));
+            assert!(store.begin_turn("x", turn, Some("And?"), Some(&former), &run, Timestamp(3)).await.unwrap());
+            let progress = Progress { stage: Stage::Ready, turn };
+            let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
+            assert!(store.finish_turn("x", &run, progress, &replies, Timestamp(4)).await.unwrap());
+        }
+        over.store(true, Ordering::Relaxed);
+    };
+    let read = async {
+        while !over.load(Ordering::Relaxed) {
+            let BattleRecord { battle, turns, replies } = store.battle_record("x").await.unwrap().unwrap();
+            let Progress { stage, turn } = battle.progress;
+            let answered = turn - u32::from(stage == Stage::Answering);
+            assert_eq!(turns.last().map(|last| last.turn), Some(turn), "{stage:?}");
+            assert_eq!(replies.len(), 2 * answered as usize, "{stage:?} in turn {turn}");
+        }
+    };
+    tokio::join!(battle, read);
+}
+
+/// The run that answers a turn; the first one's is the one of [`battle`].
+fn run_of(turn: u32) -> String {
+    if turn == 1 { "run".to_owned() } else { format!("run {turn}") }
 }
 
 async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
@@ -452,6 +492,7 @@ async fn hold(store: &Store, part: impl AsyncFnOnce(&Store)) {
 on_both! {
     models_are_registered_renamed_and_kept
     a_battle_is_read_back_as_it_was_kept
+    a_record_is_of_one_moment
     a_turn_begins_only_where_the_battle_is_ready
     an_answer_anew_replaces_the_reply
     a_failed_side_is_replaced_or_voids_the_battle
