@@ -220,11 +220,17 @@ impl Battles {
     /// # Errors
     /// [`BattleError`].
     pub async fn resume(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
-        let battle = self.find_after(visitor, id, after).await?;
-        relay::hear(&self.parts, &battle).await;
-        // A number that this battle never had belongs to an earlier telling of it: tell all of it.
-        let known = if after <= battle.last_seq() { after } else { 0 };
-        Ok(battle.watch(known))
+        loop {
+            let battle = self.find_after(visitor, id, after).await?;
+            relay::hear(&self.parts, &battle).await;
+            // A number that this battle never had belongs to an earlier telling of it: tell all of it.
+            let known = if after <= battle.last_seq() { after } else { 0 };
+            let watcher = battle.watch(known);
+            // One that left memory before it was watched is told nothing any more.
+            if self.live.holds(&battle) {
+                return Ok(watcher);
+            }
+        }
     }
 
     /// Takes battles out of memory that nobody watches and that wait for nothing.

@@ -183,13 +183,7 @@ impl LiveBattle {
             if progress.stage == Stage::Answering && turn == progress.turn {
                 break; // An interrupted turn is announced when it is answered anew.
             }
-            state.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
-            for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
-                if !text.is_empty() {
-                    state.append(turn, BattleEvent::Delta { side, text });
-                }
-                state.append(turn, BattleEvent::Done { side });
-            }
+            state.append_whole(turn, exchange);
         }
         match progress.stage {
             Stage::Ready => state.append(progress.turn, BattleEvent::Ready),
@@ -230,12 +224,14 @@ impl LiveBattle {
     }
 
     /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
-    /// are missing.
-    pub(super) fn take_in(&self, first: u64, entries: Vec<Entry>) -> bool {
+    /// are missing. That a turn is ready is left to [`LiveBattle::catch_up`]: until then this instance could take neither
+    /// a vote nor a question.
+    pub(super) fn take_in(&self, first: u64, mut entries: Vec<Entry>) -> bool {
         let mut state = self.state();
         if state.followed != Some(Hearing::Listening) {
             return false;
         }
+        entries.pop_if(|last| last.event == BattleEvent::Ready);
         for entry in entries {
             if state.log.is_empty() && entry.seq == first {
                 // The log over there begins with the battle's first turn: this is all of it.
@@ -268,8 +264,8 @@ impl LiveBattle {
         }
     }
 
-    /// The turn has ended elsewhere: tells it anew where not all of it was told, with numbers that are `apart` from
-    /// those so far. From now on the battle is one of this instance.
+    /// The turn has ended elsewhere: tells its end, and all of it anew where not all of it was told, with numbers that are
+    /// `apart` from those so far. From now on the battle is one of this instance.
     pub(super) fn catch_up(&self, record: BattleRecord, apart: u64) {
         let exchanges = exchanges(&record);
         let mut state = self.state();
@@ -291,21 +287,17 @@ impl LiveBattle {
         }
         state.exchanges = exchanges;
         let Some(last) = state.exchanges.last().cloned() else { return };
-        if telling.is_whole(&last) {
-            return;
-        }
-        state.next_seq += apart;
-        state.append(progress.turn, BattleEvent::Turn { prompt: Arc::clone(&last.prompt) });
-        for (side, text) in Side::BOTH.into_iter().zip(last.replies) {
-            if !text.is_empty() {
-                state.append(progress.turn, BattleEvent::Delta { side, text });
-            }
-            state.append(progress.turn, BattleEvent::Done { side });
+        let told = telling.done == [true; 2] && telling.replies == last.replies;
+        if !told {
+            state.next_seq += apart;
+            state.append_whole(progress.turn, last);
         }
         match progress.stage {
-            Stage::Ready => state.append(progress.turn, BattleEvent::Ready),
+            _ if told && telling.over => {}
+            // Whoever votes on a battle that has a vote gets the receipt of that one.
+            Stage::Ready | Stage::Voted => state.append(progress.turn, BattleEvent::Ready),
             Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
-            Stage::Answering | Stage::Voted | Stage::Abandoned => {}
+            Stage::Answering | Stage::Abandoned => {}
         }
         self.announce(&state);
     }
@@ -442,6 +434,17 @@ impl LiveBattle {
 }
 
 impl LiveState {
+    /// A turn with both replies, as they ended.
+    fn append_whole(&mut self, turn: u32, exchange: Exchange) {
+        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
+        for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
+            if !text.is_empty() {
+                self.append(turn, BattleEvent::Delta { side, text });
+            }
+            self.append(turn, BattleEvent::Done { side });
+        }
+    }
+
     fn append(&mut self, turn: u32, event: BattleEvent) {
         self.push(Entry { seq: self.next_seq, turn, event });
     }
@@ -477,6 +480,7 @@ impl LiveState {
 struct Telling {
     begun: bool,
     replies: [String; 2],
+    done: [bool; 2],
     over: bool,
 }
 
@@ -487,17 +491,13 @@ impl Telling {
         let mut telling = Self { begun: true, ..Self::default() };
         for entry in &log[begin..] {
             match &entry.event {
-                BattleEvent::Turn { .. } | BattleEvent::Done { .. } => {}
+                BattleEvent::Turn { .. } => {}
+                BattleEvent::Done { side } => telling.done[side.index()] = true,
                 BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
                 BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
             }
         }
         telling
-    }
-
-    /// Whether all of this exchange was told, to its end.
-    fn is_whole(&self, exchange: &Exchange) -> bool {
-        self.over && self.replies == exchange.replies
     }
 }
 
@@ -568,3 +568,6 @@ impl Drop for Watcher {
         self.battle.audience.send_modify(|watching| *watching -= 1);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,9 +30,26 @@ impl LiveBattles {
     /// Takes out this very battle, not one that was read back meanwhile.
     pub(super) fn forget(&self, battle: &Arc<LiveBattle>) {
         let mut all = self.lock();
-        if all.get(&battle.id).is_some_and(|known| Arc::ptr_eq(known, battle)) {
+        if is_held(&all, battle) {
             all.remove(&battle.id);
         }
+    }
+
+    /// Whether this very battle is in memory, not one that was read back meanwhile.
+    pub(super) fn holds(&self, battle: &Arc<LiveBattle>) -> bool {
+        is_held(&self.lock(), battle)
+    }
+
+    /// Takes out this very battle unless somebody watches it; whether it is out.
+    pub(super) fn forget_unwatched(&self, battle: &Arc<LiveBattle>) -> bool {
+        let mut all = self.lock();
+        if battle.is_watched() {
+            return false;
+        }
+        if is_held(&all, battle) {
+            all.remove(&battle.id);
+        }
+        true
     }
 
     /// Takes out battles that nobody watches and that wait for nothing.
@@ -49,6 +66,10 @@ impl LiveBattles {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_held(all: &HashMap<String, Arc<LiveBattle>>, battle: &Arc<LiveBattle>) -> bool {
+    all.get(&battle.id).is_some_and(|known| Arc::ptr_eq(known, battle))
 }
 
 #[cfg(test)]
@@ -88,5 +109,15 @@ mod tests {
         battle.state().row.progress.stage = Stage::Ready;
         all.sweep();
         assert!(all.get("x").is_none());
+    }
+
+    #[test]
+    fn a_battle_that_somebody_watches_is_not_forgotten() {
+        let (all, battle) = (LiveBattles::default(), battle());
+        all.add(&battle);
+        let watcher = battle.watch(0);
+        assert!(!all.forget_unwatched(&battle) && all.holds(&battle), "its watcher would be told nothing any more");
+        drop(watcher);
+        assert!(all.forget_unwatched(&battle) && !all.holds(&battle));
     }
 }

@@ -236,7 +236,13 @@ impl Following<'_> {
             let look = tokio::select! {
                 told = self.inbox.recv() => told.is_some_and(|told| self.take_in(told)),
                 _ = ticker.tick() => { self.ask(); true }
-                () = &mut left => return self.battles.live().forget(self.battle),
+                () = &mut left => {
+                    if self.battles.live().forget_unwatched(self.battle) {
+                        return;
+                    }
+                    left.set(self.battle.left_alone(2 * FIRST_LETTER));
+                    false
+                }
                 () = shutdown.cancelled() => return,
             };
             if look && self.settle().await {

@@ -312,6 +312,26 @@ async fn a_further_turn_moves_the_battle_to_the_instance_that_was_asked() {
 }
 
 #[actix_web::test]
+async fn what_is_said_as_soon_as_a_turn_is_ready_is_taken_at_the_instance_that_follows_it() {
+    let (one, two) = (halting(), halting());
+    let (first, second, wire) = two_instances(&one, &two).await;
+    for _ in 0..10 {
+        one.close_gate();
+        two.close_gate();
+        let visitor = half_way(&first).await;
+        let mut back = at(&second, &visitor).await;
+        resume(&mut back, &visitor.battle(), visitor.last_seq()).await;
+        wire.delivered(2).await;
+        one.open_gate();
+        two.open_gate();
+        back.next_of(&["ready"]).await;
+        back.send(json!({"type": "message", "prompt": "And then?"})).await;
+        let begun = back.next().await;
+        assert_eq!((&begun["type"], &begun["turn"]), (&json!("battle"), &json!(2)), "{begun}");
+    }
+}
+
+#[actix_web::test]
 async fn only_its_own_visitor_sees_a_battle_of_another_instance() {
     let (one, two) = (halting(), halting());
     let (first, second, _wire) = two_instances(&one, &two).await;

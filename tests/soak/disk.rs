@@ -15,7 +15,7 @@ use crate::figures::Figures;
 use crate::harness::{self, Size, has, may_mount, needs};
 use crate::small_disk::SmallDisk;
 use crate::strace::Strace;
-use crate::visitor::{Answer, Visitor};
+use crate::visitor::{Answer, Visitor, waited_in_vain};
 
 /// The arena says so long after a fault, at the latest, that it is ready.
 const HEALS_WITHIN: Duration = Duration::from_secs(30);
@@ -124,7 +124,7 @@ async fn try_everything(
                 ensure!(code == "storage" || code == "busy", "a vote was refused with {code:?}");
                 refused += 1;
             }
-            Answer::Lost(why) if why == "stall" && answers == Answers::Late => {
+            Answer::Lost(why) if waited_in_vain(&why) && answers == Answers::Late => {
                 visitor.vote_until_acknowledged("a").await?
             }
             Answer::Lost(why) => ensure!(false, "a vote on a failing disk was not answered: {why}"),

@@ -79,9 +79,11 @@ impl Figures {
         self.inner.lock().unwrap().recoveries.push(recovery);
     }
 
-    /// The battles of the longest recoveries.
+    /// The battles whose recovery took too long.
     pub(crate) fn slow_battles(&self) -> Vec<String> {
-        slowest(&self.inner.lock().unwrap().recoveries).into_iter().map(|recovery| recovery.battle).collect()
+        let inner = self.inner.lock().unwrap();
+        let slow = inner.recoveries.iter().filter(|recovery| recovery.took >= RECOVERY_LIMIT);
+        slow.map(|recovery| recovery.battle.clone()).collect()
     }
 
     /// The 99th percentile of all recoveries, if there were any.

@@ -28,6 +28,15 @@ const QUIET: Duration = Duration::from_secs(1);
 const PONG: Duration = Duration::from_millis(500);
 /// So often in a row an arena may be there and have nothing to say.
 const QUIET_LIMIT: usize = 5;
+/// What a visitor notes who waited in vain since its last progress: the arena answers pings, or not even these.
+const SILENCE: &str = "nothing but pongs";
+const NO_PONG: &str = "no answer to a ping";
+
+/// Whether the visitor left a connection on which it had waited in vain.
+pub(crate) fn waited_in_vain(why: &str) -> bool {
+    [SILENCE, NO_PONG].contains(&why)
+}
+
 /// A connection that is not there after so long is tried anew: the next one may reach the other instance. nginx goes on
 /// sending visitors to an instance that hangs, since the kernel still takes its connections.
 const CONNECT: Duration = Duration::from_millis(400);
@@ -375,13 +384,9 @@ impl Visitor {
                 self.leave_in_mid_stream().await;
                 Ok(())
             }
-            Heard::Lost(why) if why == "stall" => {
-                let since = self.last_progress;
-                self.lose(why, since).await;
-                Ok(())
-            }
             Heard::Lost(why) => {
-                self.lose(why, Instant::now()).await;
+                let since = if waited_in_vain(&why) { self.last_progress } else { Instant::now() };
+                self.lose(why, since).await;
                 Ok(())
             }
         }
@@ -457,10 +462,10 @@ impl Visitor {
                 Ok(Some(Message::Text(text))) => return Heard::Frame(json_of(&text), text.to_string()),
                 Ok(Some(Message::Close(_)) | None) => return Heard::Lost("connection lost".into()),
                 Ok(Some(_)) => {}
-                Err(_) => break,
+                Err(_) => return Heard::Lost(NO_PONG.into()),
             }
         }
-        Heard::Lost("stall".into())
+        Heard::Lost(SILENCE.into())
     }
 
     /// Trouble began then; a little later the visitor tries again.

@@ -21,8 +21,8 @@ use langya::clock::Timestamp;
 use langya::llm::ModelCard;
 use langya::services::leaderboard::{Standing, Standings};
 use langya::storage::{
-    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store, StoreError,
-    StoredLeaderboard, VoteInsert,
+    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store,
+    StoreError, StoredLeaderboard, VoteInsert,
 };
 
 use bench::{
