@@ -531,6 +531,8 @@ impl Visitor {
         }
         match (asked, code.as_str()) {
             ("message", "not_ready") => Ok(()),
+            // That is about the battle before, of which a further turn was still being answered.
+            ("start", "superseded") => Ok(()),
             // A question that had got through twice is being answered.
             ("vote", "not_ready") => {
                 self.screen.ready = false;
