@@ -21,9 +21,9 @@ use tempfile::TempDir;
 use crate::support::program::{Run, langya_beside};
 use crate::support::upstream::{Gate, Received, Script, Upstream};
 
-/// Short waits, so that faults cost a test little.
-const SETTINGS: &str = "[server]\nworkers = 1\n[providers]\npractice = \"never\"\nfirst_token_timeout_ms = 400\n\
-     idle_timeout_ms = 400\n[bench]\nattempts = 3\nbackoff_ms = 1\ngive_up_after = 4\n";
+/// Short waits, so that faults cost a test little, and long enough for a reply on a machine that has other things to do.
+const SETTINGS: &str = "[server]\nworkers = 1\n[providers]\npractice = \"never\"\nfirst_token_timeout_ms = 2000\n\
+     idle_timeout_ms = 2000\n[bench]\nattempts = 3\nbackoff_ms = 1\ngive_up_after = 4\n";
 /// Requests of one model under way at the same time.
 pub(crate) const AT_ONCE: usize = 3;
 
@@ -126,7 +126,7 @@ impl Field {
 
     /// Lets the program wait for a reply as long as the test likes.
     pub(crate) fn with_patience(self) -> Self {
-        self.edit("_timeout_ms = 400", "_timeout_ms = 30000");
+        self.edit("_timeout_ms = 2000", "_timeout_ms = 30000");
         self
     }
 
