@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// The shortest interval: hardly more than a screen shows, and many models send tokens faster.
 const SHORTEST: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_millis(50);
 /// How much further apart ticks are than they are late.
 const STRETCH: u32 = 16;
 /// One in so many of what is measured counts in the mean.
@@ -63,7 +63,7 @@ mod tests {
             advance(ticks.start + Duration::from_millis(at) - Instant::now()).await;
             assert_eq!(millis(&ticks), next, "at {at} ms");
         }
-        for (second, (late, apart)) in (1..).zip([(1, 20), (2, 40), (3, 60), (10, 100), (2, 40), (0, 20)]) {
+        for (second, (late, apart)) in (1..).zip([(1, 20), (2, 40), (3, 40), (10, 60), (2, 40), (0, 20)]) {
             let due = ticks.start + Duration::from_secs(second);
             advance(due + Duration::from_millis(late) - Instant::now()).await;
             (0..200).for_each(|_| ticks.came(due));

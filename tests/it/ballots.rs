@@ -115,6 +115,8 @@ impl<'a> Booth<'a> {
         let mut booth = Self { precinct, connections, rng };
         for _ in 0..ballots {
             booth.cast(&counts).await;
+            // Chance passes over some connections for longer than the server waits for their pongs.
+            join_all(booth.connections.iter_mut().flatten().map(Visitor::answer_pings)).await;
         }
     }
 

@@ -1,5 +1,6 @@
 // A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
-// holds "hostile", "short" or "slowly" gets that, any other one a rich reply.
+// holds "hostile" or "short" gets that, any other one a rich reply. One that holds "slowly" gets the first half of it, and
+// the other half never: the reply ends when it is stopped.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -27,12 +28,14 @@ async function answer(request, response) {
   const { model, messages } = JSON.parse(body);
   const question = messages.at(-1).content;
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const piece of pieces(await textFor(question, model))) {
+  const all = pieces(await textFor(question, model));
+  for (const piece of question.includes("slowly") ? all.slice(0, all.length / 2) : all) {
     if (response.destroyed) return;
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: piece } }] })}\n\n`);
     // A model's pace, not a wait for anything.
-    await new Promise((resolve) => setTimeout(resolve, question.includes("slowly") ? 60 : 2));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
+  if (question.includes("slowly")) return; // left open
   response.end("data: [DONE]\n\n");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -123,6 +123,15 @@ impl Visitor {
                 Some(Err(_)) | None => return Err(None),
             }
         }
+    }
+
+    /// Reads what has come and answers the pings among it. A connection that is not read is closed as silent.
+    pub(crate) async fn answer_pings(&mut self) {
+        while let Some(message) = self.next_message().now_or_never() {
+            self.frames.push(message.expect("the socket is open"));
+        }
+        // Reading queues the answers.
+        self.socket.flush().await.unwrap();
     }
 
     /// Reads on to the next frame of one of these types.
