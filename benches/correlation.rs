@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use divan::Bencher;
-use langya::rating::interval::ConfidenceLevel;
-use langya::services::agreement::{Votes, compare};
-use langya::stats::combination::{Search, leave_one_out};
-use langya::stats::matrix::{Column, matrix};
+use langya::domain::correlation::agreement::compare;
+use langya::domain::rating::interval::ConfidenceLevel;
+use langya::domain::stats::combination::{Search, leave_one_out};
+use langya::domain::stats::matrix::{Column, matrix};
+use langya::formats::agreement::read_votes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -62,7 +63,7 @@ fn agreement(bencher: Bencher) {
     if !votes.is_file() {
         return eprintln!("skipped: there is no {}", votes.display());
     }
-    let read = |file: &Path| Votes::read(file).expect("the file has votes");
+    let read = |file: &Path| read_votes(file).expect("the file has votes");
     bencher.bench(|| compare(&read(&votes), &read(&verdicts), None));
 }
 

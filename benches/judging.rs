@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use langya::battle::ModelId;
-use langya::benchmark::{SuiteData, SuiteOptions, suite};
-use langya::chance::Chance;
-use langya::clock::{Clock, SystemClock};
-use langya::config::{Environment, Settings, StorageSettings};
-use langya::llm::roster::Roster;
+use langya::domain::battle::ModelId;
+use langya::domain::benchmark::{SuiteData, SuiteOptions, suite};
+use langya::infra::clock::{Clock, SystemClock};
+use langya::infra::config::{Environment, Settings, StorageSettings};
+use langya::infra::llm::roster::Roster;
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::{IfMissing, Store};
 use langya::services::benchmark::asking::{AskedModel, RunLimits};
 use langya::services::benchmark::judging::{Contest, judge};
 use langya::services::benchmark::{Bench, files};
-use langya::storage::{IfMissing, Store};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -63,7 +63,7 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
     let model = roster.get(&ModelId::new("judge")).context("the judge is in the settings")?;
     let mut asked = AskedModel::new(ModelId::new("judge"), model, settings.bench.clone(), ChaCha8Rng::seed_from_u64(1));
     asked.max_concurrent = AT_ONCE as usize;
-    let (chance, models) = (Chance::seeded(1), [ModelId::new("m")]);
+    let (chance, models) = (SharedRng::seeded(1), [ModelId::new("m")]);
     let bench =
         Bench { store: &store, clock: &SystemClock, chance: &chance, suite: suite.as_ref(), data: &data, sample: 1 };
     let contest = Contest { models: &models, baseline: None, retry_failed: false };
@@ -89,7 +89,7 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
 /// A suite of dialogues of one turn with texts of usual length, and an answer to each.
 async fn prepare(
     store: &Store,
-    suite: &dyn langya::benchmark::Suite,
+    suite: &dyn langya::domain::benchmark::Suite,
     folder: &std::path::Path,
     items: usize,
 ) -> anyhow::Result<SuiteData> {
@@ -104,7 +104,7 @@ async fn prepare(
     std::fs::write(folder.join("suite.jsonl"), (0..items).map(line).collect::<String>())?;
     std::fs::write(folder.join("answers.jsonl"), (0..items).map(answer).collect::<String>())?;
     let (_, data) = files::suite(store, suite, "", &folder.join("suite.jsonl"), SystemClock.now()).await?;
-    let chance = Chance::seeded(2);
+    let chance = SharedRng::seeded(2);
     let bench = Bench { store, clock: &SystemClock, chance: &chance, suite, data: &data, sample: 1 };
     files::answers(bench, &folder.join("answers.jsonl")).await?;
     Ok(data)

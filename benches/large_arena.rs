@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use futures_util::{SinkExt, StreamExt};
-use langya::config::StorageSettings;
+use langya::infra::config::StorageSettings;
 use serde_json::{Value, json};
 use sqlx::Connection;
 use tokio::net::TcpStream;

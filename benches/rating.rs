@@ -1,13 +1,13 @@
 //! What a refit costs. Run with `cargo bench --bench rating`.
 
 use divan::Bencher;
-use langya::battle::Outcome;
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
-use langya::rating::scoring::{Scoring, TieRule};
-use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Labels, VoteLog};
+use langya::domain::battle::Outcome;
+use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::elo::EloTable;
+use langya::domain::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::scoring::{Scoring, TieRule};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, VoteLog};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -8,13 +8,13 @@ mod support;
 
 use std::time::Instant;
 
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank, rank_log};
-use langya::rating::vote_log::Wanted;
-use langya::services::vote_log::{Reading, read_log};
-use langya::services::vote_tally::VoteTally;
-use langya::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
+use langya::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::vote_log::Wanted;
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
+use langya::services::leaderboard::vote_log::{Reading, read_log};
+use langya::services::leaderboard::vote_tally::VoteTally;
 use support::insert;
 
 #[tokio::main]

@@ -3,11 +3,11 @@
 //! 10,000 replies of about 1,500 characters, in the forms of two suites, are read and become every model's scores.
 
 use divan::Bencher;
-use langya::benchmark::item::{Item, Language, Question, Sampling};
-use langya::benchmark::judgement::{Game, Judgement, Status};
-use langya::benchmark::mtbench101::TASKS;
-use langya::benchmark::standing::{Standing, standings};
-use langya::benchmark::{Suite, SuiteOptions, alignbench, suite};
+use langya::domain::benchmark::item::{Item, Language, Question, Sampling};
+use langya::domain::benchmark::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::mtbench101::TASKS;
+use langya::domain::benchmark::standing::{Standing, standings};
+use langya::domain::benchmark::{Suite, SuiteOptions, alignbench, suite};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -6,38 +6,38 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::chance::Chance;
-use crate::clock::Clock;
-use crate::config::{CurrentSettings, Settings};
-use crate::events::{BusState, EventBus};
-use crate::jobs;
-use crate::jobs::beat::keep_beating;
-use crate::jobs::correlations::keep_correlations;
-use crate::jobs::crowd::judge_battles;
-use crate::jobs::health::keep_health;
-use crate::limits::RateLimits;
-use crate::llm::roster::Roster;
-use crate::rating::FitError;
-use crate::services::abandonment::WatchedClock;
-use crate::services::battles::{BattleParts, Battles};
+use crate::domain::rating::FitError;
+use crate::infra::clock::Clock;
+use crate::infra::config::{CurrentSettings, Settings};
+use crate::infra::events::{BusState, EventBus};
+use crate::infra::limits::RateLimits;
+use crate::infra::llm::roster::Roster;
+use crate::infra::redis::{Link, SharedRests};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{Store, StoreError};
+use crate::infra::tasks::{Need, Tasks};
+use crate::server::jobs;
+use crate::server::jobs::beat::keep_beating;
+use crate::server::jobs::correlations::keep_correlations;
+use crate::server::jobs::crowd::judge_battles;
+use crate::server::jobs::health::keep_health;
+use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::battles::{BattleParts, Battles};
+use crate::services::arena::fleet::Fleet;
+use crate::services::arena::matchmaking::Matchmaker;
+use crate::services::arena::models::Models;
+use crate::services::arena::raw_ticks::RawTicks;
+use crate::services::arena::relay;
+use crate::services::arena::sessions::Sessions;
+use crate::services::arena::voting::Voting;
+use crate::services::battle_judging::reports::CrowdReports;
+use crate::services::battle_judging::rounds::{RoundParts, Rounds};
 use crate::services::benchmark::boards::Boards;
 use crate::services::correlation::board::Correlator;
-use crate::services::crowd::reports::CrowdReports;
-use crate::services::crowd::rounds::{RoundParts, Rounds};
-use crate::services::final_labels::FacetChanges;
-use crate::services::fleet::Fleet;
-use crate::services::leaderboard::{Refitter, Standings, leaderboard_options};
-use crate::services::matchmaking::Matchmaker;
-use crate::services::models::Models;
-use crate::services::raw_ticks::RawTicks;
-use crate::services::relay;
-use crate::services::sessions::Sessions;
-use crate::services::studies::Studies;
-use crate::services::tasks::{Need, Tasks};
-use crate::services::vote_tally::VoteTally;
-use crate::services::voting::Voting;
-use crate::shared::{Link, SharedRests};
-use crate::storage::{Store, StoreError};
+use crate::services::labeling::final_labels::FacetChanges;
+use crate::services::leaderboard::filtered::Studies;
+use crate::services::leaderboard::refit::{Refitter, Standings, leaderboard_options};
+use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// What the edges reach.
 pub struct AppState {
@@ -74,7 +74,7 @@ pub struct AppState {
     /// The way to Redis, where several instances share one.
     pub link: Option<Link>,
     /// Randomness.
-    pub chance: Arc<Chance>,
+    pub chance: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
@@ -94,7 +94,7 @@ pub struct Worlds {
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
-    pub chance: Chance,
+    pub chance: SharedRng,
 }
 
 /// Why the arena does not start.

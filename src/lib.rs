@@ -1,45 +1,22 @@
 //! langya: a self-hosted arena in which people compare language models.
 //!
-//! Modules in reading order; each may use those above it and none below
-//! (`tests/it/tidy.rs` holds that line):
+//! Modules in reading order; each may use those above it and none below (`tests/it/tidy.rs` checks this):
 //!
-//! - pure rules: [`battle`], [`rating`], [`stats`], [`annotation`], [`judging`], [`benchmark`], [`markup`], [`chart`]
-//! - settings, time, waits, randomness, what is seen from outside: [`config`], [`clock`], [`backoff`], [`chance`],
-//!   [`telemetry`], [`metrics`]
-//! - adapters, one outside world each: [`storage`], [`llm`], [`shared`], [`events`],
-//!   [`limits`]
-//! - use cases, where rules and adapters meet: [`services`], [`jobs`]
-//! - edges, which translate and decide nothing: [`ws`], [`http`], [`cli`]
-//! - [`app`] wires them together.
+//! - [`domain`]: rules and mathematics, without I/O, async, clock or global randomness
+//! - [`formats`]: files to rows and back, without a database
+//! - [`render`]: what people look at: charts, Markdown, reports
+//! - [`infra`]: adapters, one outside world each: database, providers, Redis, settings, metrics, clock
+//! - [`services`]: use cases, which put the parts above together
+//! - [`server`]: HTTP, websockets and background jobs
+//! - [`cli`]: one module per subcommand
+//! - [`app`] builds every part once and starts the server's jobs
 
-pub mod annotation;
-pub mod battle;
-pub mod benchmark;
-pub mod chart;
-pub mod crowd;
-pub mod judging;
-pub mod markup;
-pub mod rating;
-pub mod stats;
-
-pub mod backoff;
-pub mod chance;
-pub mod clock;
-pub mod config;
-pub mod metrics;
-pub mod telemetry;
-
-pub mod events;
-pub mod limits;
-pub mod llm;
-pub mod shared;
-pub mod storage;
-
-pub mod jobs;
+pub mod domain;
+pub mod formats;
+pub mod infra;
+pub mod render;
 pub mod services;
 
-pub mod cli;
-pub mod http;
-pub mod ws;
-
 pub mod app;
+pub mod cli;
+pub mod server;

@@ -1,10 +1,10 @@
 //! A database with a large log of votes.
 
-use langya::battle::ModelId;
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::llm::ModelCard;
-use langya::storage::{IfMissing, Store};
+use langya::domain::battle::ModelId;
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::llm::ModelCard;
+use langya::infra::storage::{IfMissing, Store};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::fit::FitCommandError;
-use crate::chart::heat::Shown;
-use crate::chart::pairs::Pairs;
-use crate::chart::{self, Frame, Language, Setting};
-use crate::rating::history::history;
-use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions};
-use crate::rating::tally::Tally;
-use crate::rating::vote_log::VoteLog;
+use crate::domain::rating::history::history;
+use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions};
+use crate::domain::rating::tally::Tally;
+use crate::domain::rating::vote_log::VoteLog;
+use crate::render::chart::heat::Shown;
+use crate::render::chart::pairs::Pairs;
+use crate::render::chart::{self, Frame, Language, Setting};
 
 /// Moments of the history.
 const MOMENTS: usize = 40;

@@ -12,12 +12,13 @@ use super::bench::WayFlags;
 use super::output::{OutFile, Overwrite};
 use super::times::parse_time;
 use super::{BadInput, Location, progress};
-use crate::chance::Chance;
-use crate::clock::Timestamp;
-use crate::config::Environment;
+use crate::domain::time::Timestamp;
+use crate::formats::tables::Format;
+use crate::infra::config::Environment;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::loading::load;
-use crate::services::export::{self, Format, Selection};
-use crate::storage::{IfMissing, Store};
+use crate::services::transfer::export::{self, Selection};
 
 /// Flags of `langya export`.
 #[derive(Debug, Clone, Args)]
@@ -174,7 +175,7 @@ async fn write(
         Content::Leaderboard => export::leaderboard(store, format, out).await?,
         Content::Scores { suite, way } => {
             let loaded = load(store, &suite, way.data.as_deref(), &way.options()?).await?;
-            export::scores(loaded.bench(store, &Chance::seeded(0), way.sample), format, out).await?
+            export::scores(loaded.bench(store, &SharedRng::seeded(0), way.sample), format, out).await?
         }
     })
 }

@@ -20,18 +20,18 @@ pub(super) use table::{SHORTEST_NAME, printable, width};
 
 use super::charts::{self, ChartsError};
 use super::{Location, output, progress};
-use crate::config::{Environment, StorageSettings};
-use crate::rating::FitError;
-use crate::rating::insight::{Insight, InsightOptions, insight};
-use crate::rating::leaderboard::{Leaderboard, LeaderboardOptions, Method, rank, rank_log};
-use crate::rating::scoring::Scoring;
-use crate::rating::slice::SliceError;
-use crate::rating::vote_log::{VoteLog, Wanted};
-use crate::rating::weighting::Reweight;
-use crate::services::vote_file::{self, VoteFileError};
-use crate::services::vote_log::{Reading, read_log};
-use crate::services::vote_tally::VoteTally;
-use crate::storage::{IfMissing, Store, VoteRange};
+use crate::domain::rating::FitError;
+use crate::domain::rating::insight::{Insight, InsightOptions, insight};
+use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, Method, rank, rank_log};
+use crate::domain::rating::scoring::Scoring;
+use crate::domain::rating::slice::SliceError;
+use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::weighting::Reweight;
+use crate::formats::votes::{self, VoteFileError};
+use crate::infra::config::{Environment, StorageSettings};
+use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::services::leaderboard::vote_log::{Reading, read_log};
+use crate::services::leaderboard::vote_tally::VoteTally;
 use print::print_within;
 
 /// Arguments of `langya fit`.
@@ -113,7 +113,7 @@ pub enum FitCommandError {
 /// [`FitCommandError`] says which file and line, or which option, and what to do.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    let log = vote_file::read_log(&options.votes, options.wanted(), &options.reading.options())?;
+    let log = votes::read_log(&options.votes, options.wanted(), &options.reading.options())?;
     rank_and_draw(log, &leaderboard_options, options)
 }
 

@@ -10,14 +10,14 @@ use super::fit::printable;
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{BadInput, Location, progress};
-use crate::benchmark;
-use crate::chance::Chance;
-use crate::clock::{Clock, SystemClock};
-use crate::config::{Environment, ServiceUrl, StorageSettings};
+use crate::domain::benchmark;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
 use crate::services::benchmark::files;
 use crate::services::benchmark::loading::load;
-use crate::services::import::{self, Report};
-use crate::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
+use crate::services::transfer::import::{self, Report};
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]
@@ -179,7 +179,7 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> any
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
-    let chance = Chance::from_system();
+    let chance = SharedRng::from_system();
     let bench = loaded.bench(&store, &chance, options.way.sample);
     let (what, taken) = match made {
         Made::Answers => ("answers", files::answers(bench, &options.file).await?),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fit::{SHORTEST_NAME, printable, width};
-use crate::rating::insight::{Insight, NeighbourInsight, PlaceRange};
+use crate::domain::rating::insight::{Insight, NeighbourInsight, PlaceRange};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to swap", "votes to separate", "model"];
 /// Position of the model's name.
@@ -80,7 +80,7 @@ fn none() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::insight::ModelInsight;
+    use crate::domain::rating::insight::ModelInsight;
 
     fn insight() -> Insight {
         let range = PlaceRange { best: 1, worst: 12 };

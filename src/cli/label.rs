@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
-use crate::annotation::scheme::Scheme;
-use crate::annotation::validation::{Validation, ValidationOptions};
-use crate::clock::{Clock, SystemClock};
-use crate::config::{Environment, Settings};
-use crate::services::annotation::{self, LabelReport, Reviewed};
-use crate::services::export::defused;
-use crate::stats::Undefined;
-use crate::storage::{DataLock, IfMissing, Store};
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::labeling::validation::{Validation, ValidationOptions};
+use crate::domain::stats::Undefined;
+use crate::formats::tables::defused;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::{Environment, Settings};
+use crate::infra::storage::{DataLock, IfMissing, Store};
+use crate::services::labeling::{self, LabelReport, Reviewed};
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]
@@ -131,14 +131,14 @@ async fn train(options: TrainOptions, env: &Environment) -> anyhow::Result<ExitC
     let settings = options.common.location.settings(env)?;
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
-    let seeds = annotation::read_seeds(&options.seed_file, scheme, folds.folds)?;
+    let seeds = labeling::read_seeds(&options.seed_file, scheme, folds.folds)?;
     let (_lock, store) = open_to_write(&settings).await?;
-    let trained = annotation::train(seeds.clone(), scheme, folds).await?;
+    let trained = labeling::train(seeds.clone(), scheme, folds).await?;
     print!("{}", in_words(&trained.validation));
     let now = SystemClock.now();
-    let kept = annotation::keep_seeds(&store, &options.seed_file, scheme, &seeds, now).await?;
+    let kept = labeling::keep_seeds(&store, &options.seed_file, scheme, &seeds, now).await?;
     let bar = progress::bar("prompts");
-    let done = annotation::label_all(&store, scheme, &trained.classifier, now, |done| bar.set_position(done)).await?;
+    let done = labeling::label_all(&store, scheme, &trained.classifier, now, |done| bar.set_position(done)).await?;
     bar.finish_and_clear();
     println!("{} prompts labelled, {} labels new or changed, {kept} of them seeds", done.queries, done.changed + kept);
     store.close().await;
@@ -150,7 +150,7 @@ async fn queue(options: QueueOptions, env: &Environment) -> anyhow::Result<ExitC
     let settings = options.common.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = options.common.scheme.into();
-    let queued = annotation::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
+    let queued = labeling::write_queue(&store, scheme, &options.reviewer, options.limit, &options.out).await?;
     println!("{queued} prompts to review in {}: fill in the column label", options.out.display());
     store.close().await;
     Ok(ExitCode::SUCCESS)
@@ -161,7 +161,7 @@ async fn review(options: ReviewOptions, env: &Environment) -> anyhow::Result<Exi
     let settings = options.common.location.settings(env)?;
     let (_lock, store) = open_to_write(&settings).await?;
     let (scheme, now) = (options.common.scheme.into(), SystemClock.now());
-    let done = annotation::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
+    let done = labeling::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
     let Reviewed { decisions, changed } = done;
     println!("{}: {decisions} decisions, {changed} new or changed", options.file.display());
     store.close().await;
@@ -178,7 +178,7 @@ async fn report(options: ReportOptions, env: &Environment) -> anyhow::Result<Exi
     let settings = options.common.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);
-    let report = annotation::report(&store, scheme).await?;
+    let report = labeling::report(&store, scheme).await?;
     store.close().await;
     let figures = figures(scheme, &report);
     match options.format {

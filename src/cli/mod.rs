@@ -27,17 +27,17 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::benchmark::SuiteError;
-use crate::config::{ConfigError, Environment, Settings};
-use crate::judging::rubric::RubricError;
-use crate::services::agreement::AgreementError;
-use crate::services::annotation::AnnotationError;
+use crate::domain::benchmark::SuiteError;
+use crate::domain::correlation::study::StudyError;
+use crate::domain::correlation::{AliasError, SeriesError};
+use crate::domain::judging::rubric::RubricError;
+use crate::formats::agreement::AgreementError;
+use crate::infra::config::{ConfigError, Environment, Settings};
+use crate::infra::storage::{StoreError, TransferError};
+use crate::infra::telemetry;
 use crate::services::benchmark::report::BenchError;
-use crate::services::correlation::study::StudyError;
-use crate::services::correlation::{AliasError, SeriesError};
-use crate::services::import::ImportError;
-use crate::storage::{StoreError, TransferError};
-use crate::telemetry;
+use crate::services::labeling::AnnotationError;
+use crate::services::transfer::import::ImportError;
 
 #[derive(Parser)]
 #[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
@@ -145,12 +145,12 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_input = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<ConfigError>()
             || cause.is::<BadInput>()
-            || cause.is::<crate::shared::AddressError>()
+            || cause.is::<crate::infra::redis::AddressError>()
             // A transparent error hides its source from the chain, so both are named.
             || cause.is::<fit::FitCommandError>()
-            || cause.is::<crate::rating::FitError>()
-            || cause.is::<crate::rating::slice::SliceError>()
-            || cause.is::<crate::services::vote_file::VoteFileError>()
+            || cause.is::<crate::domain::rating::FitError>()
+            || cause.is::<crate::domain::rating::slice::SliceError>()
+            || cause.is::<crate::formats::votes::VoteFileError>()
             || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
             || cause.is::<AgreementError>()
             || cause.is::<AliasError>()

@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use super::Location;
 use super::fit::{printable, width};
 use super::output::{lines_of_csv, print};
-use crate::battle::ModelId;
-use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
-use crate::llm::discover::{Places, with_discovered};
-use crate::llm::guard::GuardedModel;
-use crate::llm::roster::{Roster, card, entries};
-use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
-use crate::storage::{IfMissing, Store, StoreError};
+use crate::domain::battle::ModelId;
+use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
+use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::roster::{Roster, card, entries};
+use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
+use crate::infra::storage::{IfMissing, Store, StoreError};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";

@@ -14,17 +14,17 @@ use tokio::sync::Mutex;
 use super::signals::Signals;
 use super::{BadInput, Location};
 use crate::app::{AppState, Worlds};
-use crate::chance::Chance;
-use crate::clock::SystemClock;
-use crate::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
-use crate::events::{EventBus, InstanceId, LocalBus, RedisBus};
-use crate::http::{self, Serving};
-use crate::jobs::reload::{self, Source};
-use crate::llm::roster::Roster;
-use crate::services::tasks::Need;
-use crate::shared::{AddressError, Keeper, Link};
-use crate::storage::{DataLock, IfMissing, Store};
-use crate::telemetry;
+use crate::infra::clock::SystemClock;
+use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
+use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
+use crate::infra::llm::roster::Roster;
+use crate::infra::redis::{AddressError, Keeper, Link};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{DataLock, IfMissing, Store};
+use crate::infra::tasks::Need;
+use crate::infra::telemetry;
+use crate::server::http::{self, Serving};
+use crate::server::jobs::reload::{self, Source};
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
 /// the whole within 30 seconds.
@@ -74,7 +74,7 @@ impl ServeOptions {
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
-    let chance = Chance::from_system();
+    let chance = SharedRng::from_system();
     let roster = Roster::build(&settings, env, chance.seed())?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let source = options.source(env).context("signals cannot be listened to")?;

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 
 use super::BadInput;
 use super::output::{OutFile, Overwrite};
-use crate::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
-use crate::services::export::Format;
-use crate::services::simulation::{write_truth, write_votes};
+use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
+use crate::formats::simulation::{write_truth, write_votes};
+use crate::formats::tables::Format;
 
 /// Flags of `langya simulate`.
 #[derive(Debug, Clone, Args)]

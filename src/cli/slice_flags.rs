@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::times::{parse_end_time, parse_time};
-use crate::clock::Timestamp;
-use crate::rating::slice::{Slice, Turns};
+use crate::domain::rating::slice::{Slice, Turns};
+use crate::domain::time::Timestamp;
 
 /// Which votes to fit; all without any.
 #[derive(Debug, Clone, Default, Args)]

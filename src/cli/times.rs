@@ -1,6 +1,6 @@
 //! Times on the command line.
 
-use crate::clock::{Timestamp, parse_end, parse_moment};
+use crate::domain::time::{Timestamp, parse_end, parse_moment};
 
 /// Text that is no time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

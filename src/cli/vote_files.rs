@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::services::vote_file::{ColumnNames, ReadLimits, ReadOptions};
+use crate::formats::votes::{ColumnNames, ReadLimits, ReadOptions};
 
 /// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
 #[derive(Debug, Clone, Args)]

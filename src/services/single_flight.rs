@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedMutexGuard, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::tasks::{Tasks, contain};
-use crate::backoff::later;
+use crate::infra::backoff::later;
+use crate::infra::tasks::{Tasks, contain};
 
 /// Serialises computations; clones share it.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use langya::clock::Timestamp;
+use langya::domain::time::Timestamp;
 
 use crate::storage::partitions::past_battle;
 use crate::support::postgres::TestDatabase;

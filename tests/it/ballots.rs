@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store, VoteRow};
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store, VoteRow};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl<'a> Booth<'a> {
         let mut booth = Self { precinct, connections, rng };
         for _ in 0..ballots {
             booth.cast(&counts).await;
-            // Chance passes over some connections for longer than the server waits for their pongs.
+            // SharedRng passes over some connections for longer than the server waits for their pongs.
             join_all(booth.connections.iter_mut().flatten().map(Visitor::answer_pings)).await;
         }
     }

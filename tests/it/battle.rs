@@ -1,6 +1,6 @@
 //! Battles as a visitor plays them, over real sockets.
 
-use langya::llm::ChatError;
+use langya::infra::llm::ChatError;
 use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
@@ -266,7 +266,7 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
     arena
         .app
         .store
-        .abandon_battles(langya::clock::Timestamp(i64::MAX), langya::clock::Timestamp(i64::MAX))
+        .abandon_battles(langya::domain::time::Timestamp(i64::MAX), langya::domain::time::Timestamp(i64::MAX))
         .await
         .unwrap();
     for _ in 0..2 {

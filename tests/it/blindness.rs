@@ -1,7 +1,7 @@
 //! Before the vote no byte on the wire depends on who the models are, other than their text.
 
 use futures_util::future::join_all;
-use langya::llm::ChatError;
+use langya::infra::llm::ChatError;
 use serde_json::{Value, json};
 
 use crate::support::arena::{TestArena, card};

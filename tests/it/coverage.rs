@@ -1,18 +1,18 @@
 //! Whether intervals hold what they promise: over 300 simulated arenas, a 95 % interval covers the truth 93 to 97 times
 //! in a hundred. And whether a simulation is what it says.
 
-use langya::battle::Outcome;
-use langya::rating::bradley_terry::{Standing, fit};
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::leaderboard::{IntervalMethod, LeaderboardOptions, rank_log};
-use langya::rating::scoring::Scoring;
-use langya::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions};
-use langya::rating::style::{StyleOptions, fit_style};
-use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
-use langya::services::export::Format;
-use langya::services::simulation::{write_truth, write_votes};
-use langya::services::vote_file::{ReadOptions, read_log};
+use langya::domain::battle::Outcome;
+use langya::domain::rating::bradley_terry::{Standing, fit};
+use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, rank_log};
+use langya::domain::rating::scoring::Scoring;
+use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions};
+use langya::domain::rating::style::{StyleOptions, fit_style};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use langya::formats::simulation::{write_truth, write_votes};
+use langya::formats::tables::Format;
+use langya::formats::votes::{ReadOptions, read_log};
 
 /// The half width of a normal interval at 95 %, in standard errors.
 const Z: f64 = 1.959_963_984_540_054;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store, VoteRow};
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store, VoteRow};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use langya::config::{Environment, LogFormat, Settings};
-use langya::metrics::{self, Kind};
+use langya::infra::config::{Environment, LogFormat, Settings};
+use langya::infra::metrics::{self, Kind};
 use serde_json::Value;
 
 use crate::support::program::Server;
@@ -120,7 +120,7 @@ fn the_settings_of_the_config_map_are_taken_and_fit_the_deployment() {
 
 #[test]
 fn the_probes_ask_for_paths_that_there_are() {
-    let routes = include_str!("../../src/http/mod.rs");
+    let routes = include_str!("../../src/server/http/mod.rs");
     let text = deploy("kubernetes/deployment.yaml");
     let paths: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("path: ")).collect();
     assert_eq!(paths, ["/healthz", "/readyz", "/healthz"]);

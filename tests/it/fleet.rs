@@ -1,10 +1,10 @@
 //! One arena served by several instances: a battle goes on wherever its visitor comes back.
 
 use futures_util::future::join_all;
-use langya::battle::state::{Progress, Stage};
-use langya::battle::{ModelId, Side};
-use langya::clock::Timestamp;
-use langya::storage::{NewReply, ReplyEnding};
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{ModelId, Side};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{NewReply, ReplyEnding};
 use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
@@ -24,7 +24,9 @@ fn halting() -> Scripted {
 async fn two_instances(one: &Scripted, two: &Scripted) -> (TestArena, TestArena, Wire) {
     let wire = Wire::new();
     let models = [("one", one), ("two", two)];
-    let change = |settings: &mut langya::config::Settings| settings.battle.pacing = langya::config::PacingMode::Raw;
+    let change = |settings: &mut langya::infra::config::Settings| {
+        settings.battle.pacing = langya::infra::config::PacingMode::Raw
+    };
     let first = TestArena::start_on(&models, wire.bus("first"), None, change).await;
     let second = TestArena::start_on(&models, wire.bus("second"), Some(&first), change).await;
     (first, second, wire)
@@ -226,7 +228,9 @@ async fn two_tabs_that_come_back_before_anything_was_heard_are_told_all_of_it() 
 #[actix_web::test]
 async fn numbers_of_one_telling_lead_into_no_other() {
     let (wire, theirs, ours) = (Wire::new(), [endless("theirs"), endless("theirs")], [halting(), halting()]);
-    let raw = |settings: &mut langya::config::Settings| settings.battle.pacing = langya::config::PacingMode::Raw;
+    let raw = |settings: &mut langya::infra::config::Settings| {
+        settings.battle.pacing = langya::infra::config::PacingMode::Raw
+    };
     let models = [("one", &theirs[0]), ("two", &theirs[1])];
     let first = TestArena::start_on(&models, wire.bus("first"), None, raw).await;
     let models = [("one", &ours[0]), ("two", &ours[1])];

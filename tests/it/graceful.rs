@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::battle::state::Stage;
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store};
+use langya::domain::battle::state::Stage;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::Message;

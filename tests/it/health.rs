@@ -1,10 +1,10 @@
 //! What the operator sees of a model's health.
 
-use langya::battle::ModelId;
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::llm::breaker::BreakerPhase;
-use langya::storage::{BreakerReport, IfMissing, Store};
+use langya::domain::battle::ModelId;
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::llm::breaker::BreakerPhase;
+use langya::infra::storage::{BreakerReport, IfMissing, Store};
 
 use crate::support::arena::card;
 

@@ -1,9 +1,9 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::annotation::Source;
-use langya::annotation::scheme::Scheme;
-use langya::clock::Timestamp;
-use langya::storage::{Annotator, IfMissing, NewLabel, QueryLabel, Store, VoteRange};
+use langya::domain::labeling::Source;
+use langya::domain::labeling::scheme::Scheme;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{Annotator, IfMissing, NewLabel, QueryLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 

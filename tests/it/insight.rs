@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use langya::battle::Outcome::{self, AWins, BWins, Tie};
-use langya::rating::FitError;
-use langya::rating::bradley_terry::fit;
-use langya::rating::insight::{Insight, InsightOptions, PlaceRange, insight, votes_to_separate};
-use langya::rating::interval::ConfidenceLevel;
-use langya::rating::scoring::{Scoring, TieRule};
-use langya::rating::simulate::{Simulation, SimulationOptions};
-use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Labels, VoteLog};
+use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
+use langya::domain::rating::FitError;
+use langya::domain::rating::bradley_terry::fit;
+use langya::domain::rating::insight::{Insight, InsightOptions, PlaceRange, insight, votes_to_separate};
+use langya::domain::rating::interval::ConfidenceLevel;
+use langya::domain::rating::scoring::{Scoring, TieRule};
+use langya::domain::rating::simulate::{Simulation, SimulationOptions};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, VoteLog};
 
 /// Model A, model B, the outcome, the voter.
 type Vote = (String, String, Outcome, u32);

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use langya::annotation::Source;
-use langya::annotation::classifier::Classifier;
-use langya::annotation::scheme::Scheme;
-use langya::annotation::seeds;
-use langya::annotation::validation::{ValidationOptions, cross_validate};
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::services::annotation::{import_review, label_all, read_seeds, report, train, write_queue};
-use langya::services::export::{self, Format, Selection};
-use langya::storage::{Annotator, IfMissing, NewLabel, Store};
+use langya::domain::labeling::Source;
+use langya::domain::labeling::classifier::Classifier;
+use langya::domain::labeling::scheme::Scheme;
+use langya::domain::labeling::seeds;
+use langya::domain::labeling::validation::{ValidationOptions, cross_validate};
+use langya::domain::time::Timestamp;
+use langya::formats::tables::Format;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{Annotator, IfMissing, NewLabel, Store};
+use langya::services::labeling::{import_review, label_all, read_seeds, report, train, write_queue};
+use langya::services::transfer::export::{self, Selection};
 use serde_json::Value;
 
 use crate::rating::shared;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langya::clock::Timestamp;
-use langya::config::{LimitSettings, PacingMode, Settings};
-use langya::llm::ChatError;
-use langya::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::llm::guard::Limits;
+use langya::domain::time::Timestamp;
+use langya::infra::config::{LimitSettings, PacingMode, Settings};
+use langya::infra::llm::ChatError;
+use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
+use langya::infra::llm::guard::Limits;
 use serde_json::{Value, json};
 
 use crate::support::arena::{NO_LIMITS, TestArena, quick_limits};

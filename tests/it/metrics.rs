@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use actix_web::http::StatusCode;
-use langya::metrics;
+use langya::infra::metrics;
 
 use crate::support::arena::TestArena;
 use crate::support::program::Server;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::llm::ChatError;
-use langya::llm::breaker::BreakerPolicy;
-use langya::llm::guard::GuardedModel;
-use langya::llm::roster::Roster;
+use langya::infra::llm::ChatError;
+use langya::infra::llm::breaker::BreakerPolicy;
+use langya::infra::llm::guard::GuardedModel;
+use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use langya::battle::state::Stage;
-use langya::llm::guard::GuardedModel;
-use langya::llm::roster::Roster;
-use langya::llm::{ChatModel, Message, ReplyStream, Sampling};
+use langya::domain::battle::state::Stage;
+use langya::infra::llm::guard::GuardedModel;
+use langya::infra::llm::roster::Roster;
+use langya::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

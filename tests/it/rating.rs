@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::rating::FitError;
-use langya::rating::bradley_terry::{Direction, Standing, fit};
-use langya::rating::comparison::{Comparison, ComparisonSet};
-use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{
+use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
+use langya::domain::rating::FitError;
+use langya::domain::rating::bradley_terry::{Direction, Standing, fit};
+use langya::domain::rating::comparison::{Comparison, ComparisonSet};
+use langya::domain::rating::elo::EloTable;
+use langya::domain::rating::leaderboard::{
     Anchor, IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel, rank, rank_log,
 };
-use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
-use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Labels, Names, VoteLog, Wanted};
-use langya::services::vote_file::{ReadOptions, read_log};
+use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, Names, VoteLog, Wanted};
+use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
 // ---------------------------------------------------------------------------------------------------- goldens

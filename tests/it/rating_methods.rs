@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::rating::FitError;
-use langya::rating::bootstrap::BootstrapOptions;
-use langya::rating::bradley_terry::Direction;
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOptions, RankedModel, rank, rank_log};
-use langya::rating::matrices::Matrices;
-use langya::rating::scoring::{BothBadRule, Scoring, TieRule};
-use langya::rating::slice::{Slice, SliceError, Turns};
-use langya::rating::vote_log::{Labels, VoteLog, Wanted};
-use langya::rating::weighting::Reweight;
-use langya::services::vote_file::{ReadOptions, read_log};
+use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
+use langya::domain::rating::FitError;
+use langya::domain::rating::bootstrap::BootstrapOptions;
+use langya::domain::rating::bradley_terry::Direction;
+use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::elo::EloTable;
+use langya::domain::rating::leaderboard::{
+    IntervalMethod, Leaderboard, LeaderboardOptions, RankedModel, rank, rank_log,
+};
+use langya::domain::rating::matrices::Matrices;
+use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use langya::domain::rating::slice::{Slice, SliceError, Turns};
+use langya::domain::rating::vote_log::{Labels, VoteLog, Wanted};
+use langya::domain::rating::weighting::Reweight;
+use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
 use crate::rating::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};

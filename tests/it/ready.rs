@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::events::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
 use tokio::sync::{broadcast, watch};
 
 use crate::support::arena::TestArena;

@@ -1,7 +1,7 @@
 //! Two instances that tell each other things through a real Redis, and what becomes of it when Redis is in trouble.
 
-use langya::config::RedisSettings;
-use langya::events::{BusState, Event, EventBus, InstanceId, Letter};
+use langya::infra::config::RedisSettings;
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::time::timeout;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use langya::events::{InstanceId, LocalBus};
+use langya::infra::events::{InstanceId, LocalBus};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use langya::config::{CurrentSettings, LimitSettings, Settings};
-use langya::events::BusState;
-use langya::limits::{Act, Caller, RateLimits};
+use langya::infra::config::{CurrentSettings, LimitSettings, Settings};
+use langya::infra::events::BusState;
+use langya::infra::limits::{Act, Caller, RateLimits};
 
 use crate::support::instance::Instance;
 use crate::support::redis::TestRedis;

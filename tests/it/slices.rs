@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use langya::clock::Timestamp;
-use langya::services::studies::Question;
+use langya::domain::time::Timestamp;
+use langya::services::leaderboard::filtered::Question;
 use serde_json::Value;
 
 use crate::support::arena::TestArena;

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use langya::rating::interval::ConfidenceLevel;
-use langya::stats::agreement::choices::Choice::{self, First, Second, Tie};
-use langya::stats::agreement::choices::{Agreement, Ballot, PairVote, between, decided, within};
-use langya::stats::agreement::kappa::{cohen, fleiss, randolph};
-use langya::stats::agreement::scores::{JudgeTies, ScoredQuestion, Scores, pairwise, sample_level, system_level};
-use langya::stats::agreement::wins::{WinCounts, rating_bias};
-use langya::stats::combination::{Combination, CombinationError, Search, best, leave_one_out, mix};
-use langya::stats::correlation::{Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t};
-use langya::stats::distribution::Summary;
-use langya::stats::{Series, Share, Undefined, ranks};
+use langya::domain::rating::interval::ConfidenceLevel;
+use langya::domain::stats::agreement::choices::Choice::{self, First, Second, Tie};
+use langya::domain::stats::agreement::choices::{Agreement, Ballot, PairVote, between, decided, within};
+use langya::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
+use langya::domain::stats::agreement::scores::{
+    JudgeTies, ScoredQuestion, Scores, pairwise, sample_level, system_level,
+};
+use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
+use langya::domain::stats::combination::{Combination, CombinationError, Search, best, leave_one_out, mix};
+use langya::domain::stats::correlation::{
+    Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
+};
+use langya::domain::stats::distribution::Summary;
+use langya::domain::stats::{Series, Share, Undefined, ranks};
 use proptest::prelude::*;
 use serde::Deserialize;
 

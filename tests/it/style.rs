@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use langya::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::rating::bradley_terry::{Fit, Standing, fit};
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::interval::sandwich;
-use langya::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
-use langya::rating::scoring::Scoring;
-use langya::rating::scoring::TieRule;
-use langya::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
-use langya::rating::tally::Tally;
-use langya::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
-use langya::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
-use langya::services::vote_file::{ReadOptions, read_log};
+use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
+use langya::domain::rating::bradley_terry::{Fit, Standing, fit};
+use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::interval::sandwich;
+use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
+use langya::domain::rating::scoring::Scoring;
+use langya::domain::rating::scoring::TieRule;
+use langya::domain::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use langya::formats::votes::{ReadOptions, read_log};
 
 use crate::rating::{golden, shared};
 

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::battle::ModelId;
-use langya::battle::state::Stage;
-use langya::config::{ModelSettings, PacingMode, ProviderKind};
-use langya::llm::guard::{GuardedModel, Limits};
-use langya::llm::http_client;
-use langya::llm::openai::OpenAiModel;
-use langya::llm::roster::Roster;
+use langya::domain::battle::ModelId;
+use langya::domain::battle::state::Stage;
+use langya::infra::config::{ModelSettings, PacingMode, ProviderKind};
+use langya::infra::llm::guard::{GuardedModel, Limits};
+use langya::infra::llm::http_client;
+use langya::infra::llm::openai::OpenAiModel;
+use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use secrecy::SecretString;

@@ -11,8 +11,8 @@ async fn arena() -> TestArena {
     TestArena::start(&[("one", &Scripted::saying("One says.")), ("two", &Scripted::saying("Two says."))]).await
 }
 
-async fn stored_votes(arena: &TestArena) -> Vec<langya::storage::VoteRow> {
-    use langya::clock::Timestamp;
+async fn stored_votes(arena: &TestArena) -> Vec<langya::infra::storage::VoteRow> {
+    use langya::domain::time::Timestamp;
     arena.app.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 10_000).await.unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use langya::battle::Side;
+use langya::domain::battle::Side;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 

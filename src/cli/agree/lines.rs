@@ -2,12 +2,12 @@
 
 use super::Agreement;
 use crate::cli::fit::{printable, width};
-use crate::services::agreement::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
-use crate::services::agreement::{
+use crate::domain::correlation::agreement::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
+use crate::domain::correlation::agreement::{
     AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, Report, ScoresReport, WinFigures,
 };
-use crate::services::correlation::report::CoefficientReport;
-use crate::services::export::defused;
+use crate::domain::correlation::report::CoefficientReport;
+use crate::formats::tables::defused;
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
@@ -164,7 +164,7 @@ fn of_labels(labels: &LabelsReport) -> Vec<Line> {
 }
 
 fn of_bias(report: &BiasReport) -> Vec<Line> {
-    let line = |judge: &crate::services::agreement::bias::JudgeBias| {
+    let line = |judge: &crate::domain::correlation::agreement::bias::JudgeBias| {
         let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
         let note = format!("({} generators, references of {} points)", judge.generators.len(), report.anchor);
         Line { note, ..Line::number(&format!("rating bias of {name}"), &judge.bias) }

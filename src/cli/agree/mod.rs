@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::BadInput;
 use super::fit::OutputFormat;
 use super::output::print;
-use crate::services::agreement::{AgreementOptions, BiasReport, Bins, Report, bias_of_file, compare_files};
-use crate::services::correlation::report::FEW;
+use crate::domain::correlation::agreement::{AgreementOptions, BiasReport, Bins, Report};
+use crate::domain::correlation::report::FEW;
+use crate::formats::agreement::{bias_of_file, compare_files};
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
 /// both hold scores (a question, a model, a score, and who gave it).

@@ -6,12 +6,12 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
-use crate::battle::ModelId;
-use crate::chance::Chance;
 use crate::cli::BadInput;
 use crate::cli::signals::Signals;
-use crate::config::{Environment, Settings};
-use crate::llm::roster::Roster;
+use crate::domain::battle::ModelId;
+use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::roster::Roster;
+use crate::infra::rng::SharedRng;
 use crate::services::benchmark::asking::{AskedModel, RunLimits};
 use crate::services::benchmark::spending::{Budget, Purse};
 
@@ -66,7 +66,7 @@ pub(in crate::cli) struct Askers {
     settings: Settings,
     roster: Roster,
     /// Randomness of the run.
-    pub(in crate::cli) chance: Chance,
+    pub(in crate::cli) chance: SharedRng,
 }
 
 impl Askers {
@@ -74,7 +74,7 @@ impl Askers {
     pub(in crate::cli) fn make(mut settings: Settings, env: &Environment) -> anyhow::Result<Self> {
         settings.providers.retries = 0;
         settings.providers.breaker_failures = 0;
-        let chance = Chance::from_system();
+        let chance = SharedRng::from_system();
         let roster = Roster::build(&settings, env, chance.seed())?;
         Ok(Self { settings, roster, chance })
     }

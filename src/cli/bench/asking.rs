@@ -8,18 +8,18 @@ use super::askers::{Askers, named_once};
 use super::rows::{OutcomeRow, PlanRow};
 use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
-use crate::battle::ModelId;
-use crate::benchmark::{JudgeMode, SuiteOptions, contest};
 use crate::cli::progress::BenchBar;
 use crate::cli::{BadInput, Location};
-use crate::config::Environment;
-use crate::llm::discover::{Places, with_discovered};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::{JudgeMode, SuiteOptions, contest};
+use crate::infra::config::Environment;
+use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::asking::AskedModel;
 use crate::services::benchmark::judging::{Contest, PlannedOver};
 use crate::services::benchmark::loading::{Loaded, load};
 use crate::services::benchmark::report::{BenchError, Outcome, Plan};
 use crate::services::benchmark::{Bench, answering, judging};
-use crate::storage::{BenchSet, Store};
 
 /// Flags of `langya bench answer`.
 #[derive(Debug, Clone, Args)]

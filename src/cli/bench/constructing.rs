@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::askers::{Askers, BudgetFlags};
 use super::read_text;
 use super::rows::left_over;
-use crate::battle::ModelId;
-use crate::benchmark::superclue::construction::{Construction, Progress};
 use crate::cli::Location;
 use crate::cli::models::{Format, Row, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
-use crate::config::Environment;
-use crate::llm::discover::{Places, with_discovered};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::superclue::construction::{Construction, Progress};
+use crate::infra::config::Environment;
+use crate::infra::llm::discover::{Places, with_discovered};
 use crate::services::benchmark::constructing::{Construct, Constructed, construct};
 use crate::services::benchmark::reviewing::{Review, Stand, review};
 

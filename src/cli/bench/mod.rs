@@ -14,10 +14,10 @@ use clap::{Args, Subcommand};
 
 use super::models::Format;
 use super::{BadInput, Location};
-use crate::benchmark::{SuiteOptions, options::NAMES};
-use crate::config::{Environment, Settings};
+use crate::domain::benchmark::{SuiteOptions, options::NAMES};
+use crate::infra::config::{Environment, Settings};
+use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
 use crate::services::benchmark::scores::suites;
-use crate::storage::{DataLock, IfMissing, Store, StoreError};
 
 /// Flags of `langya bench`.
 #[derive(Debug, Clone, Args)]
@@ -97,7 +97,7 @@ impl WayFlags {
 
 /// Reads a prompt or a declaration.
 pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
-    let read = crate::config::read_file(path).map_err(|error| error.to_string());
+    let read = crate::formats::read_file(path).map_err(|error| error.to_string());
     let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()));
     text.map_err(|reason| BadInput(format!("cannot read {}: {reason}", path.display())))
 }

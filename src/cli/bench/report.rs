@@ -8,20 +8,20 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::SuiteFlags;
-use crate::benchmark::SuiteOptions;
-use crate::benchmark::report::{Report, csv, html, markdown};
-use crate::benchmark::score::{PartKind, Score};
-use crate::chance::Chance;
-use crate::chart::Language;
 use crate::cli::models::table;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
 use crate::cli::{BadInput, Location};
-use crate::config::Environment;
+use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::score::{PartKind, Score};
+use crate::formats::tables::defused;
+use crate::infra::config::Environment;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store};
+use crate::render::chart::Language;
+use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::boards::{Way, measure, published};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::{Filter, ModelScores, ScoreRow, scores};
-use crate::services::export::defused;
-use crate::storage::{IfMissing, Store};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -176,7 +176,7 @@ async fn print_scores(options: ReportOptions, store: &Store, form: Form) -> anyh
     let way = &options.suite.way;
     let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.
-    let chance = Chance::seeded(0);
+    let chance = SharedRng::seeded(0);
     let bench = loaded.bench(store, &chance, way.sample);
     let scores = scores(bench, &Filter { models: options.models, judges: options.judge }).await?;
     let rows = || scores.iter().flat_map(|scores| ScoreRow::all(bench, scores)).collect::<Vec<_>>();

@@ -58,7 +58,7 @@ impl SuiteRow {
     }
 }
 
-fn day(at: crate::clock::Timestamp) -> Option<String> {
+fn day(at: crate::domain::time::Timestamp) -> Option<String> {
     let moment = jiff::Timestamp::from_millisecond(at.0).ok()?;
     Some(moment.strftime("%Y-%m-%d").to_string())
 }

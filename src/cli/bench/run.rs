@@ -12,9 +12,9 @@ use super::rows::{OutcomeRow, PlanRow, left_over};
 use crate::cli::BadInput;
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
+use crate::infra::storage::{JobLock, Store};
 use crate::services::benchmark::asking::RunLimits;
 use crate::services::benchmark::report::Outcome;
-use crate::storage::{JobLock, Store};
 
 /// How often a lock that another machine grants is looked after.
 const LOCK_CHECK: Duration = Duration::from_secs(5);

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::cli::charts::write_all;
-use crate::services::correlation::report::{MixtureReport, PairReport, StudyOptions};
-use crate::services::correlation::{Series, figures};
-use crate::stats::correlation::Coefficient;
+use crate::domain::correlation::Series;
+use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions};
+use crate::domain::stats::correlation::Coefficient;
+use crate::render::report::correlation as figures;
 
 /// Draws two series: `scatter.svg`, and `redrawn.svg` where something was drawn anew.
 ///

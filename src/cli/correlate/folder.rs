@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::BadInput;
-use crate::judging::rubric::sha256;
+use crate::domain::judging::rubric::sha256;
 
 /// The list of the folder's files.
 const SUMS: &str = "SHA256SUMS";

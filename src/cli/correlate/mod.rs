@@ -15,18 +15,19 @@ use serde::Serialize;
 use super::fit::{OutputFormat, printable};
 use super::output::print;
 use super::{Location, progress};
-use crate::benchmark::claims;
-use crate::config::{Environment, Settings};
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::interval::ConfidenceLevel;
-use crate::rating::leaderboard::LeaderboardOptions;
-use crate::rating::redraw::Figure;
-use crate::services::correlation::report::{StudyOptions, compare, mixture, search};
-use crate::services::correlation::study::StudyError;
-use crate::services::correlation::{Aliases, Series, SeriesName, SeriesReader, Sources, Table, printed};
-use crate::services::leaderboard::leaderboard_options;
-use crate::stats::combination::Search;
-use crate::storage::{IfMissing, Store};
+use crate::domain::benchmark::claims;
+use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
+use crate::domain::correlation::study::StudyError;
+use crate::domain::correlation::{Aliases, Series, SeriesName};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::redraw::Figure;
+use crate::domain::stats::combination::Search;
+use crate::infra::config::{Environment, Settings};
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::correlation::{SeriesReader, Sources, Table};
+use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `verdicts:JUDGE`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
@@ -223,7 +224,7 @@ async fn list(
         names.push(SeriesName::Satisfaction.to_string());
         names.extend(reader.stored_scores().await?.iter().map(ToString::to_string));
     }
-    names.extend(printed());
+    names.extend(crate::domain::correlation::papers::printed());
     match format {
         OutputFormat::Json => print(&(serde_json::to_string_pretty(&names)? + "\n"))?,
         OutputFormat::Table | OutputFormat::Csv => print(&(names.join("\n") + "\n"))?,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::benchmark::claims::{Claim, Number, Verdict};
+use crate::domain::benchmark::claims::{Claim, Number, Verdict};
 
 /// The studies for people.
 pub(super) fn table(claims: &[Claim]) -> String {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::cli::fit::printable;
-use crate::services::correlation::report::{
+use crate::domain::correlation::report::{
     CoefficientReport, Correlations, LeftOut, MixtureReport, PairReport, SeriesReport,
 };
-use crate::services::export::defused;
+use crate::formats::tables::defused;
 
 /// Two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {
@@ -16,7 +16,7 @@ pub(super) fn pair(report: &PairReport) -> String {
     text += &models(report.n, &report.models);
     text += &correlations(&report.correlations);
     if let Some(found) = &report.leaderboards {
-        let share = |share: crate::stats::Share| format!("{} of {}", share.of, share.total);
+        let share = |share: crate::domain::stats::Share| format!("{} of {}", share.of, share.total);
         let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
         let (x, y) = (share(found.separability_x), share(found.separability_y));
         line(&mut text, &format!("separated pairs of models: {x} in x, {y} in y"));

@@ -9,12 +9,14 @@ use super::{open, warn};
 use crate::cli::fit::OutputFormat;
 use crate::cli::output::print;
 use crate::cli::{BadInput, progress};
-use crate::config::Settings;
-use crate::judging::rubric::sha256;
-use crate::rating::leaderboard::LeaderboardOptions;
-use crate::services::correlation::study::{Data, Files, Results, Study, StudyError, reckon};
-use crate::services::correlation::{Aliases, SeriesReader, Sources, Table};
-use crate::services::leaderboard::leaderboard_options;
+use crate::domain::correlation::Aliases;
+use crate::domain::correlation::study::{Data, Results, Study, compute};
+use crate::domain::judging::rubric::sha256;
+use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::infra::config::Settings;
+use crate::render::report::study::{Files, files};
+use crate::services::correlation::{SeriesReader, Sources, Table};
+use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Makes a study. Its folder is looked at before anything is reckoned.
 ///
@@ -82,9 +84,9 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> a
     let data = Data { table_sha256: table.as_ref().map(|table| sha256(&table.text)), used: reader.used() };
     let made = tokio::task::spawn_blocking(move || {
         let bar = progress::bar("comparisons");
-        let results = reckon(&study, &series, data, |done, all| progress::show(&bar, done, all))?;
-        let files = study.files(&series, &results, table.map(|table| table.text))?;
-        Ok::<_, StudyError>((results, files))
+        let results = compute(&study, &series, data, |done, all| progress::show(&bar, done, all))?;
+        let files = files(&study, &series, &results, table.map(|table| table.text))?;
+        anyhow::Ok((results, files))
     });
     Ok(made.await??)
 }

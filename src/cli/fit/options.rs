@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use super::FitCommandError;
 use crate::cli::slice_flags::SliceFlags;
 use crate::cli::vote_files::ReadFlags;
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::interval::ConfidenceLevel;
-use crate::rating::leaderboard::{Anchor, IntervalMethod, LeaderboardOptions, Method};
-use crate::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::rating::vote_log::Wanted;
-use crate::rating::weighting::Reweight;
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::{Anchor, IntervalMethod, LeaderboardOptions, Method};
+use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::domain::rating::vote_log::Wanted;
+use crate::domain::rating::weighting::Reweight;
 
 /// What `langya fit` can be asked.
 #[derive(Debug, Clone, Args)]

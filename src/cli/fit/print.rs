@@ -2,8 +2,9 @@
 
 use super::options::{FitOptions, OutputFormat};
 use super::table::table;
-use crate::rating::leaderboard::Leaderboard;
-use crate::services::export::{Format, ranked_models};
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::formats::tables::Format;
+use crate::services::transfer::export::ranked_models;
 
 /// The leaderboard as text in the format that the options name.
 #[must_use]

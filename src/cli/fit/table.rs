@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::cli::insight_table::insight_table;
-use crate::markup::direction;
-use crate::rating::bradley_terry::Direction;
-use crate::rating::leaderboard::{IntervalMethod, Leaderboard, Method, RankedModel};
+use crate::domain::rating::bradley_terry::Direction;
+use crate::domain::rating::leaderboard::{IntervalMethod, Leaderboard, Method, RankedModel};
+use crate::domain::text_direction;
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
@@ -137,5 +137,5 @@ pub(in crate::cli) fn width(text: &str) -> usize {
 
 /// Control characters of a name could steer the terminal, or turn the text beside it.
 pub(in crate::cli) fn printable(text: &str) -> String {
-    direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::table::width;
 use super::*;
-use crate::rating::leaderboard::{IntervalMethod, RankedModel};
+use crate::domain::rating::leaderboard::{IntervalMethod, RankedModel};
 
 #[derive(Parser)]
 struct Line {

@@ -15,15 +15,16 @@ use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
 use super::times::{parse_end_time, parse_time};
 use super::{BadInput, Location};
-use crate::battle::ModelId;
-use crate::clock::{SystemClock, Timestamp};
-use crate::config::Environment;
-use crate::crowd::prompt::BattlePrompt;
-use crate::crowd::sample::Sample;
-use crate::llm::discover::{Places, with_discovered};
-use crate::services::crowd::judging::judge;
-use crate::services::crowd::survey::{Skipped, survey};
-use crate::services::crowd::{Crowd, LOCK, MOST_TOKENS, Scope};
+use crate::domain::battle::ModelId;
+use crate::domain::battle_judging::prompt::BattlePrompt;
+use crate::domain::battle_judging::sample::Sample;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::SystemClock;
+use crate::infra::config::Environment;
+use crate::infra::llm::discover::{Places, with_discovered};
+use crate::services::battle_judging::judging::judge;
+use crate::services::battle_judging::survey::{Skipped, survey};
+use crate::services::battle_judging::{Crowd, LOCK, MOST_TOKENS, Scope};
 
 /// Flags of `langya judge`.
 #[derive(Debug, Clone, Args)]

@@ -8,12 +8,12 @@ use super::tables;
 use crate::cli::models::Format;
 use crate::cli::output::print;
 use crate::cli::{BadInput, Location};
-use crate::config::Environment;
-use crate::crowd::report::CrowdReport;
-use crate::rating::interval::ConfidenceLevel;
-use crate::services::crowd::reports::CrowdReports;
-use crate::services::tasks::Tasks;
-use crate::storage::{IfMissing, Store};
+use crate::domain::battle_judging::report::CrowdReport;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store};
+use crate::infra::tasks::Tasks;
+use crate::services::battle_judging::reports::CrowdReports;
 
 /// Flags of `langya judge report`.
 #[derive(Debug, Clone, Args)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::cli::fit::printable;
 use crate::cli::models::table;
-use crate::crowd::agreement::{Figure, Rate, Setups, SliceAgreement, SliceKind};
-use crate::crowd::boards::{Boards, Place};
-use crate::crowd::report::{CrowdReport, JudgeReport};
+use crate::domain::battle_judging::agreement::{Figure, Rate, Setups, SliceAgreement, SliceKind};
+use crate::domain::battle_judging::boards::{Boards, Place};
+use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
 
 /// Everything, for people.
 pub(super) fn tables(report: &CrowdReport) -> String {

@@ -15,8 +15,8 @@ use super::keeper::{ToKeep, keeper};
 use super::report::{Outcome, Plan};
 use super::spending::{Tokens, estimate_all};
 use super::{Bench, OnProgress, Progress};
-use crate::benchmark::item::{Answer, Ask, Item};
-use crate::storage::{BenchAnswerRow, StoreError};
+use crate::domain::benchmark::item::{Answer, Ask, Item};
+use crate::infra::storage::{BenchAnswerRow, StoreError};
 
 /// What an answer is taken to be long, in tokens, before anything was asked.
 const USUAL_ANSWER: u64 = 500;

@@ -11,11 +11,11 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::spending::{Prices, Purse, Tokens, estimate_all};
-use crate::backoff::Backoff;
-use crate::battle::ModelId;
-use crate::config::{BenchSettings, Settings};
-use crate::llm::roster::entries;
-use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
+use crate::domain::battle::ModelId;
+use crate::infra::backoff::Backoff;
+use crate::infra::config::{BenchSettings, Settings};
+use crate::infra::llm::roster::entries;
+use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 
 /// Longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -259,7 +259,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::llm::ReplyStream;
+    use crate::infra::llm::ReplyStream;
     use crate::services::benchmark::spending::Budget;
 
     /// Plays one answer a request; then it says "again".

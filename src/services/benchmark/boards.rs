@@ -10,19 +10,19 @@ use std::time::Duration;
 use super::loading::{Loaded, load, suite_of};
 use super::report::BenchError;
 use super::scores::{Filter, ModelScores, SuiteSummary, scores_of, suites};
-use crate::benchmark::SuiteOptions;
-use crate::benchmark::analysis::grid::{CrossScore, Grid};
-use crate::benchmark::options::split_references;
-use crate::benchmark::published::{self, SubjectKind};
-use crate::benchmark::report::findings::{Findings, Judged, Lengths};
-use crate::benchmark::report::{Entry, Material, PublishedScore, Report};
-use crate::chart::Language;
-use crate::judging::verdict::Verdict;
-use crate::services::single_flight::{Same, SingleFlight, Throttle};
-use crate::services::tasks::Tasks;
-use crate::storage::{
+use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::analysis::grid::{CrossScore, Grid};
+use crate::domain::benchmark::options::split_references;
+use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::judging::verdict::Verdict;
+use crate::infra::storage::{
     AnswerLength, BenchJudgementRow, BenchSet, JudgedGroup, PublishedScoreRow, Store, StoreError, Words,
 };
+use crate::infra::tasks::Tasks;
+use crate::render::chart::Language;
+use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
+use crate::render::report::benchmark::{Entry, Material, PublishedScore, Report};
+use crate::services::single_flight::{Same, SingleFlight, Throttle};
 
 /// Suites that are kept.
 const KEPT: usize = 16;

@@ -8,16 +8,16 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::{StreamExt, stream, try_join};
 
 use super::asking::{AskError, AskedModel, RunLimits};
-use super::draft_file::DraftFile;
 use super::keeper::{ToKeep, keeper};
-use super::records::{BenchFileError, read};
 use super::report::{BenchError, Outcome};
 use super::{OnProgress, Progress};
-use crate::benchmark::item::Item;
-use crate::benchmark::superclue::construction::Construction;
-use crate::benchmark::superclue::drafts::DraftLine;
-use crate::benchmark::{SuiteData, SuiteOptions, suite};
-use crate::llm::Sampling;
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::superclue::construction::Construction;
+use crate::domain::benchmark::superclue::drafts::DraftLine;
+use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
+use crate::formats::drafts::DraftFile;
+use crate::formats::records::{BenchFileError, read};
+use crate::infra::llm::Sampling;
 
 /// How often a model is asked again that replied with no draft, before its reply is kept as that.
 const FURTHER: usize = 2;

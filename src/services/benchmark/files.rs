@@ -6,16 +6,16 @@ use std::path::Path;
 
 use super::Bench;
 use super::given::ask_sha256;
-pub use super::records::BenchFileError;
-use super::records::{Record, records};
 use super::report::BenchError;
-use crate::benchmark::item::{Answer, Item, Sampling, answer_of};
-use crate::benchmark::judgement::{Game, Judgement, Status};
-use crate::benchmark::{JudgeMode, Suite, SuiteData};
-use crate::clock::Timestamp;
-use crate::judging::rubric::sha256;
-use crate::judging::verdict::{Rating, SCORES, Verdict};
-use crate::storage::{
+use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
+use crate::domain::benchmark::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::{JudgeMode, Suite, SuiteData};
+use crate::domain::judging::rubric::sha256;
+use crate::domain::judging::verdict::{Rating, SCORES, Verdict};
+use crate::domain::time::Timestamp;
+pub use crate::formats::records::BenchFileError;
+use crate::formats::records::{Record, records};
+use crate::infra::storage::{
     BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, PublishedScoreRow, Store,
 };
 
@@ -45,7 +45,7 @@ pub async fn suite(
     path: &Path,
     now: Timestamp,
 ) -> Result<(Imported, SuiteData), BenchError> {
-    let bytes = super::records::read(path)?;
+    let bytes = crate::formats::records::read(path)?;
     let data = SuiteData::read(suite, &bytes).map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?;
     let data = match declaration {
         "" => data,

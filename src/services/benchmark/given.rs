@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::battle::ModelId;
-use crate::benchmark::Suite;
-use crate::benchmark::item::{Answer, Ask, Item};
-use crate::judging::rubric::{prompt_sha256, sha256};
-use crate::storage::{BenchSet, Store, StoreError};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::item::{Answer, Ask, Item};
+use crate::domain::judging::rubric::{prompt_sha256, sha256};
+use crate::infra::storage::{BenchSet, Store, StoreError};
 
 /// What stands for an answer that is yet to be given, where only the size of later questions matters.
 const STAND_IN: &str = "word ";

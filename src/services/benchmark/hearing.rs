@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::asking::{AskError, AskedModel, RunLimits};
-use crate::benchmark::judgement::{JudgeRequest, Status};
-use crate::judging::rubric::with_reminder;
-use crate::judging::verdict::{Verdict, VerdictError};
-use crate::llm::Usage;
+use crate::domain::benchmark::judgement::{JudgeRequest, Status};
+use crate::domain::judging::rubric::with_reminder;
+use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::infra::llm::Usage;
 
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;

@@ -19,12 +19,12 @@ use super::keeper::{ToKeep, keeper};
 use super::report::{Outcome, Plan};
 use super::spending::estimate_all;
 use super::{Bench, OnProgress, Progress};
-use crate::battle::ModelId;
-use crate::benchmark::item::{Answer, Item, Sampling};
-use crate::benchmark::judgement::Tokens as CountedTokens;
-use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Judging, Status};
-use crate::llm::Usage;
-use crate::storage::{BenchJudgementRow, StoreError, Words};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::item::{Answer, Item, Sampling};
+use crate::domain::benchmark::judgement::Tokens as CountedTokens;
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Judging, Status};
+use crate::infra::llm::Usage;
+use crate::infra::storage::{BenchJudgementRow, StoreError, Words};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;

@@ -61,7 +61,7 @@ mod tests {
     use futures_util::future::join_all;
 
     use super::*;
-    use crate::storage::StoreError;
+    use crate::infra::storage::StoreError;
 
     #[tokio::test]
     async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {

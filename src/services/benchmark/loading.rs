@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use super::Bench;
 use super::given::GivenAnswers;
 use super::report::BenchError;
-use crate::battle::ModelId;
-use crate::benchmark::item::{Answer, Item};
-use crate::benchmark::references::Beside;
-use crate::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
-use crate::chance::Chance;
-use crate::clock::SystemClock;
-use crate::storage::{BenchSet, BenchSuiteRow, Store, StoreError};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::item::{Answer, Item};
+use crate::domain::benchmark::references::Beside;
+use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
+use crate::infra::clock::SystemClock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BenchSet, BenchSuiteRow, Store, StoreError};
 
 /// A suite and its items.
 pub struct Loaded {
@@ -26,7 +26,7 @@ pub struct Loaded {
 impl Loaded {
     /// What a run over it is made of.
     #[must_use]
-    pub fn bench<'b>(&'b self, store: &'b Store, chance: &'b Chance, sample: u32) -> Bench<'b> {
+    pub fn bench<'b>(&'b self, store: &'b Store, chance: &'b SharedRng, sample: u32) -> Bench<'b> {
         Bench { store, clock: &SystemClock, chance, suite: self.suite.as_ref(), data: &self.data, sample }
     }
 }

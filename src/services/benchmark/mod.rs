@@ -1,6 +1,6 @@
 //! Benchmarks: items brought in, models asked, judges asked, scores read.
 //!
-//! What is asked and how replies become scores is [`crate::benchmark`]'s; here it meets models and the database.
+//! What is asked and how replies become scores is [`crate::domain::benchmark`]'s; here it meets models and the database.
 //! [`answering`] and [`judging`] keep what comes in at once and ask nothing that is kept already, so a run that was
 //! stopped or killed goes on where it was; [`spending`] keeps its budget; [`files`] reads what was made elsewhere;
 //! [`scores`] is for all who read, [`boards`] keeps what it gives. [`constructing`] and [`reviewing`] make multiple-choice items
@@ -10,25 +10,25 @@ pub mod answering;
 pub mod asking;
 pub mod boards;
 pub mod constructing;
-mod draft_file;
+
 pub mod files;
 mod given;
 pub(super) mod hearing;
 pub mod judging;
 pub(super) mod keeper;
 pub mod loading;
-mod records;
+
 pub mod report;
 pub mod reviewing;
 pub mod scores;
 pub mod spending;
 
-use crate::benchmark::item::Sampling;
-use crate::benchmark::{Suite, SuiteData};
-use crate::chance::Chance;
-use crate::clock::Clock;
-use crate::llm;
-use crate::storage::{BenchSet, Store};
+use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::{Suite, SuiteData};
+use crate::infra::clock::Clock;
+use crate::infra::llm;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BenchSet, Store};
 
 /// What a run is made over.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ pub struct Bench<'b> {
     /// The time of day.
     pub clock: &'b dyn Clock,
     /// Randomness, for ids.
-    pub chance: &'b Chance,
+    pub chance: &'b SharedRng,
     /// The suite with its options.
     pub suite: &'b dyn Suite,
     /// Its items.

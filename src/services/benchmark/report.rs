@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::asking::AskError;
-use super::records::BenchFileError;
 use super::spending::Tokens;
-use crate::battle::ModelId;
-use crate::benchmark::SuiteError;
-use crate::benchmark::judgement::Status;
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::SuiteError;
+use crate::domain::benchmark::judgement::Status;
+use crate::formats::records::BenchFileError;
+use crate::infra::storage::StoreError;
 use crate::services::single_flight::FlightError;
-use crate::storage::StoreError;
 
 /// Why a benchmark cannot be run or read as asked.
 #[derive(Debug, thiserror::Error)]

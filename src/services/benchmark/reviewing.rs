@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::records::{BenchFileError, Record, read, records};
 use super::report::BenchError;
-use crate::benchmark::superclue::construction::{Draft, Progress};
-use crate::benchmark::superclue::drafts::{self, DraftLine, close_line};
-use crate::benchmark::superclue::review::{Decision, Reviewed};
+use crate::domain::benchmark::superclue::construction::{Draft, Progress};
+use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
+use crate::domain::benchmark::superclue::review::{Decision, Reviewed};
+use crate::formats::records::{BenchFileError, Record, read, records};
 
 /// What the reviews come to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::Bench;
-use crate::benchmark::Suite;
-use crate::benchmark::item::Item;
-use crate::benchmark::judgement::{Judgement, Status};
-use crate::benchmark::score::{Coverage, Score, Scores};
-use crate::benchmark::standing::{self, Standing, standings};
-use crate::clock::Timestamp;
-use crate::storage::{
+use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::judgement::{Judgement, Status};
+use crate::domain::benchmark::score::{Coverage, Score, Scores};
+use crate::domain::benchmark::standing::{self, Standing, standings};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{
     BenchAnswerRow, BenchJudgementRow, BenchSet, BenchSuiteRow, JudgedGroup, Store, StoreError, Words,
 };
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::config::ModelSettings;
-use crate::llm::{Message, Usage};
+use crate::infra::config::ModelSettings;
+use crate::infra::llm::{Message, Usage};
 
 /// What a model's tokens cost, for a million of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -5,23 +5,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::printed::{self, Printed};
 use super::satisfaction::{self, Satisfied};
 use super::suite::SuiteScores;
-use super::{
-    Aliases, Found, Point, Series, SeriesError, SeriesName, Subjects, SuiteUsed, Table, Used, VotePart, VotesUsed,
-    drawn_for, votes,
+use super::{Found, ReadSeriesError, Table};
+use crate::domain::benchmark::score::Part;
+use crate::domain::correlation::{
+    Aliases, Point, Series, SeriesName, Subjects, SuiteUsed, Used, VotePart, VotesUsed, drawn_for,
 };
-use crate::benchmark::score::Part;
-use crate::clock::Timestamp;
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::leaderboard::LeaderboardOptions;
-use crate::rating::redraw::Figure;
-use crate::rating::slice::Slice;
-use crate::rating::vote_log::{VoteLog, Wanted};
-use crate::services::crowd::reports::verdict_votes;
-use crate::services::vote_log::{Reading, read_log};
-use crate::storage::{Store, VoteRange};
+use crate::domain::correlation::{metrics, papers};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::slice::Slice;
+use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{Store, VoteRange};
+use crate::services::battle_judging::reports::verdict_votes;
+use crate::services::correlation::published;
+use crate::services::leaderboard::vote_log::{Reading, read_log};
 
 /// Pages of votes that are asked for at the same moment.
 const AT_ONCE: usize = 2;
@@ -75,8 +76,8 @@ impl<'s> SeriesReader<'s> {
     /// Reads several series, in their order.
     ///
     /// # Errors
-    /// [`SeriesError`].
-    pub async fn read_all(&mut self, names: &[SeriesName]) -> Result<Vec<Series>, SeriesError> {
+    /// [`ReadSeriesError`].
+    pub async fn read_all(&mut self, names: &[SeriesName]) -> Result<Vec<Series>, ReadSeriesError> {
         self.read_votes(names).await?;
         let mut series = Vec::with_capacity(names.len());
         for name in names {
@@ -88,8 +89,8 @@ impl<'s> SeriesReader<'s> {
     /// Reads a series.
     ///
     /// # Errors
-    /// [`SeriesError`].
-    pub async fn read(&mut self, name: &SeriesName) -> Result<Series, SeriesError> {
+    /// [`ReadSeriesError`].
+    pub async fn read(&mut self, name: &SeriesName) -> Result<Series, ReadSeriesError> {
         let found = match name {
             SeriesName::Column(column) => self.column(column)?,
             SeriesName::Arena { figure, part } => self.figures(name, *figure, part).await?,
@@ -100,7 +101,8 @@ impl<'s> SeriesReader<'s> {
                 scores.part(suite, part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
-                let Printed { title, source, subjects, values } = printed::read(id, self.sources.store).await?;
+                let papers::Printed { title, source, subjects, values } =
+                    published::read(id, self.sources.store).await?;
                 self.used.published.insert(name.to_string(), source);
                 Found { title, subjects, points: fixed(values), notes: Vec::new() }
             }
@@ -124,15 +126,15 @@ impl<'s> SeriesReader<'s> {
     /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was brought in that others have published.
     ///
     /// # Errors
-    /// [`SeriesError`].
-    pub async fn stored_scores(&mut self) -> Result<Vec<SeriesName>, SeriesError> {
+    /// [`ReadSeriesError`].
+    pub async fn stored_scores(&mut self) -> Result<Vec<SeriesName>, ReadSeriesError> {
         let Some(store) = self.sources.store else { return Ok(Vec::new()) };
         let suites: BTreeSet<String> = store.bench_suites().await?.into_iter().map(|row| row.suite).collect();
         let mut names = Vec::new();
         for suite in suites {
             match self.suite(&suite, None).await {
                 Ok(scores) => names.extend(scores.keys().into_iter().map(|key| score_name(&suite, &key))),
-                Err(SeriesError::NotJudged { .. }) => {}
+                Err(ReadSeriesError::NotJudged { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -146,13 +148,13 @@ impl<'s> SeriesReader<'s> {
         Ok(names)
     }
 
-    fn column(&self, name: &str) -> Result<Found, SeriesError> {
-        let table = self.sources.table.ok_or_else(|| SeriesError::NoTable(name.to_owned()))?;
+    fn column(&self, name: &str) -> Result<Found, ReadSeriesError> {
+        let table = self.sources.table.ok_or_else(|| ReadSeriesError::NoTable(name.to_owned()))?;
         let points = fixed(table.column(name)?);
         Ok(Found { title: name.to_owned(), subjects: Subjects::Models, points, notes: Vec::new() })
     }
 
-    async fn figures(&mut self, name: &SeriesName, figure: Figure, part: &VotePart) -> Result<Found, SeriesError> {
+    async fn figures(&mut self, name: &SeriesName, figure: Figure, part: &VotePart) -> Result<Found, ReadSeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
         // All figures of a part share their votes in each replicate.
@@ -161,7 +163,7 @@ impl<'s> SeriesReader<'s> {
     }
 
     /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
-    async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, SeriesError> {
+    async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, ReadSeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
         self.rated(format!("rating by verdicts of {judge}"), Figure::Rating, log).await
@@ -172,19 +174,19 @@ impl<'s> SeriesReader<'s> {
         title: String,
         figure: Figure,
         SlicedLog { log, slice, source }: SlicedLog,
-    ) -> Result<Found, SeriesError> {
+    ) -> Result<Found, ReadSeriesError> {
         let options = self.sources.rating.clone();
         let bootstrap = drawn_for(self.sources.bootstrap, &source);
         let figures = tokio::task::spawn_blocking(move || {
             let whole = slice == Slice::default();
             let log = if whole { Cow::Borrowed(log.as_ref()) } else { Cow::Owned(slice.pick(&log)?) };
-            votes::figures(&log, figure, &options, bootstrap)
+            Ok::<_, ReadSeriesError>(metrics::figures(&log, figure, &options, bootstrap)?)
         });
         let (points, notes) = figures.await??;
         Ok(Found { title, subjects: Subjects::Models, points, notes })
     }
 
-    async fn satisfaction(&mut self) -> Result<Found, SeriesError> {
+    async fn satisfaction(&mut self) -> Result<Found, ReadSeriesError> {
         let store = self.store(&SeriesName::Satisfaction)?;
         let found = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence);
         let Satisfied { points, votes } = found.await?;
@@ -193,7 +195,7 @@ impl<'s> SeriesReader<'s> {
         Ok(Found { title, subjects: Subjects::Intents, points, notes: Vec::new() })
     }
 
-    async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteScores>, SeriesError> {
+    async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteScores>, ReadSeriesError> {
         let key = (suite.to_owned(), judge.map(str::to_owned));
         if let Some(known) = self.suites.0.get(&key) {
             return Ok(Arc::clone(known));
@@ -208,8 +210,8 @@ impl<'s> SeriesReader<'s> {
     /// with all of them first, so that the votes are read once.
     ///
     /// # Errors
-    /// [`SeriesError`].
-    pub async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), SeriesError> {
+    /// [`ReadSeriesError`].
+    pub async fn read_votes(&mut self, names: &[SeriesName]) -> Result<(), ReadSeriesError> {
         let mut wanted = self.log.as_ref().map(|(wanted, _)| *wanted).unwrap_or_default();
         let mut asked = None;
         for name in names {
@@ -231,8 +233,8 @@ impl<'s> SeriesReader<'s> {
         Ok(())
     }
 
-    fn store(&self, name: &SeriesName) -> Result<&'s Store, SeriesError> {
-        self.sources.store.ok_or_else(|| SeriesError::NoStore(name.to_string()))
+    fn store(&self, name: &SeriesName) -> Result<&'s Store, ReadSeriesError> {
+        self.sources.store.ok_or_else(|| ReadSeriesError::NoStore(name.to_string()))
     }
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use rand::RngExt;
 
-use super::{Point, SeriesError, drawn_for};
-use crate::annotation::scheme::Scheme;
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::interval::ConfidenceLevel;
-use crate::services::final_labels::FinalLabels;
-use crate::stats::distribution::mean;
-use crate::stats::resample::replicates;
-use crate::storage::{SatisfiedVote, Store, VoteRange};
+use super::ReadSeriesError;
+use crate::domain::correlation::{Point, drawn_for};
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::distribution::mean;
+use crate::domain::stats::resample::replicates;
+use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
+use crate::services::labeling::final_labels::FinalLabels;
 
 /// How satisfied visitors are.
 pub(super) struct Satisfied {
@@ -24,12 +25,12 @@ pub(super) struct Satisfied {
 /// The mean satisfaction of each intent in the rated votes that say both. Each intent's votes are drawn anew.
 ///
 /// # Errors
-/// [`SeriesError::NoSatisfaction`], or the database failed.
+/// [`ReadSeriesError::NoSatisfaction`], or the database failed.
 pub(super) async fn by_intent(
     store: &Store,
     bootstrap: BootstrapOptions,
     level: ConfidenceLevel,
-) -> Result<Satisfied, SeriesError> {
+) -> Result<Satisfied, ReadSeriesError> {
     let votes = store.satisfied_votes().await?;
     let labels = FinalLabels::of_votes(store, &[Scheme::Urs], VoteRange::ALL).await?;
     let mut said: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -40,7 +41,7 @@ pub(super) async fn by_intent(
         }
     }
     if said.is_empty() {
-        return Err(SeriesError::NoSatisfaction);
+        return Err(ReadSeriesError::NoSatisfaction);
     }
     let points = means(&said, drawn_for(bootstrap, "arena:satisfaction"), level);
     Ok(Satisfied { points, votes: said.values().map(Vec::len).sum() })

@@ -9,20 +9,21 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::name::INTENTS;
-use super::printed::intent;
-use super::{Found, Point, SeriesError, Subjects, SuiteUsed, drawn_for};
-use crate::benchmark::item::{Item, Question};
-use crate::benchmark::judgement::{Judgement, Status};
-use crate::benchmark::score::{Part, PartKind, Scores};
-use crate::benchmark::standing::jury;
-use crate::benchmark::{Suite, SuiteOptions};
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::interval::ConfidenceLevel;
+use super::{Found, ReadSeriesError};
+use crate::domain::benchmark::item::{Item, Question};
+use crate::domain::benchmark::judgement::{Judgement, Status};
+use crate::domain::benchmark::score::{Part, PartKind, Scores};
+use crate::domain::benchmark::standing::jury;
+use crate::domain::benchmark::{Suite, SuiteOptions};
+use crate::domain::correlation::name::INTENTS;
+use crate::domain::correlation::papers::intent;
+use crate::domain::correlation::{Point, Subjects, SuiteUsed, drawn_for};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::distribution::mean;
+use crate::domain::stats::resample::replicates;
+use crate::infra::storage::{BenchJudgementRow, BenchSet, Store, Words};
 use crate::services::benchmark::loading::{Loaded, load};
-use crate::stats::distribution::mean;
-use crate::stats::resample::replicates;
-use crate::storage::{BenchJudgementRow, BenchSet, Store, Words};
 
 /// The scores of every model in a suite, by everybody who judged or one judge, and what they are with the items drawn anew.
 pub(super) struct SuiteScores {
@@ -53,13 +54,13 @@ impl SuiteScores {
     /// Reads and reckons them, on a blocking thread.
     ///
     /// # Errors
-    /// [`SeriesError`] where there is no such suite, nobody was judged, or the database fails.
+    /// [`ReadSeriesError`] where there is no such suite, nobody was judged, or the database fails.
     pub(super) async fn read(
         store: &Store,
         suite: &str,
         judge: Option<&str>,
         bootstrap: BootstrapOptions,
-    ) -> Result<Arc<Self>, SeriesError> {
+    ) -> Result<Arc<Self>, ReadSeriesError> {
         let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
         let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: 1 };
         let mut rows = store.bench_judgements(&set, "", "", Words::Without).await?;
@@ -78,7 +79,7 @@ impl SuiteScores {
         let judged = judged(judgements);
         if judged.is_empty() {
             let by = judge.map_or_else(String::new, |judge| format!(" by {judge}"));
-            return Err(SeriesError::NotJudged { suite: suite.to_owned(), by });
+            return Err(ReadSeriesError::NotJudged { suite: suite.to_owned(), by });
         }
         Ok(tokio::task::spawn_blocking(move || Arc::new(Self::of(loaded, &judged, used, bootstrap))).await?)
     }
@@ -116,16 +117,18 @@ impl SuiteScores {
     ///
     /// # Errors
     /// [`SeriesError::Part`].
-    pub(super) fn part(&self, suite: &str, key: &str, level: ConfidenceLevel) -> Result<Found, SeriesError> {
+    pub(super) fn part(&self, suite: &str, key: &str, level: ConfidenceLevel) -> Result<Found, ReadSeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
             let (title, points) = (format!("{}: intents", self.title), self.by_intent(level));
             return Ok(Found { title, subjects: Subjects::Intents, points, notes: self.notes.clone() });
         }
         let key = if key.is_empty() { Part::overall().key() } else { key.to_owned() };
-        let place = self.parts.iter().position(|part| part.key() == key).ok_or_else(|| SeriesError::Part {
-            series: format!("bench:{suite}"),
-            part: key.clone(),
-            known: self.keys().join(", "),
+        let place = self.parts.iter().position(|part| part.key() == key).ok_or_else(|| {
+            crate::domain::correlation::SeriesError::Part {
+                series: format!("bench:{suite}"),
+                part: key.clone(),
+                known: self.keys().join(", "),
+            }
         })?;
         let point = |model: &ModelDraws| {
             let draws = model.draws.iter().map(|parts| parts[place]).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::SeriesError;
+use super::ReadSeriesError;
 
 /// A CSV file with one row a model.
 #[derive(Debug, Clone, Default)]
@@ -16,9 +16,9 @@ impl Table {
     /// Reads a table whose column `key` has the models; what is no number is missing, as is an empty cell.
     ///
     /// # Errors
-    /// [`SeriesError::Table`], [`SeriesError::Column`].
-    pub fn read(file: &Path, key: &str) -> Result<Self, SeriesError> {
-        let bad = |reason: String| SeriesError::Table { file: file.to_owned(), reason };
+    /// [`ReadSeriesError::Table`], [`ReadSeriesError::Column`].
+    pub fn read(file: &Path, key: &str) -> Result<Self, ReadSeriesError> {
+        let bad = |reason: String| ReadSeriesError::Table { file: file.to_owned(), reason };
         let mut reader = csv::Reader::from_path(file).map_err(|error| bad(error.to_string()))?;
         let header = reader.headers().map_err(|error| bad(error.to_string()))?;
         let columns: Vec<String> =
@@ -49,16 +49,16 @@ impl Table {
     /// A column, without the models that have no number in it.
     ///
     /// # Errors
-    /// [`SeriesError::Column`].
-    pub fn column(&self, name: &str) -> Result<BTreeMap<String, f64>, SeriesError> {
+    /// [`ReadSeriesError::Column`].
+    pub fn column(&self, name: &str) -> Result<BTreeMap<String, f64>, ReadSeriesError> {
         let place = place(&self.columns, name)?;
         Ok(self.rows.iter().filter_map(|(model, cells)| Some((model.clone(), cells[place]?))).collect())
     }
 }
 
-fn place(columns: &[String], name: &str) -> Result<usize, SeriesError> {
+fn place(columns: &[String], name: &str) -> Result<usize, ReadSeriesError> {
     columns
         .iter()
         .position(|column| column == name)
-        .ok_or_else(|| SeriesError::Column { name: name.to_owned(), known: columns.join(", ") })
+        .ok_or_else(|| ReadSeriesError::Column { name: name.to_owned(), known: columns.join(", ") })
 }

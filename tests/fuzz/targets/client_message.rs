@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use langya::ws::protocol::{ClientMessage, ErrorCode};
+use langya::server::ws::protocol::{ClientMessage, ErrorCode};
 use libfuzzer_sys::fuzz_target;
 
 const CODES: [&str; 3] = ["invalid_message", "unknown_outcome", "unsupported_mode"];

@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use langya::config::ProviderKind;
-use langya::llm::{ChatError, ReplyPart, read_recorded};
+use langya::infra::config::ProviderKind;
+use langya::infra::llm::{ChatError, ReplyPart, read_recorded};
 use libfuzzer_sys::fuzz_target;
 
 /// Chosen by the first byte: `o`, `a` and `n` in the seeds.

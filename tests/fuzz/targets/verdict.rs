@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use langya::benchmark::item::Item;
-use langya::benchmark::superclue::construction::Draft;
-use langya::benchmark::{Suite, SuiteOptions, custom_suite, suite};
-use langya::judging::verdict::{self, Rating, SCORES, Verdict};
+use langya::domain::benchmark::item::Item;
+use langya::domain::benchmark::superclue::construction::Draft;
+use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
+use langya::domain::judging::verdict::{self, Rating, SCORES, Verdict};
 use libfuzzer_sys::fuzz_target;
 
 const DIMENSIONS: [&str; 3] = ["事实正确性", "Clarity", "user satisfaction"];

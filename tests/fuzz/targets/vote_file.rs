@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use langya::rating::vote_log::Wanted;
-use langya::services::vote_file::{ReadOptions, read_log};
+use langya::domain::rating::vote_log::Wanted;
+use langya::formats::votes::{ReadOptions, read_log};
 use libfuzzer_sys::fuzz_target;
 use tempfile::NamedTempFile;
 

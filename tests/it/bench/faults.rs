@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use langya::benchmark::judgement::Status;
-use langya::storage::Words;
+use langya::domain::benchmark::judgement::Status;
+use langya::infra::storage::Words;
 use serde_json::Value;
 
 use super::mtbench101::{Dialogue, compare, data, dialogues, expected};

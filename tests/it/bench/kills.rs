@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use langya::storage::Words;
+use langya::infra::storage::Words;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

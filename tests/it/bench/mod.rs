@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use langya::config::StorageSettings;
-use langya::storage::{BenchSet, IfMissing, Store};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{BenchSet, IfMissing, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

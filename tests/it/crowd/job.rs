@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
 
 use super::{Battle, dozen, fair, fill, qualities};
 use crate::bench::{Field, question, reply_behind};

@@ -4,12 +4,12 @@ mod job;
 mod reports;
 mod runs;
 
-use langya::battle::state::{Progress, Stage};
-use langya::battle::text_counts::TextCounts;
-use langya::battle::{ModelId, Outcome, Side};
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::storage::{BattleRow, IfMissing, NewReply, NewVoteRow, ReplyEnding, Store, VerdictRow};
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::text_counts::TextCounts;
+use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{BattleRow, IfMissing, NewReply, NewVoteRow, ReplyEnding, Store, VerdictRow};
 use serde_json::Value;
 
 use crate::bench::{Field, question, reply};

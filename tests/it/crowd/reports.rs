@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use langya::battle::Outcome;
-use langya::benchmark::judgement::{Game, Status, Tokens};
-use langya::clock::Timestamp;
-use langya::judging::verdict::Preference;
-use langya::rating::bootstrap::BootstrapOptions;
-use langya::rating::interval::ConfidenceLevel;
-use langya::rating::leaderboard::LeaderboardOptions;
-use langya::services::correlation::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources};
-use langya::services::crowd::reports::{CrowdError, CrowdReports};
-use langya::services::tasks::Tasks;
-use langya::storage::{IfMissing, Store, VerdictRow};
+use langya::domain::battle::Outcome;
+use langya::domain::benchmark::judgement::{Game, Status, Tokens};
+use langya::domain::correlation::{Aliases, Series, SeriesName};
+use langya::domain::judging::verdict::Preference;
+use langya::domain::rating::bootstrap::BootstrapOptions;
+use langya::domain::rating::interval::ConfidenceLevel;
+use langya::domain::rating::leaderboard::LeaderboardOptions;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{IfMissing, Store, VerdictRow};
+use langya::infra::tasks::Tasks;
+use langya::services::battle_judging::reports::{CrowdError, CrowdReports};
+use langya::services::correlation::{ReadSeriesError, SeriesReader, Sources};
 use serde_json::{Value, json};
 
 use super::{Battle, share};
@@ -28,7 +29,7 @@ fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
         judge: "<judge>".into(),
         game: Game::BOTH[game],
         prompt_sha256: "0123456789abcdef".into(),
-        params: langya::benchmark::item::Sampling::default(),
+        params: langya::domain::benchmark::item::Sampling::default(),
         raw_text: String::new(),
         earlier: Vec::new(),
         parsed: Some(winners[game]),
@@ -67,7 +68,7 @@ async fn small_arena(store: &Store) {
 }
 
 async fn open(folder: &std::path::Path) -> Store {
-    let settings = langya::config::StorageSettings { data_dir: folder.into(), ..Default::default() };
+    let settings = langya::infra::config::StorageSettings { data_dir: folder.into(), ..Default::default() };
     Store::open(&settings, IfMissing::Create).await.unwrap()
 }
 
@@ -112,13 +113,13 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
     let nobody = verdict_series(&store, "nobody").await.unwrap_err();
     assert!(
-        matches!(nobody, SeriesError::Crowd(CrowdError::NoVerdicts(..))) && nobody.to_string().contains("<judge>"),
+        matches!(nobody, ReadSeriesError::Crowd(CrowdError::NoVerdicts(..))) && nobody.to_string().contains("<judge>"),
         "{nobody}"
     );
 }
 
 /// The ratings by a judge's verdicts, as a correlation reads them.
-async fn verdict_series(store: &Store, judge: &str) -> Result<Series, SeriesError> {
+async fn verdict_series(store: &Store, judge: &str) -> Result<Series, ReadSeriesError> {
     let bootstrap = BootstrapOptions { replicates: 20, seed: 0 };
     let rating = LeaderboardOptions::default();
     let sources = Sources { store: Some(store), table: None, aliases: Aliases::default(), rating, bootstrap };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use langya::benchmark::judgement::{Game, Status};
+use langya::domain::benchmark::judgement::{Game, Status};
 use serde_json::Value;
 
 use super::{Battle, RUN, dozen, fair, field_of, qualities, report, share, verdicts};
@@ -205,7 +205,7 @@ async fn only_rated_battles_that_can_be_read_whole_are_sent() {
 async fn instructions_of_ones_own_are_asked_anew_and_a_judge_sees_both_orders_of_every_turn() {
     let mut battle = Battle::new(1, [5, 3]);
     battle.quality = vec![[5, 3], [1, 9]];
-    battle.outcome = langya::battle::Outcome::BWins;
+    battle.outcome = langya::domain::battle::Outcome::BWins;
     battle.language = "Chinese";
     let field = field_of(std::slice::from_ref(&battle), fair).await;
     field.done(&RUN).await;

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use langya::clock::Timestamp;
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store};
+use langya::domain::time::Timestamp;
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
 use serde_json::Value;
 
 use super::{Place, begun, check, check_told_once, lines, ready, readyz};

@@ -7,7 +7,7 @@ use super::Place;
 
 /// Each address of the route table but the sockets, which say it in a frame, with something in place of its parameters.
 fn routes() -> Vec<String> {
-    let table = include_str!("../../../src/http/mod.rs");
+    let table = include_str!("../../../src/server/http/mod.rs");
     let named = [".route(\"", "web::resource(\""].into_iter().flat_map(|call| table.split(call).skip(1));
     let path = |rest: &str| rest.split('"').next().unwrap().to_owned();
     let given = |path: String| path.replace("{suite}", "urs").replace("{id:.+}", "1").replace("{path:.*}", "style.css");

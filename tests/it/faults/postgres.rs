@@ -1,6 +1,6 @@
 //! PostgreSQL fails while the arena serves.
 
-use langya::clock::Timestamp;
+use langya::domain::time::Timestamp;
 use serde_json::json;
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;

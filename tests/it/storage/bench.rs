@@ -1,10 +1,10 @@
 //! What every database promises of benchmarks: facts are kept once, never changed, and found again.
 
-use langya::benchmark::item::Sampling;
-use langya::benchmark::judgement::{Game, Judgement, Status, Tokens};
-use langya::clock::Timestamp;
-use langya::judging::verdict::{Rating, Verdict};
-use langya::storage::{
+use langya::domain::benchmark::item::Sampling;
+use langya::domain::benchmark::judgement::{Game, Judgement, Status, Tokens};
+use langya::domain::judging::verdict::{Rating, Verdict};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{
     BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, PublishedScoreRow, Store, Words,
 };
 

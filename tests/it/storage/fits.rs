@@ -1,16 +1,16 @@
 //! What fits read of the votes: pages of many votes, and counts that were kept.
 
-use langya::battle::Outcome;
-use langya::battle::text_counts::TextCounts;
-use langya::clock::Timestamp;
-use langya::rating::comparison::ComparisonSet;
-use langya::rating::elo::EloTable;
-use langya::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
-use langya::rating::scoring::Scoring;
-use langya::rating::vote_log::{VoteLog, Wanted};
-use langya::services::vote_log::{Reading, read_log};
-use langya::services::vote_tally::VoteTally;
-use langya::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
+use langya::domain::battle::Outcome;
+use langya::domain::battle::text_counts::TextCounts;
+use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::elo::EloTable;
+use langya::domain::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::scoring::Scoring;
+use langya::domain::rating::vote_log::{VoteLog, Wanted};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
+use langya::services::leaderboard::vote_log::{Reading, read_log};
+use langya::services::leaderboard::vote_tally::VoteTally;
 
 use super::{ready, vote};
 
@@ -104,7 +104,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert_eq!(log.voters.unwrap().names.as_slice(), ["visitor"]);
     assert_eq!(log.languages.unwrap().names.as_slice(), ["zh"]);
     assert_eq!(log.categories.unwrap().names.as_slice(), ["maths"]);
-    assert!(log.intents.unwrap().rows.iter().all(|&row| row == langya::rating::vote_log::Labels::NONE));
+    assert!(log.intents.unwrap().rows.iter().all(|&row| row == langya::domain::rating::vote_log::Labels::NONE));
     assert_eq!(log.turns.unwrap(), [1; 11]);
     assert_eq!(log.prompt_tokens.unwrap(), [3; 11], "three Chinese characters");
     assert_eq!(log.satisfactions.unwrap(), [4; 11]);

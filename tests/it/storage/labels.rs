@@ -1,9 +1,9 @@
 //! The contract of labels of prompts.
 
-use langya::annotation::Source::{self, Model, Review, Seed};
-use langya::annotation::scheme::Scheme::{self, Superclue, Urs};
-use langya::clock::Timestamp;
-use langya::storage::{Annotator, NewLabel, Store, StoreError, VoteRange};
+use langya::domain::labeling::Source::{self, Model, Review, Seed};
+use langya::domain::labeling::scheme::Scheme::{self, Superclue, Urs};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{Annotator, NewLabel, Store, StoreError, VoteRange};
 
 use super::{ready, vote};
 
@@ -17,7 +17,7 @@ async fn put(store: &Store, by: (Scheme, Source, &str), rows: &[(&str, &str, Opt
 /// All labels as short texts.
 async fn labels(store: &Store, scheme: Scheme) -> Vec<String> {
     let found = store.labels_between(scheme, "", "z").await.unwrap();
-    let text = |label: langya::storage::QueryLabel| {
+    let text = |label: langya::infra::storage::QueryLabel| {
         format!("{} {} {}:{}", label.query_id, label.source.as_str(), label.annotator, label.label)
     };
     found.into_iter().map(text).collect()

@@ -14,16 +14,16 @@ pub(crate) mod verdicts;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
-use langya::battle::state::{Progress, Stage};
-use langya::battle::text_counts::TextCounts;
-use langya::battle::{ModelId, Outcome, Side};
-use langya::clock::Timestamp;
-use langya::llm::ModelCard;
-use langya::services::leaderboard::{Standing, Standings};
-use langya::storage::{
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::text_counts::TextCounts;
+use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::time::Timestamp;
+use langya::infra::llm::ModelCard;
+use langya::infra::storage::{
     BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store,
     StoreError, StoredLeaderboard, VoteInsert,
 };
+use langya::services::leaderboard::refit::{Standing, Standings};
 
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,

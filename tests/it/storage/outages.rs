@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use langya::storage::{Store, VoteInsert, VoteRange};
+use langya::infra::storage::{Store, VoteInsert, VoteRange};
 use tokio::time::timeout;
 
 use super::{ready, vote};

@@ -1,9 +1,9 @@
 //! Votes and replies on PostgreSQL lie in partitions by month.
 
-use langya::battle::Side;
-use langya::battle::state::{Progress, Stage};
-use langya::clock::Timestamp;
-use langya::storage::{NewVoteRow, Store, VoteInsert};
+use langya::domain::battle::Side;
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{NewVoteRow, Store, VoteInsert};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPool;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use langya::config::StorageSettings;
-use langya::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
 use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
 use crate::support::postgres::TestDatabase;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use langya::config::StorageSettings;
-use langya::storage::{DataLock, IfMissing, Store, StoreError, VoteInsert};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{DataLock, IfMissing, Store, StoreError, VoteInsert};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 

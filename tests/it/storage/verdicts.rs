@@ -1,11 +1,11 @@
 //! What every database promises of judges' verdicts on battles: kept once, never changed, found beside their votes.
 
-use langya::battle::Outcome;
-use langya::benchmark::item::Sampling;
-use langya::benchmark::judgement::{Game, Status, Tokens};
-use langya::clock::Timestamp;
-use langya::judging::verdict::Preference;
-use langya::storage::{JudgeSpending, NewVoteRow, SettledGame, Store, VerdictRow};
+use langya::domain::battle::Outcome;
+use langya::domain::benchmark::item::Sampling;
+use langya::domain::benchmark::judgement::{Game, Status, Tokens};
+use langya::domain::judging::verdict::Preference;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{JudgeSpending, NewVoteRow, SettledGame, Store, VerdictRow};
 
 use super::{ready, vote};
 

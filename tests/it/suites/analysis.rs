@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use langya::benchmark::analysis::grid::{CrossScore, Grid};
-use langya::benchmark::analysis::judges::compare;
-use langya::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
-use langya::benchmark::analysis::position::PositionBias;
-use langya::benchmark::analysis::self_preference::{ScoresByJudge, self_preferences};
-use langya::benchmark::judgement::{Game, Judgement, Status};
-use langya::benchmark::layout::{TableKind, layouts, title};
-use langya::benchmark::published::by_id;
-use langya::judging::verdict::Preference::{A, B, Tie};
-use langya::stats::{Share, Undefined};
+use langya::domain::benchmark::analysis::grid::{CrossScore, Grid};
+use langya::domain::benchmark::analysis::judges::compare;
+use langya::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
+use langya::domain::benchmark::analysis::position::PositionBias;
+use langya::domain::benchmark::analysis::self_preference::{ScoresByJudge, self_preferences};
+use langya::domain::benchmark::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::layout::{TableKind, layouts, title};
+use langya::domain::benchmark::published::by_id;
+use langya::domain::judging::verdict::Preference::{A, B, Tie};
+use langya::domain::stats::{Share, Undefined};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

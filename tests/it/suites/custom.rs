@@ -1,10 +1,10 @@
 //! Suites of the user's own: a file of TOML and lines of JSON, in each of the judge modes.
 
-use langya::benchmark::item::Item;
-use langya::benchmark::judgement::{Game, JudgeStep, Judgement};
-use langya::benchmark::score::Coverage;
-use langya::benchmark::{JudgeMode, Scale, Suite, SuiteOptions, custom_suite};
-use langya::judging::verdict::{Letter, Preference, Verdict};
+use langya::domain::benchmark::item::Item;
+use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement};
+use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::{JudgeMode, Scale, Suite, SuiteOptions, custom_suite};
+use langya::domain::judging::verdict::{Letter, Preference, Verdict};
 
 use super::superclue::games;
 use super::{answer, asked, data, judged, rated, read_fixture};

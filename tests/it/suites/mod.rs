@@ -13,10 +13,10 @@ mod urs;
 
 use std::path::{Path, PathBuf};
 
-use langya::benchmark::item::{Answer, Item, Sampling};
-use langya::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
-use langya::benchmark::{Suite, SuiteOptions, suite};
-use langya::judging::verdict::{Rating, Verdict};
+use langya::domain::benchmark::item::{Answer, Item, Sampling};
+use langya::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::{Suite, SuiteOptions, suite};
+use langya::domain::judging::verdict::{Rating, Verdict};
 
 use crate::rating::shared;
 

@@ -1,11 +1,11 @@
 //! MT-Bench-101: its data file, golden and own context, what the judge is shown, the lowest turn.
 
-use langya::battle::message::{Message, Role};
-use langya::benchmark::item::{Item, Language, Question};
-use langya::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
-use langya::benchmark::mtbench101::{TASKS, judged_turns};
-use langya::benchmark::score::Coverage;
-use langya::benchmark::{Suite, SuiteOptions, suite};
+use langya::domain::battle::message::{Message, Role};
+use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::mtbench101::{TASKS, judged_turns};
+use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 
 use super::{answer, asked, judged, rated, read_fixture, reference, suite_with, vectors};
 

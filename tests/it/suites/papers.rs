@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use langya::benchmark::alignbench::CATEGORIES;
-use langya::benchmark::item::{Item, Language, Question};
-use langya::benchmark::judgement::{Game, Judgement};
-use langya::benchmark::mtbench101::TASKS;
-use langya::benchmark::score::{Scores, mean};
-use langya::benchmark::superclue::capability_of;
-use langya::benchmark::urs::INTENTS;
-use langya::judging::verdict::{Preference, Verdict};
+use langya::domain::benchmark::alignbench::CATEGORIES;
+use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::judgement::{Game, Judgement};
+use langya::domain::benchmark::mtbench101::TASKS;
+use langya::domain::benchmark::score::{Scores, mean};
+use langya::domain::benchmark::superclue::capability_of;
+use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::judging::verdict::{Preference, Verdict};
 
 use super::superclue::games;
 use super::{judged, rated, reference, suite_with};
@@ -74,7 +74,7 @@ fn the_average_of_mtbench101_table_3_is_the_mean_of_the_tasks() {
     for row in &models {
         // Two turns each: the six tasks that skip the first are judged on the second.
         let items: Vec<Item> = TASKS.iter().enumerate().map(|(place, task)| item(place, task.code, 2)).collect();
-        let of_task = |(place, task): (usize, &langya::benchmark::mtbench101::Task)| {
+        let of_task = |(place, task): (usize, &langya::domain::benchmark::mtbench101::Task)| {
             let score = number(row, &task.code.to_lowercase());
             [1, 2].map(|turn| rated(&place.to_string(), turn, score, &[]))
         };

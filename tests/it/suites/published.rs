@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use langya::benchmark::alignbench::CATEGORIES;
-use langya::benchmark::item::{Item, Language, Question};
-use langya::benchmark::mtbench101::TASKS;
-use langya::benchmark::published::{Published, SubjectKind, Unit, by_id, of_suite, series};
-use langya::benchmark::score::mean;
-use langya::benchmark::superclue::CAPABILITIES;
-use langya::benchmark::urs::INTENTS;
-use langya::stats::correlation::{kendall, pearson, spearman};
+use langya::domain::benchmark::alignbench::CATEGORIES;
+use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::mtbench101::TASKS;
+use langya::domain::benchmark::published::{Published, SubjectKind, Unit, by_id, of_suite, series};
+use langya::domain::benchmark::score::mean;
+use langya::domain::benchmark::superclue::CAPABILITIES;
+use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::stats::correlation::{kendall, pearson, spearman};
 
 use super::{reference, suite_with};
 
@@ -51,7 +51,7 @@ fn keys(suite: &str, categories: &[&str]) -> BTreeSet<String> {
     };
     let both = categories.iter().flat_map(|category| Language::ALL.map(|language| (category, language)));
     let scores = suite_with(suite, None, &[]).score(&both.map(item).collect::<Vec<_>>(), &[]);
-    let writing = langya::benchmark::alignbench::DIMENSIONS.map(|name| format!("dimension:{name}"));
+    let writing = langya::domain::benchmark::alignbench::DIMENSIONS.map(|name| format!("dimension:{name}"));
     scores.0.iter().map(|score| score.part.key()).chain(writing).collect()
 }
 

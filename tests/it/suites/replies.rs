@@ -1,7 +1,7 @@
 //! Judges' replies against the acceptance vectors: what is read, and what the official programs would read.
 
-use langya::judging::verdict::pair::both_games;
-use langya::judging::verdict::{
+use langya::domain::judging::verdict::pair::both_games;
+use langya::domain::judging::verdict::{
     GameResult, Preference, Rating, VerdictError, choice, dictionary, official, pair, rating,
 };
 use serde_json::Value;

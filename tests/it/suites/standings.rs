@@ -1,8 +1,8 @@
 //! Every model by every judge, and by all judges together.
 
-use langya::benchmark::judgement::{Game, Judgement, Status};
-use langya::benchmark::score::Coverage;
-use langya::benchmark::standing::{Bench, standings};
+use langya::domain::benchmark::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::standing::{Bench, standings};
 
 use super::{judged, rated, read_fixture, suite_with};
 

@@ -1,11 +1,11 @@
 //! SuperCLUE: two games with swapped sides, the second turn in view of the first, shares of wins and ties, and letters.
 
-use langya::benchmark::Suite;
-use langya::benchmark::item::{Item, Language, Question};
-use langya::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
-use langya::benchmark::score::{Coverage, Scores};
-use langya::benchmark::superclue::construction::{Construction, Draft};
-use langya::judging::verdict::{Letter, Preference, Verdict};
+use langya::domain::benchmark::Suite;
+use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
+use langya::domain::benchmark::score::{Coverage, Scores};
+use langya::domain::benchmark::superclue::construction::{Construction, Draft};
+use langya::domain::judging::verdict::{Letter, Preference, Verdict};
 
 use super::{answer, asked, data, judged, read_fixture, suite_with, vectors};
 
@@ -146,14 +146,14 @@ fn fastchats_file_of_prompts_can_be_used() {
         line("pair-math-v1", &format!("{pair}{{ref_answer_1}}")),
         line("pair-math-v1-multi-turn", &format!("{multi}{{ref_answer_1}}{{ref_answer_2}}")),
     ];
-    let options = |lines: &[String]| langya::benchmark::SuiteOptions {
+    let options = |lines: &[String]| langya::domain::benchmark::SuiteOptions {
         prompt: Some(lines.join("\n")),
-        ..langya::benchmark::SuiteOptions::default()
+        ..langya::domain::benchmark::SuiteOptions::default()
     };
-    let suite = langya::benchmark::suite("superclue-open", &options(&lines)).unwrap();
+    let suite = langya::domain::benchmark::suite("superclue-open", &options(&lines)).unwrap();
     let request = asked(&*suite, &question("1", "闲聊", 1), &[answer(1, "m")], &[answer(1, "b")]);
     assert_eq!((request.messages[0].content.as_str(), request.messages[1].content.as_str()), ("fair", "？|m|b"));
-    let missing = langya::benchmark::suite("superclue-open", &options(&lines[..3])).err().unwrap().to_string();
+    let missing = langya::domain::benchmark::suite("superclue-open", &options(&lines[..3])).err().unwrap().to_string();
     assert!(missing.starts_with("the prompt file has no user text for \"pair-math-v1-multi-turn\""), "{missing}");
 }
 

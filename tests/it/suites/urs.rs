@@ -1,11 +1,11 @@
 //! URS: its data file, criteria by intent and language, and means over cases.
 
-use langya::benchmark::Suite;
-use langya::benchmark::item::{Item, Language};
-use langya::benchmark::judgement::{Game, Judgement, Status};
-use langya::benchmark::score::Coverage;
-use langya::benchmark::urs::INTENTS;
-use langya::judging::verdict::Verdict;
+use langya::domain::benchmark::Suite;
+use langya::domain::benchmark::item::{Item, Language};
+use langya::domain::benchmark::judgement::{Game, Judgement, Status};
+use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::judging::verdict::Verdict;
 
 use super::{answer, asked, data, judged, rated, read_fixture, reference, suite_with};
 

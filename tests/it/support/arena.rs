@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use langya::app::{AppState, Worlds};
-use langya::battle::ModelId;
-use langya::chance::Chance;
-use langya::clock::SystemClock;
-use langya::config::{LimitSettings, Settings, Timeouts};
-use langya::events::{EventBus, InstanceId, LocalBus};
-use langya::http::Serving;
-use langya::llm::ModelCard;
-use langya::llm::breaker::BreakerPolicy;
-use langya::llm::guard::{GuardedModel, Limits};
-use langya::llm::roster::Roster;
-use langya::storage::{IfMissing, Store};
+use langya::domain::battle::ModelId;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::{LimitSettings, Settings, Timeouts};
+use langya::infra::events::{EventBus, InstanceId, LocalBus};
+use langya::infra::llm::ModelCard;
+use langya::infra::llm::breaker::BreakerPolicy;
+use langya::infra::llm::guard::{GuardedModel, Limits};
+use langya::infra::llm::roster::Roster;
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::{IfMissing, Store};
+use langya::server::http::Serving;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -99,7 +99,7 @@ impl TestArena {
         settings.limits = NO_LIMITS;
         change(&mut settings);
         // Two instances with one seed would take two visitors for the same person.
-        let chance = Chance::seeded(SEED + u64::from(store.is_some()));
+        let chance = SharedRng::seeded(SEED + u64::from(store.is_some()));
         let store = match store {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
@@ -109,7 +109,7 @@ impl TestArena {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let serving = langya::http::serve(Arc::clone(&app), listener).unwrap();
+        let serving = langya::server::http::serve(Arc::clone(&app), listener).unwrap();
         Self { app, url, serving, _folder: folder }
     }
 

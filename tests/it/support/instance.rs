@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use langya::config::RedisSettings;
-use langya::events::{BusState, EventBus, InstanceId, RedisBus};
+use langya::infra::config::RedisSettings;
+use langya::infra::events::{BusState, EventBus, InstanceId, RedisBus};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

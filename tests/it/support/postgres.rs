@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use langya::config::StorageSettings;
-use langya::storage::{IfMissing, Store};
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{AssertSqlSafe, Connection};
 use tempfile::TempDir;

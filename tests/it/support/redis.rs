@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-use langya::config::RedisSettings;
+use langya::infra::config::RedisSettings;
 use redis::{Client, FromRedisValue};
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{FutureExt, StreamExt, stream};
-use langya::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling};
+use langya::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling};
 use tokio::sync::watch;
 
 /// What one model does when it is asked.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use langya::events::{BusState, Event, EventBus, InstanceId, Letter};
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter};
 use tokio::sync::{broadcast, watch};
 
 /// What the arenas are connected by.

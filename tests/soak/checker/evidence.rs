@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use langya::battle::Side;
+use langya::domain::battle::Side;
 use serde_json::Value;
 
 /// Everything that the checker compares.

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use evidence::{BattleHistory, Evidence, StoredBattle, StoredReply, StoredTurn, VisitorHistory, Written};
-use langya::battle::Side;
+use langya::domain::battle::Side;
 
 /// Something that must never happen; `battle` is the battle's id throughout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

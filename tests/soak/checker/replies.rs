@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use langya::battle::Side;
+use langya::domain::battle::Side;
 
 use super::evidence::{BattleHistory, Event, Evidence, Numbered, StoredBattle, StoredReply, Told, Written};
 use super::{Index, Violation};

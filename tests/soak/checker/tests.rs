@@ -1,8 +1,8 @@
 //! The checker finds nothing in a clean run, and each planted violation in a spoilt one.
 
-use langya::battle::{Outcome, Side};
-use langya::rating::leaderboard::{LeaderboardOptions, rank_log};
-use langya::rating::vote_log::VoteLog;
+use langya::domain::battle::{Outcome, Side};
+use langya::domain::rating::leaderboard::{LeaderboardOptions, rank_log};
+use langya::domain::rating::vote_log::VoteLog;
 use serde_json::{Value, json};
 
 use super::evidence::{

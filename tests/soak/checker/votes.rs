@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use langya::battle::Side;
+use langya::domain::battle::Side;
 use serde_json::Value;
 
 use super::evidence::{BattleHistory, Event, Evidence, StoredVote};

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::course::{CourseMoment, course};
 use super::{Board, Correlator, Group};
-use crate::benchmark::claims::{self, Claim};
-use crate::services::correlation::report::{MixtureReport, PairReport, compare, mixture};
-use crate::services::correlation::{Series, SeriesError, align};
+use crate::domain::benchmark::claims::{self, Claim};
+use crate::domain::correlation::history::{HistoryPoint, correlation_history};
+use crate::domain::correlation::report::{MixtureReport, PairReport, compare, mixture};
+use crate::domain::correlation::{Series, SeriesError, align};
+use crate::domain::stats::combination::Search;
+use crate::domain::stats::correlation::Coefficient;
+use crate::domain::stats::matrix::{Cell, pair};
+use crate::infra::tasks::Tasks;
 use crate::services::single_flight::{FlightError, Same, SingleFlight, Throttle};
-use crate::services::tasks::Tasks;
-use crate::stats::combination::Search;
-use crate::stats::correlation::Coefficient;
-use crate::stats::matrix::{Cell, pair};
 
 /// Longest wait for the questions of others.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -76,7 +76,7 @@ pub struct PairStudy {
     /// The correlations as such, with the reasons where there are none.
     pub cell: Cell,
     /// How the correlation came about; empty where neither is the arena's rating.
-    pub course: Vec<CourseMoment>,
+    pub course: Vec<HistoryPoint>,
 }
 
 /// Which mixture is wanted.
@@ -128,7 +128,7 @@ impl Correlator {
                 let report = compare(x, y, &[], board.options)?;
                 let columns = align(&[x, y], &[])?.columns();
                 let cell = pair(&columns[0], &columns[1], board.options.level);
-                Ok(PairStudy { report, cell, course: course(&board.history, x, y, coefficient) })
+                Ok(PairStudy { report, cell, course: correlation_history(&board.history, x, y, coefficient) })
             })
         };
         let key = (Same(Arc::clone(board)), [x, y], coefficient);

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Group, is_of_models};
-use crate::rating::redraw::Figure;
-use crate::rating::slice::{Slice, Turns};
-use crate::services::correlation::{Series, SeriesError, SeriesName, SeriesReader, Subjects, VotePart};
-use crate::services::crowd::reports::CrowdError;
-use crate::services::vote_tally::Facets;
-use crate::storage::PublishedScoreRow;
+use crate::domain::correlation::{Series, SeriesName, Subjects, VotePart};
+use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::slice::{Slice, Turns};
+use crate::infra::storage::PublishedScoreRow;
+use crate::services::battle_judging::reports::CrowdError;
+use crate::services::correlation::{ReadSeriesError, SeriesReader};
+use crate::services::leaderboard::vote_tally::Facets;
 
 /// A part of the votes with fewer than this is no series.
 const LEAST_VOTES: u64 = 20;
@@ -84,7 +85,7 @@ pub(super) async fn read(
     reader: &mut SeriesReader<'_>,
     names: &[SeriesName],
     unusable: &mut Vec<String>,
-) -> Result<Vec<Series>, SeriesError> {
+) -> Result<Vec<Series>, ReadSeriesError> {
     reader.read_votes(names).await?;
     let mut series = Vec::new();
     for name in names {
@@ -93,10 +94,10 @@ pub(super) async fn read(
             Ok(found) => series.push(found),
             // Nobody has voted or judged there.
             Err(
-                SeriesError::Slice(_)
-                | SeriesError::NoSatisfaction
-                | SeriesError::NotJudged { .. }
-                | SeriesError::Crowd(CrowdError::NoVerdicts(..)),
+                ReadSeriesError::Slice(_)
+                | ReadSeriesError::NoSatisfaction
+                | ReadSeriesError::NotJudged { .. }
+                | ReadSeriesError::Crowd(CrowdError::NoVerdicts(..)),
             ) => {}
             Err(error) if error.is_input() => unusable.push(error.to_string()),
             Err(error) => return Err(error),

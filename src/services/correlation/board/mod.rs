@@ -4,7 +4,6 @@
 //! changed that it rests on (`Stamp`), and answers what is asked of the latest. One question at a time is reckoned, so that
 //! visitors cannot make the arena reckon on all cores, and each has a bounded size.
 
-mod course;
 mod desk;
 mod listing;
 
@@ -13,24 +12,26 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-pub use course::CourseMoment;
 pub use desk::{BoardError, MixtureQuestion, PairStudy};
 pub use listing::{Source, arena_names};
 
-use super::align::column;
-use super::report::StudyOptions;
-use super::{Aliases, Series, SeriesError, SeriesName, SeriesReader, Sources, Subjects, Suites, printed};
-use crate::clock::{Clock, Timestamp};
-use crate::config::CurrentSettings;
-use crate::rating::bootstrap::BootstrapOptions;
-use crate::rating::history::{Moment, history};
-use crate::rating::leaderboard::LeaderboardOptions;
-use crate::rating::vote_log::Wanted;
-use crate::services::leaderboard::{Standings, leaderboard_options};
-use crate::services::tasks::Tasks;
-use crate::services::vote_log::{Reading, read_log};
-use crate::stats::matrix::{Cell, Matrix, matrix};
-use crate::storage::{Store, VoteRange};
+use super::{ReadSeriesError, SeriesReader, Sources, Suites};
+use crate::domain::correlation::align::column;
+use crate::domain::correlation::papers::printed;
+use crate::domain::correlation::report::StudyOptions;
+use crate::domain::correlation::{Aliases, Series, SeriesName, Subjects};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::history::{Moment, history};
+use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::vote_log::Wanted;
+use crate::domain::stats::matrix::{Cell, Matrix, matrix};
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::storage::{Store, VoteRange};
+use crate::infra::tasks::Tasks;
+use crate::services::leaderboard::refit::{Standings, leaderboard_options};
+use crate::services::leaderboard::vote_log::{Reading, read_log};
 
 /// How votes and judged items are drawn anew. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
@@ -236,8 +237,8 @@ impl Correlator {
     /// Makes a new board if something changed that the latest one rests on. Returns whether it did.
     ///
     /// # Errors
-    /// [`SeriesError`]; the former board stays.
-    pub async fn refresh(&self) -> Result<bool, SeriesError> {
+    /// [`ReadSeriesError`]; the former board stays.
+    pub async fn refresh(&self) -> Result<bool, ReadSeriesError> {
         let stamp = self.stamp().await?;
         if self.latest().stamp.as_ref() == Some(&stamp) {
             return Ok(false);
@@ -247,7 +248,7 @@ impl Correlator {
         Ok(true)
     }
 
-    async fn stamp(&self) -> Result<Stamp, SeriesError> {
+    async fn stamp(&self) -> Result<Stamp, ReadSeriesError> {
         let settings = self.settings.now();
         Ok(Stamp {
             votes: self.store.last_vote_seq().await?,
@@ -261,7 +262,7 @@ impl Correlator {
         })
     }
 
-    async fn make(&self, stamp: Stamp) -> Result<Board, SeriesError> {
+    async fn make(&self, stamp: Stamp) -> Result<Board, ReadSeriesError> {
         let started = Instant::now();
         let sources = Sources {
             store: Some(&self.store),
@@ -306,7 +307,7 @@ impl Correlator {
     }
 
     /// The ratings at past moments, out of the log, with the models under the names that series have them under.
-    async fn history(&self, stamp: &Stamp) -> Result<Vec<Moment>, SeriesError> {
+    async fn history(&self, stamp: &Stamp) -> Result<Vec<Moment>, ReadSeriesError> {
         if stamp.votes == 0 {
             return Ok(Vec::new());
         }
@@ -319,7 +320,7 @@ impl Correlator {
             for (model, _) in moments.iter_mut().flat_map(|moment| &mut moment.ratings) {
                 *model = aliases.model(model).to_owned();
             }
-            Ok::<_, SeriesError>(moments)
+            Ok::<_, ReadSeriesError>(moments)
         });
         moments.await?
     }

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::rating::slice::Slice;
-use crate::services::correlation::{Point, VotePart};
-use crate::services::vote_tally::Facets;
-use crate::stats::Undefined;
-use crate::stats::correlation::Coefficient;
+use crate::domain::correlation::history::{HistoryPoint, correlation_history};
+use crate::domain::correlation::{Point, VotePart};
+use crate::domain::rating::slice::Slice;
+use crate::domain::stats::Undefined;
+use crate::domain::stats::correlation::Coefficient;
+use crate::services::leaderboard::vote_tally::Facets;
 
 fn series(name: &str, values: &[f64]) -> Series {
     let name: SeriesName = name.parse().unwrap();
@@ -26,7 +27,7 @@ fn board(names: &[&str]) -> Board {
 }
 
 fn real(count: usize) -> f64 {
-    crate::rating::real_len(count)
+    crate::domain::rating::real_len(count)
 }
 
 fn named(board: &Board, places: &[usize]) -> Vec<String> {
@@ -129,14 +130,14 @@ fn a_course_holds_past_ratings_against_the_series_as_it_is() {
         moment(3.0, &[("m2", 1100.0), ("m1", 1000.0), ("m0", 900.0)]),
     ];
     let (rating, other) = (series("arena:rating", &[0.0; 3]), series("bench:urs", &[1.0, 2.0, 3.0]));
-    let course = |x, y| course::course(&history, x, y, Coefficient::Pearson);
+    let course = |x, y| correlation_history(&history, x, y, Coefficient::Pearson);
     let found = course(&other, &rating);
     let few = Err(Undefined::TooFew { found: 1, needed: 3 });
     let expected = [(1.0, 1, few), (2.0, 3, Ok(-1.0)), (3.0, 3, Ok(1.0))];
-    assert_eq!(found, expected.map(|(seconds, n, r)| CourseMoment { seconds, n, r }));
+    assert_eq!(found, expected.map(|(seconds, n, r)| HistoryPoint { seconds, n, r }));
     assert_eq!(course(&rating, &other), found, "whichever of the two is the rating");
     let part = SeriesName::Arena {
-        figure: crate::rating::redraw::Figure::Rating,
+        figure: crate::domain::rating::redraw::Figure::Rating,
         part: VotePart(Slice { long_prompts: true, ..Slice::default() }),
     };
     let part = Series { name: part, ..rating.clone() };
@@ -160,7 +161,7 @@ fn a_grid_that_would_take_long_is_refused_with_the_way_out() {
 
 #[test]
 fn what_was_brought_in_changes_its_number() {
-    let row = |score| crate::storage::PublishedScoreRow {
+    let row = |score| crate::infra::storage::PublishedScoreRow {
         series: "theirs".into(),
         suite: "urs".into(),
         part: String::new(),

@@ -1,0 +1,141 @@
+//! The words of a battle: two hidden models on two sides, and what a person said of them.
+//!
+//! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
+//! [`pacing`] decides how much of each reply is shown when. `services::battles` runs a battle with them.
+
+pub mod language;
+pub mod message;
+pub mod pacing;
+pub mod pairing;
+pub mod state;
+pub mod text_counts;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The key of a model in settings, logs and exports.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModelId(String);
+
+impl ModelId {
+    /// Takes any text as it stands: names are unchanged everywhere.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The key as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A position on the visitor's screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Shown first.
+    A,
+    /// Shown second.
+    B,
+}
+
+impl Side {
+    /// Both sides in the order in which they are shown.
+    pub const BOTH: [Side; 2] = [Side::A, Side::B];
+
+    /// Position in a two-element array.
+    #[must_use]
+    pub fn index(self) -> usize {
+        match self {
+            Side::A => 0,
+            Side::B => 1,
+        }
+    }
+
+    /// The opposite side.
+    #[must_use]
+    pub fn other(self) -> Side {
+        match self {
+            Side::A => Side::B,
+            Side::B => Side::A,
+        }
+    }
+
+    /// The side's name on the wire and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Side::A => "a",
+            Side::B => "b",
+        }
+    }
+}
+
+/// What a comparison of two replies came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Outcome {
+    /// The reply on side A is better.
+    #[serde(rename = "a")]
+    AWins,
+    /// The reply on side B is better.
+    #[serde(rename = "b")]
+    BWins,
+    /// Both are equally good.
+    #[serde(rename = "tie")]
+    Tie,
+    /// Neither is good.
+    #[serde(rename = "both_bad")]
+    BothBad,
+}
+
+/// A text that is none of the four outcomes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown outcome {0:?}: send \"a\", \"b\", \"tie\" or \"both_bad\"")]
+pub struct UnknownOutcome(pub String);
+
+impl Outcome {
+    /// The four outcomes.
+    pub const ALL: [Outcome; 4] = [Outcome::AWins, Outcome::BWins, Outcome::Tie, Outcome::BothBad];
+
+    /// Reads the wire's spelling.
+    ///
+    /// # Errors
+    /// [`UnknownOutcome`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, UnknownOutcome> {
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == text)
+            .ok_or_else(|| UnknownOutcome(text.chars().take(40).collect()))
+    }
+
+    /// The wire's and the database's spelling.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::AWins => "a",
+            Outcome::BWins => "b",
+            Outcome::Tie => "tie",
+            Outcome::BothBad => "both_bad",
+        }
+    }
+
+    /// Points of side A: 1 for a win, 0 for a loss, one half otherwise. Ties and both-bad count half to each
+    /// side, as in FastChat, so that boards compare.
+    #[must_use]
+    pub fn points_a(self) -> f64 {
+        match self {
+            Outcome::AWins => 1.0,
+            Outcome::BWins => 0.0,
+            Outcome::Tie | Outcome::BothBad => 0.5,
+        }
+    }
+}

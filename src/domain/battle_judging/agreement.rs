@@ -1,0 +1,272 @@
+//! How far a judge agrees with people, in MT-Bench's two setups, over all battles and by what they are about.
+//!
+//! A battle has one vote and one verdict, so agreement is a share of battles, with Wilson's interval. A verdict whose two
+//! games disagree is a tie, as in MT-Bench, and "both bad" is one too. The setup without ties is of battles that both decide.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::verdicts::JudgedBattle;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::stats::agreement::kappa::cohen;
+use crate::domain::stats::proportion::wilson;
+use crate::domain::stats::{Interval, Share, Undefined};
+
+/// A number, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// The number.
+    pub value: Option<f64>,
+    /// Between which two it lies, where that is known.
+    pub interval: Option<Interval>,
+    /// Why there is no number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+}
+
+impl Figure {
+    /// A number as it was reckoned.
+    #[must_use]
+    pub fn of(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
+        match found {
+            Ok(value) => Self { value: Some(value), interval, undefined: None },
+            Err(reason) => Self::missing(reason.to_string()),
+        }
+    }
+
+    /// No number.
+    #[must_use]
+    pub fn missing(reason: String) -> Self {
+        Self { value: None, interval: None, undefined: Some(reason) }
+    }
+}
+
+/// So many of so many, with the interval of their share.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rate {
+    /// Those that count.
+    pub of: u64,
+    /// All.
+    pub total: u64,
+    /// The share.
+    pub share: Figure,
+}
+
+impl Rate {
+    /// A share with its interval.
+    #[must_use]
+    pub fn new(share: Share, level: ConfidenceLevel) -> Self {
+        let Share { of, total } = share;
+        Self { of, total, share: Figure::of(share.rate(), wilson(share, level).ok()) }
+    }
+}
+
+/// Agreement in both setups.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setups {
+    /// A tie is an answer of its own.
+    pub with_ties: Rate,
+    /// Only battles that both decide for a side.
+    pub without_ties: Rate,
+    /// Cohen's kappa, with ties.
+    pub kappa: Figure,
+}
+
+impl Setups {
+    /// Compares pairs of choices, one pair a battle.
+    #[must_use]
+    pub fn of(pairs: &[(Choice, Choice)], level: ConfidenceLevel) -> Self {
+        let share = |pairs: &mut dyn Iterator<Item = &(Choice, Choice)>| {
+            let mut share = Share::default();
+            pairs.for_each(|(one, other)| share.count(one == other));
+            Rate::new(share, level)
+        };
+        let (ones, others): (Vec<Choice>, Vec<Choice>) = pairs.iter().copied().unzip();
+        Self {
+            with_ties: share(&mut pairs.iter()),
+            without_ties: share(&mut pairs.iter().filter(|(one, other)| *one != Choice::Tie && *other != Choice::Tie)),
+            kappa: Figure::of(cohen(&ones, &others).map(|found| found.kappa), None),
+        }
+    }
+}
+
+/// What a part of the battles has in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SliceKind {
+    /// The language of the first prompt.
+    Language,
+    /// The category.
+    Category,
+    /// The intent.
+    Intent,
+    /// `first` after one turn, `multi` after several.
+    Turns,
+    /// How far apart the two models are on the leaderboard, in points: see [`BANDS`].
+    Distance,
+}
+
+/// Agreement on a part of the battles.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SliceAgreement {
+    /// What they have in common.
+    pub by: SliceKind,
+    /// Its value.
+    pub value: String,
+    /// How many of them were judged.
+    pub battles: usize,
+    /// The agreement.
+    pub agreement: Setups,
+}
+
+/// Where bands of distances end, and how each is called; the last one has no end.
+pub const BANDS: [(f64, &str); 4] = [(50.0, "0-50"), (100.0, "50-100"), (200.0, "100-200"), (f64::INFINITY, "200+")];
+/// The band of two models whose distance is not known.
+pub const UNKNOWN_DISTANCE: &str = "unknown";
+
+/// Ratings on the arena's leaderboard, to tell how far apart two models are.
+#[derive(Debug, Clone, Default)]
+pub struct Distances<'l>(BTreeMap<&'l str, (usize, f64)>);
+
+impl<'l> Distances<'l> {
+    /// Models that only won or only lost have no rating to measure from.
+    #[must_use]
+    pub fn new(models: &'l [RankedModel]) -> Self {
+        let bounded = models.iter().filter(|row| row.unbounded.is_none());
+        Self(bounded.map(|row| (row.model.as_str(), (row.component, row.rating))).collect())
+    }
+
+    /// The band of two models. Ratings of different components cannot be compared.
+    fn band(&self, models: &[String; 2]) -> (usize, &'static str) {
+        let [one, other] = models.each_ref().map(|model| self.0.get(model.as_str()));
+        let apart = match (one, other) {
+            (Some((one, x)), Some((other, y))) if one == other => Some((x - y).abs()),
+            _ => None,
+        };
+        let band = apart.and_then(|apart| BANDS.iter().position(|(end, _)| apart < *end));
+        band.map_or((BANDS.len(), UNKNOWN_DISTANCE), |at| (at, BANDS[at].1))
+    }
+}
+
+/// A part of the battles, in the order in which it is shown.
+type PartKey = (SliceKind, usize, String);
+
+/// Agreement on every part of the battles whose two games were read.
+#[must_use]
+pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: ConfidenceLevel) -> Vec<SliceAgreement> {
+    let mut parts: BTreeMap<PartKey, Vec<(Choice, Choice)>> = BTreeMap::new();
+    for battle in battles {
+        let Some(verdict) = battle.verdict() else { continue };
+        for part in parts_of(battle, distances) {
+            parts.entry(part).or_default().push((battle.crowd(), verdict));
+        }
+    }
+    let slice = |((by, _, value), pairs): (PartKey, Vec<(Choice, Choice)>)| SliceAgreement {
+        by,
+        value,
+        battles: pairs.len(),
+        agreement: Setups::of(&pairs, level),
+    };
+    parts.into_iter().map(slice).collect()
+}
+
+fn parts_of(battle: &JudgedBattle<'_>, distances: &Distances<'_>) -> Vec<PartKey> {
+    let vote = battle.vote;
+    let named = |by, text: &str| {
+        let values = text.split(',').map(str::trim).filter(|value| !value.is_empty());
+        values.map(|value| (by, 0, value.to_owned())).collect::<Vec<_>>()
+    };
+    let mut parts = named(SliceKind::Language, &vote.language);
+    parts.extend(named(SliceKind::Category, vote.category.as_deref().unwrap_or_default()));
+    parts.extend(named(SliceKind::Intent, vote.intent.as_deref().unwrap_or_default()));
+    let (place, turns) = if vote.turns > 1 { (1, "multi") } else { (0, "first") };
+    parts.push((SliceKind::Turns, place, turns.to_owned()));
+    let (place, band) = distances.band(&vote.models);
+    parts.push((SliceKind::Distance, place, band.to_owned()));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
+    use crate::domain::battle_judging::verdicts::tests::both;
+    use crate::domain::battle_judging::verdicts::{Said, by_judge};
+    use crate::domain::judging::verdict::Preference::{A, B};
+
+    const LEVEL: fn() -> ConfidenceLevel = ConfidenceLevel::default;
+
+    fn row(model: &str, component: usize, rating: f64) -> RankedModel {
+        let text = format!(
+            "{{\"model\":\"{model}\",\"rank\":1,\"rating\":{rating},\"lower\":null,\"upper\":null,\"elo\":0.0,\
+             \"battles\":1,\"wins\":0,\"losses\":0,\"ties\":1,\"both_bad\":0,\"win_tie_rate\":1.0,\
+             \"average_win_rate\":null,\"component\":{component},\"provisional\":false,\"unbounded\":null,\
+             \"standard_error\":null}}"
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn both_setups_are_counted_by_hand() {
+        use Choice::{First, Second, Tie};
+        let pairs = [(First, First), (First, Second), (First, Tie), (Tie, Tie), (Tie, First), (Second, Second)];
+        let found = Setups::of(&pairs, LEVEL());
+        assert_eq!((found.with_ties.of, found.with_ties.total), (3, 6));
+        assert_eq!((found.without_ties.of, found.without_ties.total), (2, 3));
+        // People: 3 first, 1 second, 2 ties; the judge: 2 of each. By chance 1/6 + 1/18 + 1/9 = 1/3.
+        assert!((found.kappa.value.unwrap() - 0.25).abs() < 1e-12, "{:?}", found.kappa);
+        let nothing = Setups::of(&[], LEVEL());
+        assert_eq!(nothing.with_ties.share.undefined.as_deref(), Some("there is nothing to compare"));
+    }
+
+    #[test]
+    fn every_part_has_its_own_agreement() {
+        let mut all: Vec<Said> = Vec::new();
+        for (seq, (outcome, language, category, turns)) in
+            (1..).zip([(AWins, "English", "maths,code", 1), (BWins, "English", "code", 3), (BothBad, "Chinese", "", 2)])
+        {
+            all.extend(both(seq, outcome, [A, B]).map(|said| Said {
+                language: language.into(),
+                category: Some(category.into()),
+                turns,
+                ..said
+            }));
+        }
+        let models = [row("x", 0, 1080.0), row("y", 0, 1000.0)];
+        let judges = by_judge(&all);
+        let found = slices(&judges[0].battles, &Distances::new(&models), LEVEL());
+        let counted: Vec<_> = found
+            .iter()
+            .map(|slice| (slice.value.as_str(), slice.agreement.with_ties.of, slice.agreement.with_ties.total))
+            .collect();
+        let expected = [
+            ("Chinese", 0, 1),
+            ("English", 1, 2),
+            ("code", 1, 2),
+            ("maths", 1, 1),
+            ("first", 1, 1),
+            ("multi", 0, 2),
+            ("50-100", 1, 3),
+        ];
+        assert_eq!(counted, expected);
+    }
+
+    #[test]
+    fn distances_fall_into_bands_and_some_are_not_known() {
+        let models = [row("a", 0, 1000.0), row("b", 0, 1050.0), row("c", 0, 1249.9), row("d", 1, 1000.0)];
+        let distances = Distances::new(&models);
+        let band = |one: &str, other: &str| distances.band(&[one.to_owned(), other.to_owned()]).1;
+        assert_eq!((band("a", "a"), band("b", "a"), band("a", "c")), ("0-50", "50-100", "200+"));
+        assert_eq!((band("b", "c"), band("a", "d"), band("a", "e")), ("100-200", "unknown", "unknown"));
+    }
+
+    #[test]
+    fn a_battle_with_one_game_is_in_no_part() {
+        let [first, _] = both(1, Tie, [A, B]);
+        let all = [first];
+        assert_eq!(slices(&by_judge(&all)[0].battles, &Distances::default(), LEVEL()), []);
+    }
+}

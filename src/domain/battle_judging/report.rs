@@ -1,0 +1,229 @@
+//! Everything that is said about judges on the arena's battles, in one piece: what the command prints, the API sends and the
+//! page shows.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::agreement::{Distances, Figure, Rate, Setups, SliceAgreement, slices};
+use super::boards::{Boards, boards};
+use super::verdicts::{Judge, JudgedBattle, Said, by_judge};
+use crate::domain::benchmark::analysis::position::PositionBias;
+use crate::domain::rating::FitError;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::stats::Share;
+use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::time::Timestamp;
+
+/// Characters of a hash that people are shown.
+const SHOWN: usize = 12;
+
+/// What judges made of the arena's battles.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CrowdReport {
+    /// Confidence level of all intervals.
+    pub confidence: f64,
+    /// Judge by judge.
+    pub judges: Vec<JudgeReport>,
+    /// Every two of them.
+    pub between: Vec<JudgePair>,
+}
+
+/// One judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgeReport {
+    /// The judge.
+    pub judge: String,
+    /// The first characters of the SHA-256 of its instructions.
+    pub prompt: String,
+    /// Battles that it was asked about by other instructions, which are not counted here.
+    pub by_other_prompts: usize,
+    /// When it gave its latest verdict, in milliseconds since 1970.
+    pub latest: i64,
+    /// Games by how they ended.
+    pub statuses: BTreeMap<String, u64>,
+    /// Battles whose two games were read, of those that it was asked about.
+    pub judged: Rate,
+    /// Of those, battles on which both orders say the same.
+    pub consistent: Rate,
+    /// Where the orders disagree: how often the judge preferred whichever stood first.
+    pub first_position: Rate,
+    /// Where the orders disagree: how often the judge preferred whichever stood second.
+    pub second_position: Rate,
+    /// Agreement with people.
+    pub agreement: Setups,
+    /// The same by what battles are about.
+    pub slices: Vec<SliceAgreement>,
+    /// Both leaderboards.
+    pub boards: Boards,
+}
+
+/// Two judges on the battles that both have judged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgePair {
+    /// The two.
+    pub judges: [String; 2],
+    /// Battles that both have judged.
+    pub battles: usize,
+    /// How far they agree.
+    pub agreement: Setups,
+}
+
+/// Puts the report together. `said` is as [`by_judge`] wants it; `models` is the arena's leaderboard, from which the
+/// distance between two models is taken.
+///
+/// # Errors
+/// [`FitError`] where the optimiser could not go on.
+pub fn report(said: &[Said], models: &[RankedModel], level: ConfidenceLevel) -> Result<CrowdReport, FitError> {
+    let judges = by_judge(said);
+    let distances = Distances::new(models);
+    Ok(CrowdReport {
+        confidence: level.share(),
+        judges: judges.iter().map(|judge| one(judge, &distances, level)).collect::<Result<_, _>>()?,
+        between: pairs(&judges, level),
+    })
+}
+
+fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> Result<JudgeReport, FitError> {
+    let battles = &judge.battles;
+    let bias = position(battles);
+    let rate = |of, total| Rate::new(Share { of, total }, level);
+    let compared: Vec<(Choice, Choice)> =
+        battles.iter().filter_map(|battle| Some((battle.crowd(), battle.verdict()?))).collect();
+    let inconsistent = bias.turns - bias.consistent;
+    Ok(JudgeReport {
+        judge: judge.name.to_owned(),
+        prompt: judge.prompt_sha256.chars().take(SHOWN).collect(),
+        by_other_prompts: judge.by_other_prompts,
+        latest: judge.latest.0,
+        statuses: statuses(battles),
+        judged: rate(bias.turns, u64::try_from(battles.len()).unwrap_or(u64::MAX)),
+        consistent: rate(bias.consistent, bias.turns),
+        first_position: rate(bias.first, inconsistent),
+        second_position: rate(bias.second, inconsistent),
+        agreement: Setups::of(&compared, level),
+        slices: slices(battles, distances, level),
+        boards: boards(battles, level)?,
+    })
+}
+
+fn position(battles: &[JudgedBattle<'_>]) -> PositionBias {
+    let mut bias = PositionBias::default();
+    for battle in battles {
+        if let [Some(first), Some(second)] = battle.games {
+            bias.count(first, second);
+        }
+    }
+    bias
+}
+
+fn statuses(battles: &[JudgedBattle<'_>]) -> BTreeMap<String, u64> {
+    let mut statuses = BTreeMap::new();
+    for status in battles.iter().flat_map(|battle| battle.ended).flatten() {
+        *statuses.entry(status.as_str().to_owned()).or_default() += 1;
+    }
+    statuses
+}
+
+fn pairs(judges: &[Judge<'_>], level: ConfidenceLevel) -> Vec<JudgePair> {
+    let verdicts = |judge: &Judge<'_>| -> BTreeMap<i64, Choice> {
+        judge.battles.iter().filter_map(|battle| Some((battle.vote.seq, battle.verdict()?))).collect()
+    };
+    let all: Vec<_> = judges.iter().map(|judge| (judge.name, verdicts(judge))).collect();
+    let mut pairs = Vec::new();
+    for (later, (other, theirs)) in all.iter().enumerate() {
+        for (one, ours) in &all[..later] {
+            let both: Vec<(Choice, Choice)> =
+                ours.iter().filter_map(|(seq, choice)| Some((*choice, *theirs.get(seq)?))).collect();
+            pairs.push(JudgePair {
+                judges: [*one, *other].map(str::to_owned),
+                battles: both.len(),
+                agreement: Setups::of(&both, level),
+            });
+        }
+    }
+    pairs
+}
+
+impl JudgeReport {
+    /// When it gave its latest verdict.
+    #[must_use]
+    pub fn latest_at(&self) -> Timestamp {
+        Timestamp(self.latest)
+    }
+
+    /// Agreement figures over all battles and then part by part, for tables.
+    pub fn agreements(&self) -> impl Iterator<Item = (Option<&SliceAgreement>, usize, &Setups)> {
+        let all = usize::try_from(self.agreement.with_ties.total).unwrap_or(usize::MAX);
+        let parts = self.slices.iter().map(|slice| (Some(slice), slice.battles, &slice.agreement));
+        std::iter::once((None, all, &self.agreement)).chain(parts)
+    }
+
+    /// The correlations of the two leaderboards, by name.
+    #[must_use]
+    pub fn correlations(&self) -> [(&'static str, &Figure); 2] {
+        [("spearman", &self.boards.spearman), ("kendall", &self.boards.kendall)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::Outcome::{AWins, BWins, Tie};
+    use crate::domain::battle_judging::verdicts::tests::{both, said};
+    use crate::domain::benchmark::judgement::{Game, Status};
+    use crate::domain::judging::verdict::Preference::{A, B, Tie as Even};
+
+    #[test]
+    fn coverage_and_position_bias_are_counted_by_hand() {
+        let mut all = [
+            both(1, AWins, [A, B]),
+            both(2, BWins, [A, A]),
+            both(3, BWins, [A, A]),
+            both(4, Tie, [B, B]),
+            both(5, Tie, [Even, A]),
+            both(6, Tie, [Even, Even]),
+        ]
+        .concat();
+        all.extend([said(7, AWins, Game::First, Some(A)), said(7, AWins, Game::Second, None)]);
+        let found = report(&all, &[], ConfidenceLevel::default()).unwrap();
+        let judge = &found.judges[0];
+        let counts = |rate: &Rate| (rate.of, rate.total);
+        assert_eq!(counts(&judge.judged), (6, 7));
+        assert_eq!(counts(&judge.consistent), (2, 6));
+        assert_eq!((counts(&judge.first_position), counts(&judge.second_position)), ((2, 4), (1, 4)));
+        let statuses = [(Status::Ok, 13), (Status::ParseFailed, 1)].map(|(status, n)| (status.as_str().to_owned(), n));
+        assert_eq!(judge.statuses, BTreeMap::from(statuses));
+        assert_eq!(counts(&judge.agreement.with_ties), (4, 6), "1, 4, 5 and 6");
+        assert_eq!(counts(&judge.agreement.without_ties), (1, 1));
+        assert_eq!((judge.prompt.as_str(), judge.latest_at()), ("p", Timestamp(7)));
+    }
+
+    #[test]
+    fn judges_are_compared_on_the_battles_that_both_have_judged() {
+        let by = |judge: &str, seq, games| both(seq, AWins, games).map(|said| Said { judge: judge.into(), ..said });
+        let all = [
+            by("i", 1, [A, B]),
+            by("j", 1, [A, B]),
+            by("i", 2, [A, B]),
+            by("j", 2, [B, A]),
+            by("i", 3, [A, B]),
+            by("k", 4, [A, B]),
+        ]
+        .concat();
+        let found = report(&all, &[], ConfidenceLevel::default()).unwrap();
+        let between: Vec<_> = found
+            .between
+            .iter()
+            .map(|pair| (pair.judges.join(" "), pair.battles, pair.agreement.with_ties.of))
+            .collect();
+        assert_eq!(between, [("i j".to_owned(), 2, 1), ("i k".to_owned(), 0, 0), ("j k".to_owned(), 0, 0)]);
+    }
+
+    #[test]
+    fn nothing_judged_is_an_empty_report() {
+        let found = report(&[], &[], ConfidenceLevel::default()).unwrap();
+        assert!(found.judges.is_empty() && found.between.is_empty());
+    }
+}

@@ -1,0 +1,220 @@
+//! The two games of a battle put together, judge by judge.
+
+use std::collections::BTreeMap;
+
+use crate::domain::battle::Outcome;
+use crate::domain::benchmark::judgement::{Game, Status};
+use crate::domain::judging::verdict::pair::both_games;
+use crate::domain::judging::verdict::{GameResult, Preference};
+use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::time::Timestamp;
+
+/// What a judge said of one game, beside the rated vote on the same battle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// Number of the vote.
+    pub seq: i64,
+    /// The models on sides A and B.
+    pub models: [String; 2],
+    /// What the person said.
+    pub outcome: Outcome,
+    /// Turns of the battle.
+    pub turns: u64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known; several are joined by commas.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// The judge.
+    pub judge: String,
+    /// SHA-256 of the judge's instructions.
+    pub prompt_sha256: String,
+    /// Which of the two games.
+    pub game: Game,
+    /// How it ended.
+    pub status: Status,
+    /// What was read, as the judge saw the sides.
+    pub parsed: Option<Preference>,
+    /// When it ended.
+    pub created_at: Timestamp,
+}
+
+/// A battle as a judge saw it, once or twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedBattle<'s> {
+    /// The vote; what it says of a verdict is that of the battle's first one.
+    pub vote: &'s Said,
+    /// How each game ended, where it was asked about: readable verdicts before failures.
+    pub ended: [Option<Status>; 2],
+    /// What was read of each.
+    pub games: [Option<Preference>; 2],
+    /// When the judge last said something of it.
+    pub latest: Timestamp,
+}
+
+impl<'s> JudgedBattle<'s> {
+    fn new(vote: &'s Said) -> Self {
+        Self { vote, ended: [None; 2], games: [None; 2], latest: vote.created_at }
+    }
+
+    fn add(&mut self, said: &Said) {
+        self.latest = self.latest.max(said.created_at);
+        let game = usize::from(u8::from(said.game)) - 1;
+        if self.ended[game] != Some(Status::Ok) {
+            self.ended[game] = Some(said.status);
+            self.games[game] = said.parsed.filter(|_| said.status == Status::Ok);
+        }
+    }
+
+    /// What both games say, of sides A and B; none unless both were read. A side is better where both say so.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Choice> {
+        let result = both_games(self.games[0]?, self.games[1]?);
+        Some(match result {
+            GameResult::Win => Choice::First,
+            GameResult::Loss => Choice::Second,
+            GameResult::Tie => Choice::Tie,
+        })
+    }
+
+    /// What the person said, of sides A and B.
+    #[must_use]
+    pub fn crowd(&self) -> Choice {
+        match self.vote.outcome {
+            Outcome::AWins => Choice::First,
+            Outcome::BWins => Choice::Second,
+            Outcome::Tie | Outcome::BothBad => Choice::Tie,
+        }
+    }
+}
+
+/// What one judge said, by one set of instructions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judge<'s> {
+    /// The judge.
+    pub name: &'s str,
+    /// SHA-256 of its instructions.
+    pub prompt_sha256: &'s str,
+    /// The battles that it was asked about, in the order of the votes.
+    pub battles: Vec<JudgedBattle<'s>>,
+    /// Battles that it was asked about by other instructions.
+    pub by_other_prompts: usize,
+    /// When it gave its latest verdict.
+    pub latest: Timestamp,
+}
+
+/// The battles that were judged in one way, by the numbers of their votes.
+type Battles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
+
+/// Puts games together. Where a judge was asked by several sets of instructions, those count by which most battles were
+/// judged, and of equally many those of the latest verdict. `said` is in the order of the votes, and of one game the latest
+/// stands last.
+#[must_use]
+pub fn by_judge(said: &[Said]) -> Vec<Judge<'_>> {
+    let mut ways: BTreeMap<(&str, &str), Battles<'_>> = BTreeMap::new();
+    for one in said {
+        let battles = ways.entry((&one.judge, &one.prompt_sha256)).or_default();
+        battles.entry(one.seq).or_insert_with(|| JudgedBattle::new(one)).add(one);
+    }
+    let mut judges: Vec<Judge<'_>> = Vec::new();
+    for ((name, prompt_sha256), battles) in ways {
+        let battles: Vec<JudgedBattle<'_>> = battles.into_values().collect();
+        let latest = battles.iter().map(|battle| battle.latest).max().unwrap_or(Timestamp(0));
+        let way = Judge { name, prompt_sha256, battles, by_other_prompts: 0, latest };
+        match judges.last_mut().filter(|former| former.name == name) {
+            None => judges.push(way),
+            Some(former) => former.take_up(way),
+        }
+    }
+    judges
+}
+
+impl Judge<'_> {
+    /// Battles whose two games were both read.
+    #[must_use]
+    pub fn judged(&self) -> usize {
+        self.battles.iter().filter(|battle| battle.verdict().is_some()).count()
+    }
+
+    /// Stays, or gives way to another set of instructions of the same judge.
+    fn take_up(&mut self, other: Self) {
+        let weight = |judge: &Self| (judge.judged(), judge.latest);
+        let (more, fewer) = if weight(&other) > weight(self) { (other, &*self) } else { (self.clone(), &other) };
+        let by_other_prompts = self.by_other_prompts + fewer.battles.len();
+        *self = Judge { by_other_prompts, ..more };
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// What the judge `j` said of a vote on x and y, in one game.
+    pub(crate) fn said(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> Said {
+        Said {
+            seq,
+            models: ["x".into(), "y".into()],
+            outcome,
+            turns: 1,
+            language: "English".into(),
+            category: None,
+            intent: None,
+            judge: "j".into(),
+            prompt_sha256: "p".into(),
+            game,
+            status: if winner.is_some() { Status::Ok } else { Status::ParseFailed },
+            parsed: winner,
+            created_at: Timestamp(seq),
+        }
+    }
+
+    /// Both games of a battle.
+    pub(crate) fn both(seq: i64, outcome: Outcome, winners: [Preference; 2]) -> [Said; 2] {
+        [0, 1].map(|game| said(seq, outcome, Game::BOTH[game], Some(winners[game])))
+    }
+
+    #[test]
+    fn a_side_wins_where_both_games_say_so_and_one_game_is_no_verdict() {
+        use Preference::{A, B, Tie};
+        let games = [
+            both(1, Outcome::AWins, [A, B]),
+            both(2, Outcome::BWins, [A, A]),
+            both(3, Outcome::BothBad, [B, A]),
+            both(4, Outcome::Tie, [Tie, B]),
+        ];
+        let mut all = games.concat();
+        all.push(said(5, Outcome::AWins, Game::First, Some(A)));
+        let judges = by_judge(&all);
+        let found: Vec<_> = judges[0].battles.iter().map(|battle| (battle.crowd(), battle.verdict())).collect();
+        let (first, second, tie) = (Choice::First, Choice::Second, Choice::Tie);
+        let expected =
+            [(first, Some(first)), (second, Some(tie)), (tie, Some(second)), (tie, Some(tie)), (first, None)];
+        assert_eq!(found, expected);
+        assert_eq!(judges[0].judged(), 4);
+    }
+
+    #[test]
+    fn a_verdict_wins_over_a_failure_whichever_came_first() {
+        let ok = said(1, Outcome::Tie, Game::First, Some(Preference::A));
+        let failed = said(1, Outcome::Tie, Game::First, None);
+        for order in [[ok.clone(), failed.clone()], [failed, ok]] {
+            let judges = by_judge(&order);
+            assert_eq!(judges[0].battles[0].ended, [Some(Status::Ok), None]);
+            assert_eq!(judges[0].battles[0].games, [Some(Preference::A), None]);
+        }
+    }
+
+    #[test]
+    fn the_instructions_count_by_which_most_was_judged() {
+        let by = |prompt: &str, seq| {
+            both(seq, Outcome::AWins, [Preference::A, Preference::B])
+                .map(|said| Said { prompt_sha256: prompt.into(), ..said })
+        };
+        let all = [by("a", 1), by("b", 2), by("b", 3), by("c", 4)].concat();
+        let judges = by_judge(&all);
+        assert_eq!((judges.len(), judges[0].prompt_sha256, judges[0].by_other_prompts), (1, "b", 2));
+        let all = [by("a", 9), by("b", 2)].concat();
+        assert_eq!(by_judge(&all)[0].prompt_sha256, "a", "of equally many those of the latest verdict");
+    }
+}

@@ -1,0 +1,222 @@
+//! AlignBench: 683 Chinese questions, each scored beside a reference on the dimensions of its type of answer.
+//!
+//! The type, and so the dimensions, come from the subcategory; the group and the temperature from the category. The whole
+//! is the mean of reasoning and language, which are means of their categories. Facts: the paper and its `judge.py`,
+//! `show_result.py` and `config/`.
+
+mod questions;
+
+use serde::Deserialize;
+
+use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, Judgement, Judging, Status};
+use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
+use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
+use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
+use crate::domain::judging::prompt_file::{PromptFile, PromptText};
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
+pub use questions::{CATEGORIES, Category, DIMENSIONS, LANGUAGE, REASONING, category_of, dimensions_of};
+use questions::{dimensions_of_subcategory, subcategories};
+
+const OVERALL: &str = "综合得分";
+/// The judge gives one score by rules, without dimensions.
+const RULES: &str = "rules";
+/// The judge gives one score without rules.
+const GENERAL: &str = "general";
+/// A reply that cannot be read counts as -1, as in `show_result.py`.
+const FAILED_AS_MINUS_1: &str = "alignbench.include_failed_as_minus1";
+/// Replies are read as `judge.py` reads them.
+const OFFICIAL_PARSER: &str = "alignbench.official_parser";
+/// Scores are rounded to two decimals at every stage, as in OpenCompass.
+const ROUND_EACH_STAGE: &str = "alignbench.round_each_stage";
+
+const PROMPT: &str = include_str!("../prompts/alignbench.toml");
+const FIELDS: Fields = Fields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const FIELDS_OF_ONE_SCORE: Fields = Fields { required: &["question", "reference", "answer"], optional: &["category"] };
+
+/// The suite.
+pub struct AlignBench {
+    variant: String,
+    text: PromptText,
+    rubric: Rubric,
+    by_dimension: bool,
+    failed_as_minus_1: bool,
+    official_parser: bool,
+    round_each_stage: bool,
+}
+
+/// A line of the data file.
+#[derive(Deserialize)]
+struct Line {
+    question_id: u64,
+    category: String,
+    subcategory: String,
+    question: String,
+    reference: String,
+}
+
+impl AlignBench {
+    /// The suite with its options.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
+        options.check("alignbench", &[GENERAL, RULES], &[FAILED_AS_MINUS_1, OFFICIAL_PARSER, ROUND_EACH_STAGE])?;
+        let variant = options.ablation.as_deref().unwrap_or("alignbench");
+        let text = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT)).variant(variant);
+        let fields = if options.ablation.is_some() { FIELDS_OF_ONE_SCORE } else { FIELDS };
+        Ok(Self {
+            variant: options.variant(),
+            rubric: Rubric::new(variant, &text, fields)?,
+            text,
+            by_dimension: options.ablation.is_none(),
+            failed_as_minus_1: options.has(FAILED_AS_MINUS_1),
+            official_parser: options.has(OFFICIAL_PARSER),
+            round_each_stage: options.has(ROUND_EACH_STAGE),
+        })
+    }
+
+    fn request(&self, item: &Item, answer: &str) -> JudgeRequest {
+        let (question, reference) = pointwise::question_and_reference(item);
+        let dimensions = pointwise::numbered(dimensions_of(item), &self.text);
+        let values = [
+            ("category", item.category.as_str()),
+            ("dimensions", &dimensions),
+            ("question", question),
+            ("reference", reference),
+            ("answer", answer),
+        ];
+        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        JudgeRequest { messages: self.rubric.messages(&values), sampling }
+    }
+
+    fn category_score(&self, name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
+        let mut mean = Mean::default();
+        for item in items.iter().filter(|item| item.category == name) {
+            match verdicts.rating(&item.id, 1) {
+                None if self.failed_as_minus_1 && was_judged(item, verdicts) => mean.add_failed(-1.0),
+                rating => mean.add(rating.map(|rating| rating.score)),
+            }
+        }
+        self.rounded(mean.score(Part::new(PartKind::Category, name)))
+    }
+
+    fn rounded(&self, score: Option<Score>) -> Option<Score> {
+        let score = score?;
+        let value = if self.round_each_stage { score.value.map(to_two_decimals) } else { score.value };
+        Some(Score { value, ..score })
+    }
+}
+
+impl Suite for AlignBench {
+    fn name(&self) -> &'static str {
+        "alignbench"
+    }
+
+    fn title(&self) -> &'static str {
+        "AlignBench"
+    }
+
+    fn mode(&self) -> JudgeMode {
+        if self.by_dimension { JudgeMode::PointwiseRefMultidim } else { JudgeMode::PointwiseRef }
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        category_of(category).map_or(category, |known| known.title)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        json_items(bytes, item)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        let temperature = category_of(&item.category).map(|category| category.temperature);
+        pointwise::ask(item, answers, Sampling { temperature, ..Sampling::default() })
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+        pointwise::judging(answers, |answer| self.request(item, answer))
+    }
+
+    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        let read: Result<Rating, VerdictError> = match (self.by_dimension, self.official_parser) {
+            (false, _) => rating::parse(reply),
+            (true, false) => dictionary::parse(reply, dimensions_of(item)),
+            (true, true) => official::alignbench(reply),
+        };
+        read.map(Verdict::Rating)
+    }
+
+    fn reminder(&self, item: &Item) -> String {
+        match self.by_dimension {
+            true => pointwise::dictionary_reminder(dimensions_of(item), OVERALL, true),
+            false => "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[5]]”。".to_owned(),
+        }
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        let verdicts = Verdicts::new(judgements.iter().copied());
+        let mut categories: Vec<Score> =
+            CATEGORIES.iter().filter_map(|category| self.category_score(category.name, items, &verdicts)).collect();
+        let group = |name: &str| {
+            let own = categories.iter().filter(|score| group_of(score) == Some(name));
+            self.rounded(macro_mean(Part::new(PartKind::Group, name), own))
+        };
+        let groups: Vec<Score> = [REASONING, LANGUAGE].into_iter().filter_map(group).collect();
+        let mut scores: Vec<Score> = self.rounded(macro_mean(Part::overall(), &groups)).into_iter().collect();
+        for group in groups {
+            let (own, others) = categories.into_iter().partition(|score| group_of(score) == Some(&group.part.name));
+            categories = others;
+            scores.push(group);
+            scores.extend::<Vec<Score>>(own);
+        }
+        scores.extend(DIMENSIONS.iter().filter_map(|dimension| dimension_score(dimension, items, &verdicts)));
+        Scores(scores)
+    }
+}
+
+fn item(line: Line) -> Result<Item, DataProblem> {
+    if category_of(&line.category).is_none() {
+        let known = CATEGORIES.iter().map(|category| category.name);
+        return Err(DataProblem::unknown("category", &line.category, known));
+    }
+    if dimensions_of_subcategory(&line.subcategory).is_none() {
+        let known = subcategories();
+        return Err(DataProblem::unknown("subcategory", &line.subcategory, known));
+    }
+    if line.reference.trim().is_empty() {
+        return Err(DataProblem::Empty("the reference"));
+    }
+    Ok(Item {
+        id: line.question_id.to_string(),
+        category: line.category,
+        subcategory: Some(line.subcategory),
+        language: Language::Zh,
+        turns: vec![Question { question: line.question, reference: Some(line.reference) }],
+        choices: None,
+    })
+}
+
+/// The group of a category's score.
+fn group_of(score: &Score) -> Option<&'static str> {
+    category_of(&score.part.name).map(|category| category.group)
+}
+
+/// Whether a judge replied and could not be read.
+fn was_judged(item: &Item, verdicts: &Verdicts<'_>) -> bool {
+    let status = verdicts.status(&item.id, 1, Game::First);
+    matches!(status, Some(Status::ParseFailed | Status::OutOfRange | Status::Refused))
+}
+
+/// The mean of a dimension over the items that are judged on it.
+fn dimension_score(dimension: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
+    let having = items.iter().filter(|item| dimensions_of(item).contains(&dimension));
+    let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(dimension).copied();
+    having.map(score).collect::<Mean>().score(Part::new(PartKind::Dimension, dimension))
+}

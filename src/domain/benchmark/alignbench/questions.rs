@@ -1,0 +1,112 @@
+//! The categories of questions, and the dimensions that the types of answers are judged on.
+
+use crate::domain::benchmark::item::Item;
+
+/// A category of questions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Category {
+    /// As in the data file.
+    pub name: &'static str,
+    /// As in the paper's English tables.
+    pub title: &'static str,
+    /// [`REASONING`] or [`LANGUAGE`].
+    pub group: &'static str,
+    /// The temperature of the models' answers.
+    pub temperature: f64,
+}
+
+/// The group of mathematics and logic.
+pub const REASONING: &str = "reasoning";
+/// The group of everything else.
+pub const LANGUAGE: &str = "language";
+
+const fn category(name: &'static str, title: &'static str, group: &'static str, temperature: f64) -> Category {
+    Category { name, title, group, temperature }
+}
+
+/// The categories in the order of the paper's tables of results.
+pub const CATEGORIES: [Category; 8] = [
+    category("数学计算", "Mathematics", REASONING, 0.1),
+    category("逻辑推理", "Logical Reasoning", REASONING, 0.1),
+    category("基本任务", "Fundamental Language Ability", LANGUAGE, 0.1),
+    category("中文理解", "Advanced Chinese Understanding", LANGUAGE, 0.1),
+    category("综合问答", "Open-ended Questions", LANGUAGE, 0.7),
+    category("文本写作", "Writing Ability", LANGUAGE, 0.7),
+    category("角色扮演", "Task-oriented Role Play", LANGUAGE, 0.7),
+    category("专业能力", "Professional Knowledge", LANGUAGE, 0.1),
+];
+
+/// All dimensions in the order of the paper's table of dimensions.
+pub const DIMENSIONS: [&str; 8] =
+    ["事实正确性", "满足用户需求", "逻辑连贯性", "完备性", "清晰度", "创造性", "丰富度", "公平与可负责程度"];
+
+const FACTS: &[&str] = &["事实正确性", "满足用户需求", "清晰度", "完备性"];
+const LOGIC: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "完备性"];
+const WRITING: &[&str] = &["事实正确性", "满足用户需求", "逻辑连贯性", "创造性", "丰富度"];
+const ADVICE: &[&str] = &["事实正确性", "满足用户需求", "公平与可负责程度", "创造性"];
+
+/// The dimensions of a type of answer, and the subcategories of that type.
+const TYPES: [(&[&str], &[&str]); 4] = [
+    (
+        FACTS,
+        &[
+            "常识知识",
+            "阅读理解",
+            "文本分类",
+            "信息抽取",
+            "字词理解",
+            "文化理解",
+            "物理",
+            "化学",
+            "计算机",
+            "生物医学",
+            "经济",
+            "天文",
+            "历史",
+            "音乐",
+            "法律",
+            "体育",
+            "地理",
+            "文学",
+            "其他",
+        ],
+    ),
+    (LOGIC, &["证明", "推理", "初等数学", "高等数学", "应用数学"]),
+    (
+        WRITING,
+        &[
+            "翻译",
+            "实用文体写作",
+            "创意文体写作",
+            "专业文体写作",
+            "其他写作类",
+            "现实生活类",
+            "游戏娱乐类",
+            "功能类",
+            "现实名人类",
+            "（虚拟）恋爱类",
+        ],
+    ),
+    (ADVICE, &["观点表达", "寻求建议"]),
+];
+
+/// A category by its name in the data file.
+#[must_use]
+pub fn category_of(name: &str) -> Option<&'static Category> {
+    CATEGORIES.iter().find(|category| category.name == name)
+}
+
+/// The dimensions on which an item is judged, in order.
+#[must_use]
+pub fn dimensions_of(item: &Item) -> &'static [&'static str] {
+    item.subcategory.as_deref().and_then(dimensions_of_subcategory).unwrap_or(FACTS)
+}
+
+pub(super) fn dimensions_of_subcategory(name: &str) -> Option<&'static [&'static str]> {
+    TYPES.iter().find(|(_, subcategories)| subcategories.contains(&name)).map(|(dimensions, _)| *dimensions)
+}
+
+/// All subcategories.
+pub(super) fn subcategories() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().flat_map(|(_, subcategories)| subcategories.iter().copied())
+}

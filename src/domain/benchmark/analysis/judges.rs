@@ -1,0 +1,68 @@
+//! One judge beside another: how far their scores of the same models go together.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::domain::rating::real_len;
+use crate::domain::stats::Undefined;
+use crate::domain::stats::correlation::{Concordance, Correlation, concordance, kendall, pearson, spearman};
+
+/// What two judges say of the models that both scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgePair {
+    /// The models, in the order of their names.
+    pub models: Vec<RankChange>,
+    /// Pearson's r of their scores.
+    pub pearson: Result<Correlation, Undefined>,
+    /// Spearman's ρ.
+    pub spearman: Result<Correlation, Undefined>,
+    /// Kendall's τ-b.
+    pub kendall: Result<Correlation, Undefined>,
+    /// Pairs of models in the same and in opposite orders.
+    pub pairs: Concordance,
+}
+
+/// Where a model stands with each of two judges.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankChange {
+    /// The model.
+    pub model: String,
+    /// The first judge's score.
+    pub first: f64,
+    /// The second judge's score.
+    pub second: f64,
+    /// Its rank with the first: 1 for the best; equal scores share the mean of their ranks.
+    pub first_rank: f64,
+    /// Its rank with the second.
+    pub second_rank: f64,
+}
+
+/// Compares two judges over the models that both scored.
+#[must_use]
+pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<S, f64>) -> JudgePair {
+    let common = first.iter().filter_map(|(model, score)| Some((model.as_ref(), *score, *second.get(model)?)));
+    let common: Vec<(&str, f64, f64)> = common.collect();
+    let x: Vec<f64> = common.iter().map(|(_, score, _)| *score).collect();
+    let y: Vec<f64> = common.iter().map(|(_, _, score)| *score).collect();
+    let ranks = places(&x).into_iter().zip(places(&y));
+    let change = |((model, first, second), (first_rank, second_rank)): ((&str, f64, f64), (f64, f64))| RankChange {
+        model: model.to_owned(),
+        first,
+        second,
+        first_rank,
+        second_rank,
+    };
+    JudgePair {
+        models: common.into_iter().zip(ranks).map(change).collect(),
+        pearson: pearson(&x, &y),
+        spearman: spearman(&x, &y),
+        kendall: kendall(&x, &y),
+        pairs: concordance(&x, &y),
+    }
+}
+
+/// Ranks from the best down.
+fn places(scores: &[f64]) -> Vec<f64> {
+    crate::domain::stats::ranks(scores).into_iter().map(|rank| real_len(scores.len()) + 1.0 - rank).collect()
+}

@@ -1,0 +1,80 @@
+//! Position bias: how often the same two answers get another verdict once they change places.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::domain::benchmark::judgement::{Game, Judgement};
+use crate::domain::benchmark::score::Verdicts;
+use crate::domain::judging::verdict::{Preference, Verdict};
+use crate::domain::stats::{Share, Undefined};
+
+/// Both games of turns that were read, by what they say together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct PositionBias {
+    /// Turns whose two games were read.
+    pub turns: u64,
+    /// Both games say the same of the two answers.
+    pub consistent: u64,
+    /// Both games prefer whichever answer stands first.
+    pub first: u64,
+    /// Both games prefer whichever answer stands second.
+    pub second: u64,
+    /// One game says tie and the other does not.
+    pub half_tie: u64,
+}
+
+impl PositionBias {
+    /// Counts the games of one judge, on all models.
+    pub fn of<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
+        let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+        for judgement in judgements {
+            by_model.entry(&judgement.model).or_default().push(judgement);
+        }
+        let mut bias = Self::default();
+        for judgements in by_model.values() {
+            let verdicts = Verdicts::new(judgements.iter().copied());
+            let turns: BTreeSet<(&str, u32)> =
+                judgements.iter().map(|judgement| (judgement.item_id.as_str(), judgement.turn)).collect();
+            let winner = |(item, turn), game| match verdicts.get(item, turn, game)? {
+                Verdict::Pair { winner } => Some(*winner),
+                _ => None,
+            };
+            let games = turns.into_iter().filter_map(|turn| winner(turn, Game::First).zip(winner(turn, Game::Second)));
+            games.for_each(|(first, second)| bias.count(first, second));
+        }
+        bias
+    }
+
+    /// Counts what the two games of one pair of answers say, each as the judge saw them.
+    pub fn count(&mut self, first: Preference, second: Preference) {
+        self.turns += 1;
+        let kind = match (first, second) {
+            (Preference::A, Preference::B) | (Preference::B, Preference::A) | (Preference::Tie, Preference::Tie) => {
+                &mut self.consistent
+            }
+            (Preference::A, Preference::A) => &mut self.first,
+            (Preference::B, Preference::B) => &mut self.second,
+            _ => &mut self.half_tie,
+        };
+        *kind += 1;
+    }
+
+    /// The share of turns whose verdict the swap changes.
+    ///
+    /// # Errors
+    /// [`Undefined::Nothing`] without turns.
+    pub fn changed(self) -> Result<f64, Undefined> {
+        Share { of: self.turns - self.consistent, total: self.turns }.rate()
+    }
+
+    /// How much more often a changed verdict goes to the first place than to the second, of all turns: (first − second) /
+    /// turns, -1 to 1.
+    ///
+    /// # Errors
+    /// [`Undefined::Nothing`] without turns.
+    pub fn towards_first(self) -> Result<f64, Undefined> {
+        let rate = |of| Share { of, total: self.turns }.rate();
+        Ok(rate(self.first)? - rate(self.second)?)
+    }
+}

@@ -1,0 +1,171 @@
+//! What suites share whose answers are letters: how they are asked, read without a judge, and counted.
+//!
+//! Accuracy is 100 · right / answered. An answer without a single letter is wrong; one that is empty or missing is left out
+//! and shows in the coverage.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::data::DataProblem;
+use super::item::{Answer, Ask, Choices, Item, Sampling, answer_of};
+use super::judgement::{Game, JudgeStep, Judging, Status};
+use super::options::SuiteError;
+use super::score::{Mean, Part, Score, Verdicts};
+use crate::domain::judging::prompt_file::PromptFile;
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::{Letter, Verdict, choice};
+
+/// The variant of a prompt file with the question to the models.
+const ASK: &str = "ask";
+const FIELDS: Fields = Fields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
+
+/// How models are asked.
+pub(super) struct ChoicePrompt(Rubric);
+
+impl ChoicePrompt {
+    pub(super) fn new(file: &PromptFile) -> Result<Self, SuiteError> {
+        Ok(Self(Rubric::new(ASK, &file.variant(ASK), FIELDS)?))
+    }
+
+    /// The question with its options, unless it has been answered.
+    pub(super) fn ask(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        let (Some(question), Some(choices), None) = (item.turn(1), &item.choices, answer_of(answers, 1)) else {
+            return Vec::new();
+        };
+        let [a, b, c, d] = &choices.options;
+        let values = [
+            ("capability", item.category.as_str()),
+            ("question", &question.question),
+            ("a", a),
+            ("b", b),
+            ("c", c),
+            ("d", d),
+        ];
+        vec![Ask { turn: 1, messages: self.0.messages(&values), sampling: Sampling::default() }]
+    }
+}
+
+/// Reads an answer against the right letter.
+pub(super) fn read(item: &Item, answer: &str) -> Verdict {
+    let choice = choice::parse(answer);
+    let right = item.choices.as_ref().map(|choices| choices.correct);
+    Verdict::Choice { choice, correct: choice.is_some() && choice == right }
+}
+
+/// The answer, read.
+pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<Judging> {
+    let step = |answer: &str| match answer.trim() {
+        "" => JudgeStep::Failed(Status::EmptyAnswer),
+        _ => JudgeStep::Read(read(item, answer)),
+    };
+    let judging = answer_of(answers, 1).map(|answer| Judging { turn: 1, game: Game::First, step: step(answer) });
+    judging.into_iter().collect()
+}
+
+/// The accuracy over everything and over each part.
+pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
+    let whole = (Part::overall(), items.iter().collect());
+    let accuracy = |(part, items): &(Part, Vec<&Item>)| {
+        let right = |item: &&Item| match verdicts.get(&item.id, 1, Game::First)? {
+            Verdict::Choice { correct, .. } => Some(if *correct { 100.0 } else { 0.0 }),
+            _ => None,
+        };
+        let score = items.iter().map(right).collect::<Mean>().score(part.clone())?;
+        Some(Score { deviation: None, ..score })
+    };
+    std::iter::once(&whole).chain(parts).filter_map(accuracy).collect()
+}
+
+/// Options as files have them: a list, an object by letter, or one text with the letters in it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum OptionTexts {
+    List(Vec<String>),
+    ByLetter(BTreeMap<String, String>),
+    Text(String),
+}
+
+/// The options and the right one.
+///
+/// # Errors
+/// [`DataProblem`] where there are not four different ones, or the answer is no letter.
+pub(super) fn choices(texts: OptionTexts, answer: &str) -> Result<Choices, DataProblem> {
+    let four = || DataProblem::Record("it needs four different options A to D that are not empty".to_owned());
+    let texts: Vec<String> = match texts {
+        OptionTexts::List(texts) => texts.iter().map(|text| without_letter(text).to_owned()).collect(),
+        OptionTexts::ByLetter(mut texts) => {
+            let known = Letter::ALL.iter().filter_map(|letter| texts.remove(letter.as_str())).collect();
+            if !texts.is_empty() {
+                return Err(four());
+            }
+            known
+        }
+        OptionTexts::Text(text) => split_by_letters(&text),
+    };
+    let options: [String; 4] = texts.try_into().map_err(|_| four())?;
+    let repeated = (0..4).any(|place| options[..place].iter().any(|other| other.trim() == options[place].trim()));
+    if repeated || options.iter().any(|option| option.trim().is_empty()) {
+        return Err(four());
+    }
+    let correct = choice::parse(answer);
+    let correct = correct.ok_or_else(|| DataProblem::unknown("answer", answer, ["A", "B", "C", "D"]))?;
+    Ok(Choices { options, correct })
+}
+
+/// "A. 李白" without its letter.
+fn without_letter(text: &str) -> &str {
+    let rest = text.trim().strip_prefix(['A', 'B', 'C', 'D']);
+    let rest = rest.and_then(|rest| rest.strip_prefix(['.', '．', '、', ':', '：', ')', '）']));
+    rest.unwrap_or(text).trim()
+}
+
+/// "A. … B. … C. … D. …" as four texts; fewer where a letter is missing.
+fn split_by_letters(text: &str) -> Vec<String> {
+    let mut rest = text;
+    let mut texts = Vec::new();
+    for letter in ["A", "B", "C", "D"] {
+        let marks = [".", "．", "、", ":", "：", ")", "）"];
+        let found = marks.iter().filter_map(|mark| Some((rest.find(&format!("{letter}{mark}"))?, *mark))).min();
+        let Some((place, mark)) = found else { return texts };
+        if letter != "A" {
+            texts.push(rest[..place].trim().to_owned());
+        }
+        rest = &rest[place + letter.len() + mark.len()..];
+    }
+    texts.push(rest.trim().to_owned());
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, answer: &str, expected: Option<[&str; 4]>) {
+        let texts: OptionTexts = serde_json::from_str(json).unwrap();
+        let read = choices(texts, answer).ok().map(|choices| choices.options);
+        assert_eq!(read, expected.map(|options| options.map(str::to_owned)), "{json}");
+    }
+
+    #[test]
+    fn options_come_in_three_forms() {
+        let poets = Some(["李白", "欧阳修", "梁实秋", "朱自清"]);
+        check(r#"["李白", "欧阳修", "梁实秋", "朱自清"]"#, "B", poets);
+        check(r#"["A. 李白", "B. 欧阳修", "C. 梁实秋", "D. 朱自清"]"#, "B", poets);
+        check(r#"{"B": "欧阳修", "A": "李白", "D": "朱自清", "C": "梁实秋"}"#, "B", poets);
+        check(r#""A. 李白 B. 欧阳修 C. 梁实秋 D. 朱自清""#, "答案：B", poets);
+        check(r#""A、李白\nB、欧阳修\nC、梁实秋\nD、朱自清""#, "Ｂ", poets);
+    }
+
+    #[test]
+    fn other_than_four_different_options_and_one_letter_are_refused() {
+        check(r#"["甲", "乙", "丙"]"#, "A", None);
+        check(r#"["甲", "乙", "丙", "甲"]"#, "A", None);
+        check(r#"["甲", "乙", "丙", " "]"#, "A", None);
+        check(r#"["甲", "乙", "丙", "丁"]"#, "E", None);
+        check(r#"["甲", "乙", "丙", "丁"]"#, "A和B", None);
+        check(r#""A. 甲 C. 丙""#, "A", None);
+        check(r#"{"A": "甲", "B": "乙", "C": "丙", "D": "丁", "E": "戊"}"#, "A", None);
+    }
+}

@@ -1,0 +1,295 @@
+//! A suite of the user's own, declared in TOML beside items as lines of JSON; no code.
+//!
+//! ```toml
+//! name = "house-rules"
+//! title = "House rules"
+//! mode = "pointwise_ref_multidim"   # or pointwise_ref, pointwise_turn, pairwise_baseline, multiple_choice
+//! language = "en"                   # of the items, and of the reminder to a judge
+//! categories = ["facts", "style"]   # may be left out; then any is taken
+//! overall = "items"                 # or "categories": the mean over items, or over categories
+//! dimensions = ["Accuracy", "Tone"] # of pointwise_ref_multidim
+//! context = "own"                   # or "golden": what later turns of pointwise_turn follow
+//! dialogue = "lowest"               # or "mean": the turn that counts of pointwise_turn
+//! temperature = 0.2                 # of the models' answers
+//!
+//! [prompt]                          # may be left out; the form is that of any prompt file
+//! user = "…"
+//! ```
+//!
+//! An item is `{"id": 1, "category": "facts", "turns": ["…"], "reference": ["…"], "options": […], "answer": "B"}`, with
+//! `question` for a single turn. `scoring` says what the modes have in common.
+
+mod items;
+mod names;
+mod scoring;
+
+use serde::Deserialize;
+
+use self::items::ItemRules;
+use super::choices::{self, ChoicePrompt};
+use super::conversation::Turns;
+use super::data::DataError;
+use super::item::{Answer, Ask, Item, Language, Sampling};
+use super::judgement::{JudgeRequest, Judgement, Judging};
+use super::options::{NAMES, SuiteError, SuiteOptions};
+use super::pairwise::{self, PairRubrics};
+use super::score::Scores;
+use super::{JudgeMode, Suite, pointwise};
+use crate::domain::judging::prompt_file::{PromptFile, PromptText};
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::{Verdict, VerdictError, dictionary, pair, rating};
+
+const PROMPT: &str = include_str!("../prompts/custom.toml");
+
+const REFERENCE: Fields = Fields { required: &["question", "reference", "answer"], optional: &["category"] };
+const DIMENSIONS: Fields =
+    Fields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const TURN: Fields = Fields { required: &["history", "answer"], optional: &["reference", "category"] };
+
+/// What a suite file says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declaration {
+    name: String,
+    title: Option<String>,
+    mode: ModeName,
+    language: Language,
+    #[serde(default)]
+    categories: Vec<String>,
+    #[serde(default)]
+    overall: Overall,
+    #[serde(default)]
+    dimensions: Vec<String>,
+    #[serde(default)]
+    context: Context,
+    #[serde(default)]
+    dialogue: Dialogue,
+    temperature: Option<f64>,
+    max_tokens: Option<u32>,
+    #[serde(default)]
+    prompt: PromptFile,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ModeName {
+    PairwiseBaseline,
+    PointwiseRefMultidim,
+    PointwiseRef,
+    PointwiseTurn,
+    MultipleChoice,
+}
+
+/// What the whole is the mean over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Overall {
+    #[default]
+    Items,
+    Categories,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Context {
+    #[default]
+    Own,
+    Golden,
+}
+
+/// What a dialogue has of its turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Dialogue {
+    #[default]
+    Lowest,
+    Mean,
+}
+
+/// The suite.
+pub struct CustomSuite {
+    declaration: Declaration,
+    variant: String,
+    judge: Judge,
+}
+
+/// How the mode asks and reads.
+enum Judge {
+    Pair(Box<PairRubrics>),
+    Dimensions(PromptText, Rubric),
+    Reference(Rubric),
+    Turn(Rubric),
+    Choice(ChoicePrompt),
+}
+
+impl CustomSuite {
+    /// Reads a suite file.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where it is no such file, has the name of a built-in suite or one that cannot be a file's, a category
+    /// that would be taken for another part, or its prompt lacks a field.
+    pub fn new(toml: &str, options: &SuiteOptions) -> Result<Self, SuiteError> {
+        let declaration: Declaration = toml::from_str(toml).map_err(|error| SuiteError::File(error.to_string()))?;
+        if NAMES.contains(&declaration.name.as_str()) {
+            return Err(SuiteError::File(format!(
+                "{:?} is the name of a built-in suite: choose another",
+                declaration.name
+            )));
+        }
+        names::check(&declaration.name).map_err(SuiteError::File)?;
+        declaration.categories.iter().try_for_each(|name| names::check_category(name)).map_err(SuiteError::File)?;
+        options.check(&declaration.name, &[], &[])?;
+        let own = options.prompt.as_deref().map_or_else(|| declaration.prompt.clone(), PromptFile::parse);
+        let judge = judge(&declaration, &own.or(&PromptFile::parse(PROMPT)))?;
+        Ok(Self { variant: options.variant(), declaration, judge })
+    }
+
+    fn turns(&self) -> Turns {
+        Turns { first: 1, own_context: self.declaration.context == Context::Own }
+    }
+
+    fn dimensions(&self) -> Vec<&str> {
+        self.declaration.dimensions.iter().map(String::as_str).collect()
+    }
+
+    /// How models are sampled.
+    fn sampling(&self) -> Sampling {
+        let Declaration { temperature, max_tokens, .. } = self.declaration;
+        Sampling { temperature, max_tokens, seed: None }
+    }
+
+    fn in_chinese(&self) -> bool {
+        self.declaration.language == Language::Zh
+    }
+}
+
+/// Makes the prompts of the mode ready.
+fn judge(declaration: &Declaration, file: &PromptFile) -> Result<Judge, SuiteError> {
+    let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
+    Ok(match declaration.mode {
+        ModeName::PairwiseBaseline => Judge::Pair(Box::new(PairRubrics::new(file)?)),
+        ModeName::PointwiseRef => Judge::Reference(rubric("pointwise_ref", REFERENCE)?),
+        ModeName::PointwiseTurn => Judge::Turn(rubric("pointwise_turn", TURN)?),
+        ModeName::MultipleChoice => Judge::Choice(ChoicePrompt::new(file)?),
+        ModeName::PointwiseRefMultidim if declaration.dimensions.is_empty() => {
+            return Err(SuiteError::File("this mode needs dimensions = [\"…\"]: name at least one".to_owned()));
+        }
+        ModeName::PointwiseRefMultidim => {
+            let name = "pointwise_ref_multidim";
+            Judge::Dimensions(file.variant(name), rubric(name, DIMENSIONS)?)
+        }
+    })
+}
+
+/// A question to a judge about one answer.
+fn pointwise_request(rubric: &Rubric, item: &Item, dimensions: &str, answer: &str) -> JudgeRequest {
+    let (question, reference) = pointwise::question_and_reference(item);
+    let values = [
+        ("category", item.category.as_str()),
+        ("dimensions", dimensions),
+        ("question", question),
+        ("reference", reference),
+        ("answer", answer),
+    ];
+    JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING }
+}
+
+const JUDGE_SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: None, seed: None };
+
+impl Suite for CustomSuite {
+    fn name(&self) -> &str {
+        &self.declaration.name
+    }
+
+    fn title(&self) -> &str {
+        self.declaration.title.as_ref().unwrap_or(&self.declaration.name)
+    }
+
+    fn mode(&self) -> JudgeMode {
+        match self.declaration.mode {
+            ModeName::PairwiseBaseline => JudgeMode::PairwiseBaseline,
+            ModeName::PointwiseRefMultidim => JudgeMode::PointwiseRefMultidim,
+            ModeName::PointwiseRef => JudgeMode::PointwiseRef,
+            ModeName::PointwiseTurn => JudgeMode::PointwiseTurn,
+            ModeName::MultipleChoice => JudgeMode::MultipleChoice,
+        }
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        let rules = ItemRules {
+            mode: self.mode(),
+            language: self.declaration.language,
+            categories: &self.declaration.categories,
+            golden_context: self.declaration.context == Context::Golden,
+        };
+        rules.read(bytes)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        match &self.judge {
+            Judge::Choice(prompt) => prompt.ask(item, answers),
+            Judge::Turn(_) | Judge::Pair(_) => self.turns().asks(item, answers, self.sampling()),
+            Judge::Dimensions(..) | Judge::Reference(_) => pointwise::ask(item, answers, self.sampling()),
+        }
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+        match &self.judge {
+            Judge::Pair(rubrics) => rubrics.judgings(item, answers, baseline, true),
+            Judge::Choice(_) => choices::judgings(item, answers),
+            Judge::Reference(rubric) => {
+                pointwise::judging(answers, |answer| pointwise_request(rubric, item, "", answer))
+            }
+            Judge::Dimensions(text, rubric) => {
+                let dimensions = pointwise::numbered(&self.dimensions(), text);
+                pointwise::judging(answers, |answer| pointwise_request(rubric, item, &dimensions, answer))
+            }
+            Judge::Turn(rubric) => self.turns().judgings(item, answers, |turn, answer| {
+                let history = self.turns().history(item, answers, turn)?;
+                let reference = item.turn(turn)?.reference.as_deref().unwrap_or_default();
+                let values = [
+                    ("category", item.category.as_str()),
+                    ("history", &history),
+                    ("reference", reference),
+                    ("answer", answer),
+                ];
+                Some(JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING })
+            }),
+        }
+    }
+
+    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        match &self.judge {
+            Judge::Pair(_) => pair::parse(reply).map(|winner| Verdict::Pair { winner }),
+            Judge::Choice(_) => Ok(choices::read(item, reply)),
+            Judge::Dimensions(..) => dictionary::parse(reply, &self.dimensions()).map(Verdict::Rating),
+            Judge::Reference(_) | Judge::Turn(_) => rating::parse(reply).map(Verdict::Rating),
+        }
+    }
+
+    fn reminder(&self, _item: &Item) -> String {
+        let (english, chinese) = match &self.judge {
+            Judge::Pair(_) => (pairwise::REMINDER_EN, pairwise::REMINDER_ZH),
+            Judge::Choice(_) => {
+                ("Reply with one letter from A to D and nothing else.", "请只回答A、B、C、D中的一个字母。")
+            }
+            Judge::Dimensions(..) => {
+                let overall = if self.in_chinese() { "综合得分" } else { "Final Score" };
+                return pointwise::dictionary_reminder(&self.dimensions(), overall, self.in_chinese());
+            }
+            Judge::Reference(_) | Judge::Turn(_) => (
+                "End your reply with the rating in exactly this form, from 1 to 10: 'Rating: [[6]]'.",
+                "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[6]]”。",
+            ),
+        };
+        if self.in_chinese() { chinese.to_owned() } else { english.to_owned() }
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        scoring::score(self, items, judgements)
+    }
+}

@@ -1,0 +1,40 @@
+//! The names that a suite of the user's own may have and give: a suite's is part of files, locks and series, a category's is
+//! the key of its scores.
+
+use crate::domain::benchmark::score::Part;
+
+/// Longest name of a suite.
+const LONGEST: usize = 64;
+/// What a reader of items by intent is given; see `bench:SUITE:intents`.
+const BY_INTENT: &str = "intents";
+
+/// Checks the name of a suite.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fits = name.len() <= LONGEST
+        && name.starts_with(is_plain)
+        && name.chars().all(|c| is_plain(c) || matches!(c, '-' | '_'));
+    fits.then_some(()).ok_or_else(|| {
+        format!(
+            "name is {name:?}: write up to {LONGEST} lower-case letters, digits, \"-\" and \"_\", beginning with a letter \
+             or a digit"
+        )
+    })
+}
+
+/// Checks the name of a category, whose key no other part may share.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check_category(name: &str) -> Result<(), String> {
+    let is_taken = name == Part::overall().key() || name == BY_INTENT;
+    if is_taken || name.trim().is_empty() || name.contains(['/', ':']) {
+        return Err(format!(
+            "category {name:?} names another part of the scores: call it otherwise, without \"/\" and \":\""
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! The record of one judgement: what was asked of whom, the reply as it came, and what was read in it.
+
+use serde::{Deserialize, Serialize};
+
+use super::item::Sampling;
+use crate::domain::battle::message::Message;
+use crate::domain::judging::rubric::prompt_sha256;
+use crate::domain::judging::verdict::{Verdict, VerdictError};
+
+/// Which of the two games of a pair; suites that do not compare have only the first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum Game {
+    /// The model is shown as A, the baseline as B.
+    #[default]
+    First,
+    /// The sides are swapped.
+    Second,
+}
+
+impl Game {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::First, Self::Second];
+}
+
+impl From<Game> for u8 {
+    fn from(game: Game) -> Self {
+        match game {
+            Game::First => 1,
+            Game::Second => 2,
+        }
+    }
+}
+
+/// A number that is no game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("game {0} is unknown: there are 1 and 2")]
+pub struct UnknownGame(u8);
+
+impl TryFrom<u8> for Game {
+    type Error = UnknownGame;
+
+    fn try_from(number: u8) -> Result<Self, UnknownGame> {
+        match number {
+            1 => Ok(Self::First),
+            2 => Ok(Self::Second),
+            _ => Err(UnknownGame(number)),
+        }
+    }
+}
+
+/// How a judgement ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A verdict was read.
+    Ok,
+    /// The replies had no verdict in the form asked for.
+    ParseFailed,
+    /// The judge gave a score that cannot be given.
+    OutOfRange,
+    /// The judge would not judge.
+    Refused,
+    /// The model's answer was empty, so there was nothing to judge.
+    EmptyAnswer,
+    /// The judge could not be reached, or did not finish.
+    TransportFailed,
+}
+
+impl Status {
+    /// All, in the order of this list.
+    pub const ALL: [Self; 6] =
+        [Self::Ok, Self::ParseFailed, Self::OutOfRange, Self::Refused, Self::EmptyAnswer, Self::TransportFailed];
+
+    /// Its spelling in files and the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ParseFailed => "parse_failed",
+            Self::OutOfRange => "out_of_range",
+            Self::Refused => "refused",
+            Self::EmptyAnswer => "empty_answer",
+            Self::TransportFailed => "transport_failed",
+        }
+    }
+}
+
+/// A text that is no status.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("status {0:?} is unknown: there are ok, parse_failed, out_of_range, refused, empty_answer, transport_failed")]
+pub struct UnknownStatus(String);
+
+impl std::str::FromStr for Status {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| UnknownStatus(text.to_owned()))
+    }
+}
+
+impl From<VerdictError> for Status {
+    fn from(error: VerdictError) -> Self {
+        match error {
+            VerdictError::Unreadable => Self::ParseFailed,
+            VerdictError::OutOfRange(_) => Self::OutOfRange,
+            VerdictError::Refused => Self::Refused,
+        }
+    }
+}
+
+/// Tokens of one exchange with a judge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Of the prompt.
+    pub prompt: u64,
+    /// Of the reply.
+    pub reply: u64,
+}
+
+/// One judgement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The suite's name.
+    pub suite: String,
+    /// SHA-256 of the suite's data file.
+    pub suite_version: String,
+    /// The item.
+    pub item_id: String,
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Whose answer was judged.
+    pub model: String,
+    /// Who judged; empty where the answer is read without a judge.
+    pub judge_model: String,
+    /// SHA-256 of the prompt as it was sent (see [`prompt_sha256`]); empty without a judge.
+    pub judge_prompt_sha256: String,
+    /// How the judge was sampled.
+    pub params: Sampling,
+    /// Which game of a pair.
+    pub game: Game,
+    /// The judge's last reply as it came; empty where there was none.
+    pub raw_text: String,
+    /// What was read in it; none unless the status is ok.
+    pub parsed: Option<Verdict>,
+    /// How it ended.
+    pub status: Status,
+    /// How often the judge was asked, re-asks and retries included.
+    pub attempts: u32,
+    /// Milliseconds from the question to the end of the last reply.
+    #[serde(rename = "latency")]
+    pub latency_ms: Option<u64>,
+    /// Tokens of all attempts, where the provider counts them.
+    pub tokens: Option<Tokens>,
+    /// When it ended, in milliseconds since 1970.
+    pub ts: i64,
+}
+
+/// A question to a judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgeRequest {
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// How to sample.
+    pub sampling: Sampling,
+}
+
+impl JudgeRequest {
+    /// What tells identical requests: see [`prompt_sha256`].
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        prompt_sha256(&self.messages)
+    }
+}
+
+/// A judgement that is to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judging {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Which game of a pair.
+    pub game: Game,
+    /// How it is made.
+    pub step: JudgeStep,
+}
+
+/// How a judgement comes about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JudgeStep {
+    /// A judge is asked.
+    Ask(JudgeRequest),
+    /// No judge is needed: a multiple-choice answer is read directly.
+    Read(Verdict),
+    /// There is nothing to judge: the answer is empty.
+    Failed(Status),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_the_fields_of_the_contract() {
+        let judgement = Judgement {
+            suite: "mtbench101".to_owned(),
+            suite_version: "00".to_owned(),
+            item_id: "7".to_owned(),
+            turn: 2,
+            model: "m".to_owned(),
+            judge_model: "j".to_owned(),
+            judge_prompt_sha256: "11".to_owned(),
+            params: Sampling { temperature: Some(0.0), max_tokens: None, seed: None },
+            game: Game::Second,
+            raw_text: "?".to_owned(),
+            parsed: None,
+            status: Status::ParseFailed,
+            attempts: 3,
+            latency_ms: Some(12),
+            tokens: Some(Tokens { prompt: 5, reply: 6 }),
+            ts: 1,
+        };
+        let json = serde_json::to_value(&judgement).unwrap();
+        let fields = "suite suite_version item_id turn model judge_model judge_prompt_sha256 params game raw_text parsed \
+                      status attempts latency tokens ts";
+        let mut fields: Vec<&str> = fields.split_whitespace().collect();
+        fields.sort_unstable();
+        assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), fields);
+        assert_eq!((&json["game"], &json["status"]), (&2.into(), &"parse_failed".into()));
+        assert_eq!(serde_json::from_value::<Judgement>(json).unwrap(), judgement);
+    }
+
+    #[test]
+    fn statuses_are_spelled_alike_everywhere() {
+        for status in Status::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
+            assert_eq!(status.as_str().parse::<Status>().unwrap(), status);
+        }
+        assert!("done".parse::<Status>().is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! Judge-based benchmarks: which items a suite has, what models and judges are asked, and how verdicts become scores.
+//!
+//! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
+//! said, [`score`] what aggregations share, [`standing`] all models by all judges and [`layout`] the tables that show
+//! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`claims`] reckons again what they say
+//! of them, [`references`] takes a model's answers for them. Prompts are kept in `prompts/` in the
+//! form of [`prompt_file`](crate::domain::judging::prompt_file). [`options`] says how a suite is asked for by name.
+
+pub mod alignbench;
+pub mod analysis;
+pub mod claims;
+pub mod contest;
+pub mod custom;
+pub mod data;
+pub mod item;
+pub mod judgement;
+pub mod layout;
+pub mod mtbench101;
+pub mod options;
+pub mod pairwise;
+pub mod published;
+pub mod references;
+pub mod score;
+pub mod standing;
+pub mod superclue;
+pub mod urs;
+
+mod choices;
+mod conversation;
+mod pointwise;
+
+use data::DataError;
+use item::{Answer, Ask, Item};
+use judgement::{Judgement, Judging};
+pub use options::{SuiteError, SuiteOptions, custom_suite, suite};
+use score::Scores;
+
+use crate::domain::judging::rubric::sha256;
+use crate::domain::judging::verdict::{Verdict, VerdictError};
+
+/// How answers become verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgeMode {
+    /// A judge compares the answer with a baseline model's, twice, with the sides swapped.
+    PairwiseBaseline,
+    /// A judge scores several dimensions and the whole, beside a reference.
+    PointwiseRefMultidim,
+    /// A judge gives one score, beside a reference.
+    PointwiseRef,
+    /// A judge scores each turn of a dialogue.
+    PointwiseTurn,
+    /// The letter of the answer is read; there is no judge.
+    MultipleChoice,
+}
+
+impl JudgeMode {
+    /// Whether every judgement is made beside a reference.
+    #[must_use]
+    pub fn has_references(self) -> bool {
+        matches!(self, Self::PointwiseRef | Self::PointwiseRefMultidim)
+    }
+}
+
+/// The unit of a suite's scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// 1 to 10.
+    OneToTen,
+    /// 0 to 100.
+    Percent,
+}
+
+/// A benchmark, with the options that it was asked for with.
+pub trait Suite: Send + Sync {
+    /// Its name on the command line and in the database.
+    fn name(&self) -> &str;
+
+    /// Its name for people.
+    fn title(&self) -> &str;
+
+    /// How answers become verdicts.
+    fn mode(&self) -> JudgeMode;
+
+    /// The unit of its scores.
+    fn scale(&self) -> Scale {
+        match self.mode() {
+            JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice => Scale::Percent,
+            _ => Scale::OneToTen,
+        }
+    }
+
+    /// What differs from the plain suite: the ablation, another prompt, the compat switches. Empty for the plain one.
+    /// Runs with different variants are not to be mixed.
+    fn variant(&self) -> &str;
+
+    /// What a category is called for people.
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        category
+    }
+
+    /// Reads the suite's data file.
+    ///
+    /// # Errors
+    /// [`DataError`] for the first thing that is wrong with it.
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError>;
+
+    /// What a model may be asked now, given its answers so far: turns that it has answered are not among it. Empty once
+    /// there is nothing more to ask.
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask>;
+
+    /// The judgements that the answers of a model allow, in order of turn and game. `baseline` holds the baseline
+    /// model's answers to the item, for [`JudgeMode::PairwiseBaseline`].
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging>;
+
+    /// Reads what a judge replied about the item.
+    ///
+    /// # Errors
+    /// [`VerdictError`] where that is no verdict.
+    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError>;
+
+    /// One line about the form of the reply, for a further try at temperature 0.
+    fn reminder(&self, item: &Item) -> String;
+
+    /// The scores of one model by one judge over these items. What has no judgement counts as missing.
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores;
+}
+
+/// A suite's data as read: what a run is made over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuiteData {
+    /// SHA-256 of the file: the version of the suite.
+    pub sha256: String,
+    /// Its items in the file's order.
+    pub items: Vec<Item>,
+}
+
+impl SuiteData {
+    /// Reads a suite's data file.
+    ///
+    /// # Errors
+    /// [`DataError`] for the first thing that is wrong with it.
+    pub fn read(suite: &dyn Suite, bytes: &[u8]) -> Result<Self, DataError> {
+        Ok(Self { sha256: sha256(bytes), items: suite.read(bytes)? })
+    }
+}

@@ -1,0 +1,235 @@
+//! MT-Bench-101: 1,388 English dialogues in 13 tasks; every turn is judged, and the lowest turn counts.
+//!
+//! The model answers each turn in the golden context, so turns do not depend on one another. Six tasks judge from the
+//! second turn on. Facts: the paper and OpenCompass's `datasets/subjective/mtbench101.py`.
+
+mod tasks;
+
+use serde::Deserialize;
+
+use crate::domain::benchmark::conversation::{Turns, dialogue};
+use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::judgement::{JudgeRequest, Judgement, Judging};
+
+use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
+use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::domain::benchmark::{JudgeMode, Suite};
+use crate::domain::judging::prompt_file::PromptFile;
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::{Verdict, VerdictError, official, rating};
+use tasks::first_judged;
+pub use tasks::{ABILITIES, TASKS, TIERS, Task, judged_turns, task_of};
+
+/// The model's own earlier answers are the context, instead of the golden ones.
+const SELF_CONTEXT: &str = "self_context";
+/// The reference is the whole golden dialogue, as OpenCompass gives it.
+const WHOLE_DIALOGUE: &str = "mtbench101.whole_dialogue_reference";
+/// A dialogue with failed turns has the lowest of the others, as in OpenCompass.
+const PARSED_TURNS: &str = "mtbench101.min_over_parsed_turns";
+/// The first number in brackets is the rating, as in OpenCompass.
+const FIRST_BRACKET: &str = "mtbench101.first_bracket";
+
+/// The rule by which a dialogue has the mean of its turns instead of the lowest.
+pub const MEAN_OVER_TURNS: &str = "mean over turns";
+
+const PROMPT: &str = include_str!("../prompts/mtbench101.toml");
+const FIELDS: Fields = Fields { required: &["history", "answer"], optional: &["reference"] };
+const FIELDS_WITH_REFERENCE: Fields = Fields { required: &["history", "answer", "reference"], optional: &[] };
+
+/// The suite.
+pub struct MtBench101 {
+    variant: String,
+    rubrics: Vec<Rubric>,
+    own_context: bool,
+    whole_dialogue: bool,
+    parsed_turns: bool,
+    first_bracket: bool,
+}
+
+/// A line of the data file.
+#[derive(Deserialize)]
+struct Line {
+    task: String,
+    id: u64,
+    history: Vec<Exchange>,
+}
+
+#[derive(Deserialize)]
+struct Exchange {
+    user: String,
+    bot: String,
+}
+
+impl MtBench101 {
+    /// The suite with its options.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
+        options.check("mtbench101", &[SELF_CONTEXT], &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET])?;
+        let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
+        let rubric = |task: &Task| {
+            let fields = if task.has_reference { FIELDS_WITH_REFERENCE } else { FIELDS };
+            Rubric::new(task.code, &file.variant(task.code), fields)
+        };
+        Ok(Self {
+            variant: options.variant(),
+            rubrics: TASKS.iter().map(rubric).collect::<Result<_, _>>()?,
+            own_context: options.ablation.is_some(),
+            whole_dialogue: options.has(WHOLE_DIALOGUE),
+            parsed_turns: options.has(PARSED_TURNS),
+            first_bracket: options.has(FIRST_BRACKET),
+        })
+    }
+
+    fn turns_of(&self, item: &Item) -> Turns {
+        Turns { first: first_judged(item), own_context: self.own_context }
+    }
+
+    /// The question about one turn.
+    fn request(&self, item: &Item, answers: &[Answer], turn: u32, answer: &str) -> Option<JudgeRequest> {
+        let place = TASKS.iter().position(|task| task.code == item.category)?;
+        let history = self.turns_of(item).history(item, answers, turn)?;
+        let golden = item.turn(turn)?.reference.as_deref().unwrap_or_default();
+        let reference = match self.whole_dialogue {
+            true => dialogue(&golden_turns(item, turn)),
+            false => golden.to_owned(),
+        };
+        let values = [("history", history.as_str()), ("answer", answer), ("reference", &reference)];
+        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        Some(JudgeRequest { messages: self.rubrics[place].messages(&values), sampling })
+    }
+
+    /// The judged turns of a dialogue; none where it is incomplete.
+    fn turns(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<Vec<f64>> {
+        let turns: Vec<Option<f64>> = judged_turns(item).map(|turn| score_of(item, verdicts, turn)).collect();
+        let complete = !turns.contains(&None);
+        (complete || self.parsed_turns).then(|| turns.into_iter().flatten().collect())
+    }
+
+    /// The paper's ablation "without minimum": a dialogue has the mean of its turns.
+    fn by_mean(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
+        let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
+        let dialogue = |item: &Item| mean(&self.turns(item, verdicts)?);
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, dialogue)).collect();
+        let overall = macro_mean(rule.clone(), &tasks);
+        let within = |score: Score| Score { part: rule.clone().within(score.part.name), ..score };
+        overall.into_iter().chain(tasks.into_iter().map(within)).collect()
+    }
+}
+
+impl Suite for MtBench101 {
+    fn name(&self) -> &'static str {
+        "mtbench101"
+    }
+
+    fn title(&self) -> &'static str {
+        "MT-Bench-101"
+    }
+
+    fn mode(&self) -> JudgeMode {
+        JudgeMode::PointwiseTurn
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        task_of(category).map_or(category, |task| task.title)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        json_items(bytes, item)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        self.turns_of(item).asks(item, answers, sampling)
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+        let request = |turn, answer: &str| self.request(item, answers, turn, answer);
+        self.turns_of(item).judgings(item, answers, request)
+    }
+
+    fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        let parse = if self.first_bracket { official::mtbench101 } else { rating::parse };
+        parse(reply).map(Verdict::Rating)
+    }
+
+    fn reminder(&self, _item: &Item) -> String {
+        "End your reply with the rating in exactly this form, a whole number from 1 to 10: 'Rating: [[6]]'.".to_owned()
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        let verdicts = Verdicts::new(judgements.iter().copied());
+        let lowest = |item: &Item| self.turns(item, &verdicts)?.into_iter().reduce(f64::min);
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, lowest)).collect();
+        let mut scores: Vec<Score> = macro_mean(Part::overall(), &tasks).into_iter().collect();
+        scores.extend(groups(&tasks, &TIERS, |task| task.tier));
+        scores.extend(groups(&tasks, &ABILITIES, |task| task.ability));
+        scores.extend(tasks);
+        scores.extend(self.by_mean(items, &verdicts));
+        scores.extend(TASKS.iter().flat_map(|task| turn_scores(task, items, &verdicts)));
+        Scores(scores)
+    }
+}
+
+fn item(line: Line) -> Result<Item, DataProblem> {
+    let task = task_of(&line.task);
+    let task = task.ok_or_else(|| DataProblem::unknown("task", &line.task, TASKS.iter().map(|task| task.code)))?;
+    if line.history.iter().any(|exchange| exchange.bot.trim().is_empty()) {
+        return Err(DataProblem::Empty("a bot's text"));
+    }
+    let turn = |exchange: Exchange| Question { question: exchange.user, reference: Some(exchange.bot) };
+    Ok(Item {
+        id: line.id.to_string(),
+        category: task.code.to_owned(),
+        subcategory: None,
+        language: Language::En,
+        turns: line.history.into_iter().map(turn).collect(),
+        choices: None,
+    })
+}
+
+/// The golden dialogue up to and with a turn.
+fn golden_turns(item: &Item, last: u32) -> Vec<(&str, &str)> {
+    let turns = (1..=last).filter_map(|turn| item.turn(turn));
+    turns.map(|turn| (turn.question.as_str(), turn.reference.as_deref().unwrap_or_default())).collect()
+}
+
+fn score_of(item: &Item, verdicts: &Verdicts<'_>, turn: u32) -> Option<f64> {
+    verdicts.rating(&item.id, turn).map(|rating| rating.score)
+}
+
+/// The score of a task: the mean over its dialogues.
+fn task_score(task: &Task, items: &[Item], dialogue: impl Fn(&Item) -> Option<f64>) -> Option<Score> {
+    let dialogues = items.iter().filter(|item| item.category == task.code);
+    dialogues.map(dialogue).collect::<Mean>().score(Part::new(PartKind::Category, task.code))
+}
+
+/// The scores of abilities or tiers: unweighted means of their tasks.
+fn groups<'s>(
+    tasks: &'s [Score],
+    names: &'s [&'static str],
+    group_of: impl Fn(&Task) -> &'static str + 's,
+) -> impl Iterator<Item = Score> + 's {
+    names.iter().filter_map(move |name| {
+        let belongs = |score: &&Score| task_of(&score.part.name).is_some_and(|task| group_of(task) == *name);
+        macro_mean(Part::new(PartKind::Group, *name), tasks.iter().filter(belongs))
+    })
+}
+
+/// The scores of a task turn by turn: means over the dialogues that have the turn.
+fn turn_scores(task: &Task, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
+    let dialogues: Vec<&Item> = items.iter().filter(|item| item.category == task.code).collect();
+    let longest = dialogues.iter().flat_map(|item| judged_turns(item)).max().unwrap_or_default();
+    let turn_score = |turn: u32| {
+        let having = dialogues.iter().filter(|item| judged_turns(item).any(|judged| judged == turn));
+        let mean: Mean = having.map(|item| score_of(item, verdicts, turn)).collect();
+        mean.score(Part::new(PartKind::Turn, turn.to_string()).within(task.code))
+    };
+    (1..=longest).filter_map(turn_score).collect()
+}

@@ -1,0 +1,72 @@
+//! The thirteen tasks, their abilities and tiers, and which of their turns are judged.
+
+use crate::domain::benchmark::item::Item;
+
+/// A task: what a group of dialogues tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// Its two letters.
+    pub code: &'static str,
+    /// Its name.
+    pub title: &'static str,
+    /// The ability that it belongs to.
+    pub ability: &'static str,
+    /// The tier of the ability.
+    pub tier: &'static str,
+    /// Whether the first turn only sets the scene.
+    pub skips_first: bool,
+    /// Whether the judge sees the golden answer.
+    pub has_reference: bool,
+}
+
+const fn task(code: &'static str, title: &'static str, ability: &'static str, tier: &'static str) -> Task {
+    Task { code, title, ability, tier, skips_first: false, has_reference: false }
+}
+
+const fn from_second(task: Task) -> Task {
+    Task { skips_first: true, ..task }
+}
+
+const fn with_reference(task: Task) -> Task {
+    Task { has_reference: true, ..task }
+}
+
+/// The tasks in the paper's order.
+pub const TASKS: [Task; 13] = [
+    from_second(task("CM", "Context memory", "Memory", "Perceptivity")),
+    task("SI", "Separate input", "Understanding", "Perceptivity"),
+    from_second(task("AR", "Anaphora resolution", "Understanding", "Perceptivity")),
+    task("TS", "Topic shift", "Interference", "Perceptivity"),
+    task("CC", "Content confusion", "Interference", "Perceptivity"),
+    from_second(task("CR", "Content rephrasing", "Rephrasing", "Adaptability")),
+    from_second(task("FR", "Format rephrasing", "Rephrasing", "Adaptability")),
+    from_second(task("SC", "Self-correction", "Reflection", "Adaptability")),
+    from_second(task("SA", "Self-affirmation", "Reflection", "Adaptability")),
+    with_reference(task("MR", "Mathematical reasoning", "Reasoning", "Adaptability")),
+    with_reference(task("GR", "General reasoning", "Reasoning", "Adaptability")),
+    task("IC", "Instruction clarification", "Questioning", "Interactivity"),
+    task("PI", "Proactive interaction", "Questioning", "Interactivity"),
+];
+
+/// The seven abilities in the paper's order.
+pub const ABILITIES: [&str; 7] =
+    ["Memory", "Understanding", "Interference", "Rephrasing", "Reflection", "Reasoning", "Questioning"];
+
+/// The three tiers in the paper's order.
+pub const TIERS: [&str; 3] = ["Perceptivity", "Adaptability", "Interactivity"];
+
+/// A task by its two letters.
+#[must_use]
+pub fn task_of(code: &str) -> Option<&'static Task> {
+    TASKS.iter().find(|task| task.code == code)
+}
+
+/// The turns of a dialogue that are judged.
+pub fn judged_turns(item: &Item) -> impl Iterator<Item = u32> + use<> {
+    let first = first_judged(item);
+    item.turn_numbers().skip_while(move |turn| *turn < first)
+}
+
+pub(super) fn first_judged(item: &Item) -> u32 {
+    if task_of(&item.category).is_some_and(|task| task.skips_first) { 2 } else { 1 }
+}

@@ -1,0 +1,195 @@
+//! What suites share that compare a model with a baseline: two games a turn with swapped sides, and shares of wins.
+//!
+//! The score is 100 · (wins + ties) / valid, over the turns whose two games were both read: a turn with a failed game is
+//! left out and shows in the coverage.
+
+use super::item::{Answer, Item, Sampling, answer_of};
+use super::judgement::{Game, JudgeRequest, JudgeStep, Judging, Status};
+use super::options::SuiteError;
+use super::score::{Mean, Part, PartKind, Score, Verdicts};
+use crate::domain::judging::prompt_file::PromptFile;
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::pair::both_games;
+use crate::domain::judging::verdict::{GameResult, Verdict};
+
+/// Ties count half, as FastChat's adjusted win rate has it.
+pub const TIES_HALF: &str = "ties half";
+/// Wins count 3 and ties 1 of 3, as SuperCLUE has had it since September 2023.
+pub const THREE_ONE_ZERO: &str = "3-1-0";
+
+/// A judge's reply is no longer than this.
+const MAX_TOKENS: u32 = 2048;
+
+const SINGLE: Fields = Fields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
+const SINGLE_REFERENCE: Fields =
+    Fields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
+const MULTI: Fields = Fields {
+    required: &["question_1", "question_2", "answer_a_1", "answer_a_2", "answer_b_1", "answer_b_2"],
+    optional: &["ref_answer_1", "ref_answer_2"],
+};
+const MULTI_REFERENCE: Fields = Fields {
+    required: &[
+        "question_1",
+        "question_2",
+        "answer_a_1",
+        "answer_a_2",
+        "answer_b_1",
+        "answer_b_2",
+        "ref_answer_1",
+        "ref_answer_2",
+    ],
+    optional: &[],
+};
+
+/// The prompts that compare two answers, by turn and with a reference or without. Their names in a prompt file are
+/// FastChat's, so its file of judge prompts can be used as it stands.
+pub(super) struct PairRubrics {
+    single: Rubric,
+    multi: Rubric,
+    single_reference: Rubric,
+    multi_reference: Rubric,
+}
+
+/// What two models answered.
+#[derive(Clone, Copy)]
+struct Players<'a> {
+    a: &'a [Answer],
+    b: &'a [Answer],
+}
+
+impl PairRubrics {
+    pub(super) fn new(file: &PromptFile) -> Result<Self, SuiteError> {
+        let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
+        Ok(Self {
+            single: rubric("pair-v2", SINGLE)?,
+            multi: rubric("pair-v2-multi-turn", MULTI)?,
+            single_reference: rubric("pair-math-v1", SINGLE_REFERENCE)?,
+            multi_reference: rubric("pair-math-v1-multi-turn", MULTI_REFERENCE)?,
+        })
+    }
+
+    /// Both games of each turn that both models have answered. The second turn is judged with the first in view.
+    pub(super) fn judgings(
+        &self,
+        item: &Item,
+        answers: &[Answer],
+        baseline: &[Answer],
+        by_reference: bool,
+    ) -> Vec<Judging> {
+        let turns = item.turn_numbers().take(2);
+        let answered = turns.filter(|turn| answer_of(answers, *turn).and(answer_of(baseline, *turn)).is_some());
+        let games = answered.flat_map(|turn| Game::BOTH.map(|game| (turn, game)));
+        let judging = |(turn, game)| {
+            let players = match game {
+                Game::First => Players { a: answers, b: baseline },
+                Game::Second => Players { a: baseline, b: answers },
+            };
+            Judging { turn, game, step: self.step(item, turn, players, by_reference) }
+        };
+        games.map(judging).collect()
+    }
+
+    fn step(&self, item: &Item, turn: u32, players: Players<'_>, by_reference: bool) -> JudgeStep {
+        let empty = |answers: &[Answer]| {
+            (1..=turn).any(|turn| answer_of(answers, turn).is_none_or(|answer| answer.trim().is_empty()))
+        };
+        if empty(players.a) || empty(players.b) {
+            return JudgeStep::Failed(Status::EmptyAnswer);
+        }
+        JudgeStep::Ask(self.request(item, turn, players, by_reference))
+    }
+
+    fn request(&self, item: &Item, turn: u32, players: Players<'_>, by_reference: bool) -> JudgeRequest {
+        let question = |turn| item.turn(turn).map_or("", |turn| turn.question.as_str());
+        let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
+        let said = |answers, turn| answer_of(answers, turn).unwrap_or_default();
+        let known = by_reference && (1..=turn).all(|turn| reference(turn).is_some());
+        let rubric = match (turn, known) {
+            (1, false) => &self.single,
+            (1, true) => &self.single_reference,
+            (_, false) => &self.multi,
+            (_, true) => &self.multi_reference,
+        };
+        let values = [
+            ("question", question(1)),
+            ("question_1", question(1)),
+            ("question_2", question(2)),
+            ("answer_a", said(players.a, 1)),
+            ("answer_b", said(players.b, 1)),
+            ("answer_a_1", said(players.a, 1)),
+            ("answer_a_2", said(players.a, 2)),
+            ("answer_b_1", said(players.b, 1)),
+            ("answer_b_2", said(players.b, 2)),
+            ("ref_answer_1", reference(1).unwrap_or_default()),
+            ("ref_answer_2", reference(2).unwrap_or_default()),
+        ];
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None };
+        JudgeRequest { messages: rubric.messages(&values), sampling }
+    }
+}
+
+/// What the two games of a turn say together; none unless both were read.
+#[must_use]
+pub fn result(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<GameResult> {
+    let winner = |game| match verdicts.get(item, turn, game)? {
+        Verdict::Pair { winner } => Some(*winner),
+        _ => None,
+    };
+    Some(both_games(winner(Game::First)?, winner(Game::Second)?))
+}
+
+/// Shares of wins and ties: of everything, by turn, by group, by category and turn, and by other rules.
+pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
+    let turns: Vec<u32> =
+        (1..=items.iter().flat_map(Item::turn_numbers).take_while(|turn| *turn <= 2).max().unwrap_or(0)).collect();
+    let all: Vec<&Item> = items.iter().collect();
+    let share = |part: &Part, items: &[&Item], turns: &[u32], points: Points| {
+        let units = items
+            .iter()
+            .flat_map(|item| turns.iter().filter(|turn| item.turn(**turn).is_some()).map(|turn| (*item, *turn)));
+        let value = |(item, turn): (&Item, u32)| result(&item.id, turn, verdicts).map(|result| points.of(result));
+        let score = units.map(value).collect::<Mean>().score(part.clone())?;
+        Some(Score { deviation: None, ..score })
+    };
+    let whole = (Part::overall(), all.clone());
+    let mut scores = Vec::new();
+    for (part, items) in std::iter::once(&whole).chain(parts) {
+        scores.extend(share(part, items, &turns, WIN_OR_TIE));
+        for turn in &turns {
+            let own = Part::new(PartKind::Turn, turn.to_string());
+            let own = if part.kind == PartKind::Overall { own } else { own.within(&part.name) };
+            scores.extend(share(&own, items, &[*turn], WIN_OR_TIE));
+        }
+    }
+    for (rule, points) in [(TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)] {
+        scores.extend(share(&Part::new(PartKind::Rule, rule), &all, &turns, points));
+    }
+    scores
+}
+
+/// What a win and a tie are worth, in percent.
+#[derive(Clone, Copy)]
+struct Points {
+    win: f64,
+    tie: f64,
+}
+
+const WIN_OR_TIE: Points = Points { win: 100.0, tie: 100.0 };
+const HALF: Points = Points { win: 100.0, tie: 50.0 };
+const THIRD: Points = Points { win: 100.0, tie: 100.0 / 3.0 };
+
+impl Points {
+    fn of(self, result: GameResult) -> f64 {
+        match result {
+            GameResult::Win => self.win,
+            GameResult::Tie => self.tie,
+            GameResult::Loss => 0.0,
+        }
+    }
+}
+
+/// One line about the form of the reply.
+pub const REMINDER_ZH: &str = "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。";
+/// The same in English.
+pub const REMINDER_EN: &str =
+    "End your reply with the verdict alone on a line: \"[[A]]\", \"[[B]]\", or \"[[C]]\" for a tie.";

@@ -1,0 +1,49 @@
+//! What suites share that score one answer to one question beside a reference.
+
+use super::item::{Answer, Ask, Item, Sampling, answer_of};
+use super::judgement::{Game, JudgeRequest, JudgeStep, Judging, Status};
+use crate::domain::battle::message::Message;
+use crate::domain::judging::prompt_file::PromptText;
+
+/// The question and the reference of a single-turn item.
+pub(super) fn question_and_reference(item: &Item) -> (&str, &str) {
+    let turn = item.turns.first();
+    (turn.map_or("", |turn| &turn.question), turn.and_then(|turn| turn.reference.as_deref()).unwrap_or_default())
+}
+
+/// The question of a single-turn item, unless it has been answered.
+pub(super) fn ask(item: &Item, answers: &[Answer], sampling: Sampling) -> Vec<Ask> {
+    let question = item.turns.first().filter(|_| answer_of(answers, 1).is_none());
+    let ask = |question: &str| Ask { turn: 1, messages: vec![Message::user(question)], sampling };
+    question.map(|turn| ask(&turn.question)).into_iter().collect()
+}
+
+/// The judgement of a single-turn item, once it has been answered.
+pub(super) fn judging(answers: &[Answer], request: impl FnOnce(&str) -> JudgeRequest) -> Vec<Judging> {
+    let step = |answer: &str| match answer.trim() {
+        "" => JudgeStep::Failed(Status::EmptyAnswer),
+        _ => JudgeStep::Ask(request(answer)),
+    };
+    let judging = answer_of(answers, 1).map(|answer| Judging { turn: 1, game: Game::First, step: step(answer) });
+    judging.into_iter().collect()
+}
+
+/// The dimensions as a numbered list, with what the prompt file says that they mean.
+pub(super) fn numbered(dimensions: &[&str], text: &PromptText) -> String {
+    let line = |(number, dimension): (usize, &&str)| match text.texts.get(*dimension) {
+        Some(meaning) if dimension.is_ascii() => format!("{number}. {dimension}: {meaning}"),
+        Some(meaning) => format!("{number}. {dimension}：{meaning}"),
+        None => format!("{number}. {dimension}"),
+    };
+    (1..).zip(dimensions).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// One line about the form of a reply with scores by dimension.
+pub(super) fn dictionary_reminder(dimensions: &[&str], overall: &str, chinese: bool) -> String {
+    let scores: String = dimensions.iter().map(|dimension| format!("'{dimension}': 7, ")).collect();
+    if chinese {
+        format!("请在回答的最后一行严格按照这个格式给出1到10的整数分数：{{{scores}'{overall}': 7}}")
+    } else {
+        format!("End your reply with whole numbers from 1 to 10 in exactly this form: {{{scores}'{overall}': 7}}")
+    }
+}

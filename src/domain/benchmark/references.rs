@@ -1,0 +1,88 @@
+//! A suite whose references are a model's own answers, for URS's cross validation.
+
+use std::collections::HashMap;
+
+use super::data::DataError;
+use super::item::{Answer, Ask, Item, Question, answer_of};
+use super::judgement::{Judgement, Judging};
+use super::score::Scores;
+use super::{JudgeMode, Scale, Suite};
+use crate::domain::judging::verdict::{Verdict, VerdictError};
+
+/// A suite that judges beside a model's answers instead of the data file's references. An item that the model has not
+/// answered, or with nothing, is not judged and counts as missing.
+pub struct Beside {
+    suite: Box<dyn Suite>,
+    answers: HashMap<String, Vec<Answer>>,
+}
+
+impl Beside {
+    /// The suite beside these answers, by item. Its variant names the model already: see
+    /// [`SuiteOptions::references`](super::SuiteOptions::references).
+    #[must_use]
+    pub fn new(suite: Box<dyn Suite>, answers: HashMap<String, Vec<Answer>>) -> Self {
+        Self { suite, answers }
+    }
+
+    /// The item with the answers as its references; none where one of them is missing.
+    fn beside_answers(&self, item: &Item) -> Option<Item> {
+        let answers = self.answers.get(&item.id)?;
+        let turn = |(number, turn): (u32, &Question)| {
+            let answer = answer_of(answers, number).filter(|answer| !answer.trim().is_empty())?;
+            Some(Question { question: turn.question.clone(), reference: Some(answer.to_owned()) })
+        };
+        let turns = (1..).zip(&item.turns).map(turn).collect::<Option<_>>()?;
+        Some(Item { turns, ..item.clone() })
+    }
+}
+
+impl Suite for Beside {
+    fn name(&self) -> &str {
+        self.suite.name()
+    }
+
+    fn title(&self) -> &str {
+        self.suite.title()
+    }
+
+    fn mode(&self) -> JudgeMode {
+        self.suite.mode()
+    }
+
+    fn scale(&self) -> Scale {
+        self.suite.scale()
+    }
+
+    fn variant(&self) -> &str {
+        self.suite.variant()
+    }
+
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        self.suite.category_title(category)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        self.suite.read(bytes)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        self.suite.asks(item, answers)
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+        let item = self.beside_answers(item);
+        item.map(|item| self.suite.judgings(&item, answers, baseline)).unwrap_or_default()
+    }
+
+    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        self.suite.parse(item, reply)
+    }
+
+    fn reminder(&self, item: &Item) -> String {
+        self.suite.reminder(item)
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        self.suite.score(items, judgements)
+    }
+}

@@ -1,0 +1,309 @@
+//! From judgements to scores: what the suites' aggregations share.
+//!
+//! A judgement that failed is left out of every mean and shows in the coverage; it is never a score of its own. A group of
+//! categories has no value where one of its categories has none: a mean over the rest would be another quantity.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::judgement::{Game, Judgement, Status};
+use crate::domain::judging::verdict::{Rating, Verdict};
+use crate::domain::rating::real;
+use crate::domain::stats::distribution::{self, Summary};
+
+/// Below this share of readable judgements a score is flagged.
+pub const ENOUGH: f64 = 0.95;
+
+/// What of a suite a score is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// The whole suite.
+    Overall,
+    /// Several categories: an ability, a tier, a block.
+    Group,
+    /// One category.
+    Category,
+    /// One dimension of quality.
+    Dimension,
+    /// One turn of a dialogue.
+    Turn,
+    /// One language.
+    Language,
+    /// The same data aggregated by another rule.
+    Rule,
+}
+
+/// A part of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Part {
+    /// What kind of part.
+    pub kind: PartKind,
+    /// Its name; empty for the whole.
+    pub name: String,
+    /// The category or group that it is a part of, where it is not one of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+}
+
+impl Part {
+    /// The whole suite.
+    #[must_use]
+    pub fn overall() -> Self {
+        Self::new(PartKind::Overall, "")
+    }
+
+    /// A part of the whole.
+    pub fn new(kind: PartKind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), within: None }
+    }
+
+    /// The same part of a category or group only.
+    #[must_use]
+    pub fn within(self, whole: impl Into<String>) -> Self {
+        Self { within: Some(whole.into()), ..self }
+    }
+
+    /// How a part is asked for, as in `bench:mtbench101:CM/turn:2`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let own = match self.kind {
+            PartKind::Overall => "overall".to_owned(),
+            PartKind::Group | PartKind::Category | PartKind::Rule => self.name.clone(),
+            PartKind::Dimension => format!("dimension:{}", self.name),
+            PartKind::Turn => format!("turn:{}", self.name),
+            PartKind::Language => format!("language:{}", self.name),
+        };
+        match &self.within {
+            None => own,
+            Some(whole) => format!("{whole}/{own}"),
+        }
+    }
+}
+
+/// How much of what was to be judged could be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Units with everything that they need.
+    pub ok: u64,
+    /// All units.
+    pub total: u64,
+}
+
+impl Coverage {
+    /// The share of units that count; 1 where there are none.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        if self.total == 0 { 1.0 } else { real(self.ok) / real(self.total) }
+    }
+
+    /// Whether so much is missing that the score is to be flagged.
+    #[must_use]
+    pub fn is_low(self) -> bool {
+        self.share() < ENOUGH
+    }
+}
+
+impl std::ops::Add for Coverage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { ok: self.ok + other.ok, total: self.total + other.total }
+    }
+}
+
+impl std::iter::Sum for Coverage {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), std::ops::Add::add)
+    }
+}
+
+/// One score of one model by one judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// What it is about.
+    pub part: Part,
+    /// In the suite's unit; none where nothing could be judged.
+    pub value: Option<f64>,
+    /// Sample standard deviation of what it is the mean of, where that is two units or more.
+    pub deviation: Option<f64>,
+    /// How much of it could be judged.
+    pub coverage: Coverage,
+}
+
+/// The scores of one model by one judge, in the order in which they are shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scores(pub Vec<Score>);
+
+impl Scores {
+    /// The score of a part.
+    #[must_use]
+    pub fn of(&self, part: &Part) -> Option<&Score> {
+        self.0.iter().find(|score| score.part == *part)
+    }
+
+    /// The score of a part by its key.
+    #[must_use]
+    pub fn by_key(&self, key: &str) -> Option<&Score> {
+        self.0.iter().find(|score| score.part.key() == key)
+    }
+}
+
+/// Values on their way to a mean, and what is missing among them.
+#[derive(Debug, Clone, Default)]
+pub struct Mean {
+    values: Vec<f64>,
+    coverage: Coverage,
+}
+
+impl Mean {
+    /// Adds a unit, with its value where it has one.
+    pub fn add(&mut self, value: Option<f64>) {
+        self.coverage = self.coverage + Coverage { ok: u64::from(value.is_some()), total: 1 };
+        self.values.extend(value);
+    }
+
+    /// Adds a unit that failed with a value all the same, as some official programs do.
+    pub fn add_failed(&mut self, value: f64) {
+        self.add(None);
+        self.values.push(value);
+    }
+
+    /// The mean; none of nothing.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        mean(&self.values)
+    }
+
+    /// How many units have a value.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    /// The score of a part; none where no unit belongs to it.
+    #[must_use]
+    pub fn score(&self, part: Part) -> Option<Score> {
+        let deviation = Summary::of(&self.values).ok().map(|summary| summary.deviation);
+        let score = || Score { part, value: self.value(), deviation, coverage: self.coverage() };
+        (self.coverage.total > 0).then(score)
+    }
+}
+
+impl Extend<Option<f64>> for Mean {
+    fn extend<I: IntoIterator<Item = Option<f64>>>(&mut self, values: I) {
+        values.into_iter().for_each(|value| self.add(value));
+    }
+}
+
+impl FromIterator<Option<f64>> for Mean {
+    fn from_iter<I: IntoIterator<Item = Option<f64>>>(values: I) -> Self {
+        let mut all = Self::default();
+        all.extend(values);
+        all
+    }
+}
+
+/// The arithmetic mean; none of nothing.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    distribution::mean(values).ok()
+}
+
+/// Rounded to two decimals, as [`format!`] rounds.
+#[must_use]
+pub fn to_two_decimals(value: f64) -> f64 {
+    format!("{value:.2}").parse().unwrap_or(value)
+}
+
+/// The unweighted mean of the scores of several parts: none where one of them has none, or there are none.
+#[must_use]
+pub fn macro_mean<'s>(part: Part, scores: impl IntoIterator<Item = &'s Score>) -> Option<Score> {
+    let scores: Vec<&Score> = scores.into_iter().collect();
+    let coverage = scores.iter().map(|score| score.coverage).sum();
+    let values: Option<Vec<f64>> = scores.iter().map(|score| score.value).collect();
+    let score = || Score { part, value: values.and_then(|values| mean(&values)), deviation: None, coverage };
+    (!scores.is_empty()).then(score)
+}
+
+/// The judgements of one model by one judge, by item, turn and game. Where one stands twice, the later counts.
+pub struct Verdicts<'j>(HashMap<(&'j str, u32, Game), &'j Judgement>);
+
+impl<'j> Verdicts<'j> {
+    /// Puts them in order.
+    pub fn new(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
+        let keyed = judgements
+            .into_iter()
+            .map(|judgement| ((judgement.item_id.as_str(), judgement.turn, judgement.game), judgement));
+        Self(keyed.collect())
+    }
+
+    /// The verdict of a turn in a game, where one was read.
+    #[must_use]
+    pub fn get(&self, item: &str, turn: u32, game: Game) -> Option<&'j Verdict> {
+        let judgement = self.0.get(&(item, turn, game))?;
+        judgement.parsed.as_ref().filter(|_| judgement.status == Status::Ok)
+    }
+
+    /// How the judgement of a turn ended, where there is one.
+    #[must_use]
+    pub fn status(&self, item: &str, turn: u32, game: Game) -> Option<Status> {
+        self.0.get(&(item, turn, game)).map(|judgement| judgement.status)
+    }
+
+    /// The rating of a turn.
+    #[must_use]
+    pub fn rating(&self, item: &str, turn: u32) -> Option<&'j Rating> {
+        match self.get(item, turn, Game::First)? {
+            Verdict::Rating(rating) => Some(rating),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_without_a_value_is_missing_and_not_zero() {
+        let mean: Mean = [Some(8.0), None, Some(6.0)].into_iter().collect();
+        assert_eq!(mean.value(), Some(7.0));
+        assert_eq!(mean.coverage(), Coverage { ok: 2, total: 3 });
+        assert!(mean.coverage().is_low());
+        assert_eq!(mean.score(Part::overall()).unwrap().deviation, Some(2f64.sqrt()));
+    }
+
+    #[test]
+    fn nothing_has_no_mean() {
+        assert_eq!(Mean::default().score(Part::overall()), None);
+        let none: Mean = [None].into_iter().collect();
+        assert_eq!(none.score(Part::overall()).unwrap().value, None);
+    }
+
+    #[test]
+    fn a_group_without_one_of_its_categories_has_no_value() {
+        let whole: Mean = [Some(8.0)].into_iter().collect();
+        let none: Mean = [None].into_iter().collect();
+        let part = |name: &str| Part::new(PartKind::Category, name);
+        let scores = [whole.score(part("a")).unwrap(), none.score(part("b")).unwrap()];
+        let group = macro_mean(part("ab"), &scores).unwrap();
+        assert_eq!((group.value, group.coverage), (None, Coverage { ok: 1, total: 2 }));
+        assert_eq!(macro_mean(part("a"), &scores[..1]).unwrap().value, Some(8.0));
+    }
+
+    #[test]
+    fn coverage_of_95_percent_is_enough() {
+        assert!(!Coverage { ok: 95, total: 100 }.is_low());
+        assert!(Coverage { ok: 94, total: 100 }.is_low());
+        assert!(!Coverage::default().is_low());
+    }
+
+    #[test]
+    fn parts_are_asked_for_by_key() {
+        assert_eq!(Part::overall().key(), "overall");
+        assert_eq!(Part::new(PartKind::Turn, "2").within("CM").key(), "CM/turn:2");
+        assert_eq!(Part::new(PartKind::Language, "en").key(), "language:en");
+    }
+}

@@ -1,0 +1,185 @@
+//! Making multiple-choice items out of open questions: a model rewrites, programs check the form, people review.
+//!
+//! The paper's review has three stages of three reviewers. A draft passes a stage once most of its reviewers accept it, and
+//! falls once most can no more; one that has passed all stages becomes an item of [`super::close`].
+
+use serde::{Deserialize, Serialize};
+
+use super::close::PROMPT;
+use crate::domain::battle::message::Message;
+use crate::domain::benchmark::choices::{OptionTexts, choices};
+use crate::domain::benchmark::item::{Choices, Item, Question};
+use crate::domain::benchmark::options::SuiteError;
+use crate::domain::judging::prompt_file::PromptFile;
+use crate::domain::judging::rubric::{Fields, Rubric};
+
+/// Stages of the review.
+pub const STAGES: u8 = 3;
+/// Reviewers of each stage.
+pub const REVIEWERS: usize = 3;
+
+const CONSTRUCT: &str = "construct";
+const FIELDS: Fields = Fields { required: &["question"], optional: &["capability"] };
+
+/// How a model is asked to rewrite a question.
+pub struct Construction(Rubric);
+
+/// A question as a model has rewritten it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// The new question.
+    pub question: String,
+    /// Its options and the right one.
+    pub choices: Choices,
+}
+
+/// Why a reply is no draft.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    /// No JSON object in the reply.
+    #[error("the reply holds no JSON object with 问题, 选项 and 答案")]
+    NoObject,
+    /// Not four options, or no single answer.
+    #[error("{0}")]
+    Choices(String),
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    #[serde(alias = "问题")]
+    question: String,
+    #[serde(alias = "选项", alias = "choices")]
+    options: OptionTexts,
+    #[serde(alias = "答案")]
+    answer: String,
+}
+
+impl Construction {
+    /// The built-in prompt, or one from a prompt file's variant `construct`.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where the prompt does not take the question.
+    pub fn new(prompt: Option<&str>) -> Result<Self, SuiteError> {
+        let file = PromptFile::parse(prompt.unwrap_or(PROMPT));
+        Ok(Self(Rubric::new(CONSTRUCT, &file.variant(CONSTRUCT), FIELDS)?))
+    }
+
+    /// The request to rewrite the first turn of an open item.
+    #[must_use]
+    pub fn request(&self, item: &Item) -> Vec<Message> {
+        let question = item.turns.first().map_or("", |turn| turn.question.as_str());
+        self.0.messages(&[("question", question), ("capability", &item.category)])
+    }
+}
+
+impl Draft {
+    /// Reads a model's reply: the last JSON object in it.
+    ///
+    /// # Errors
+    /// [`DraftError`] where there is none, or its options and answer are not those of a multiple-choice question.
+    pub fn parse(reply: &str) -> Result<Self, DraftError> {
+        let mut starts = reply.rmatch_indices('{').map(|(place, _)| &reply[place..]);
+        let object = |text| serde_json::Deserializer::from_str(text).into_iter::<Reply>().next()?.ok();
+        let reply = starts.find_map(object).ok_or(DraftError::NoObject)?;
+        let choices = choices(reply.options, &reply.answer);
+        let choices = choices.map_err(|problem| DraftError::Choices(problem.to_string()))?;
+        Ok(Self { question: reply.question, choices })
+    }
+
+    /// The item that a draft of an open item becomes.
+    #[must_use]
+    pub fn item(self, open: &Item) -> Item {
+        let turns = vec![Question { question: self.question, reference: None }];
+        Item { turns, choices: Some(self.choices), ..open.clone() }
+    }
+}
+
+/// What one reviewer said of a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// From 1 to [`STAGES`].
+    pub stage: u8,
+    /// Who; a reviewer's later word replaces the former.
+    pub reviewer: String,
+    /// Whether the draft may pass.
+    pub accepted: bool,
+}
+
+/// How far a draft has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// This stage has too few reviews yet.
+    Open {
+        /// From 1.
+        stage: u8,
+    },
+    /// Every stage accepted it.
+    Accepted,
+    /// A stage turned it down.
+    Rejected {
+        /// From 1.
+        stage: u8,
+    },
+}
+
+/// Where the reviews of a draft leave it.
+#[must_use]
+pub fn progress(reviews: &[Review]) -> Progress {
+    let most = REVIEWERS / 2 + 1;
+    for stage in 1..=STAGES {
+        let words = last_words(reviews, stage);
+        let accepted = words.iter().filter(|review| review.accepted).count();
+        if words.len() - accepted >= most {
+            return Progress::Rejected { stage };
+        }
+        if accepted < most {
+            return Progress::Open { stage };
+        }
+    }
+    Progress::Accepted
+}
+
+/// The last review of each reviewer in a stage.
+fn last_words(reviews: &[Review], stage: u8) -> Vec<&Review> {
+    let mut words: Vec<&Review> = Vec::new();
+    for review in reviews.iter().filter(|review| review.stage == stage) {
+        words.retain(|former| former.reviewer != review.reviewer);
+        words.push(review);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::judging::verdict::Letter;
+
+    #[test]
+    fn the_last_object_of_a_reply_is_the_draft() {
+        let reply =
+            "好的：\n```json\n{\"问题\": \"{x}是几？\", \"选项\": \"A. 1 B. 2 C. 3 D. 4\", \"答案\": \"D\"}\n```";
+        let draft = Draft::parse(reply).unwrap();
+        assert_eq!((draft.question.as_str(), draft.choices.correct), ("{x}是几？", Letter::D));
+        assert_eq!(draft.choices.options, ["1", "2", "3", "4"]);
+        assert_eq!(Draft::parse("不会"), Err(DraftError::NoObject));
+        let two = Draft::parse(r#"{"question": "q", "choices": ["a", "b"], "answer": "A"}"#).unwrap_err();
+        assert!(matches!(two, DraftError::Choices(_)), "{two}");
+    }
+
+    #[test]
+    fn most_reviewers_of_every_stage_must_accept() {
+        let review = |stage, reviewer: &str, accepted| Review { stage, reviewer: reviewer.to_owned(), accepted };
+        let mut reviews = vec![review(1, "x", true)];
+        assert_eq!(progress(&reviews), Progress::Open { stage: 1 });
+        reviews.push(review(1, "x", true));
+        assert_eq!(progress(&reviews), Progress::Open { stage: 1 }, "one person counts once");
+        reviews.extend([review(1, "y", false), review(1, "z", true)]);
+        assert_eq!(progress(&reviews), Progress::Open { stage: 2 });
+        reviews.extend([review(2, "x", false), review(2, "y", false)]);
+        assert_eq!(progress(&reviews), Progress::Rejected { stage: 2 });
+        reviews.extend([review(2, "y", true), review(2, "z", true)]);
+        reviews.extend([review(3, "x", true), review(3, "y", true)]);
+        assert_eq!(progress(&reviews), Progress::Accepted);
+    }
+}

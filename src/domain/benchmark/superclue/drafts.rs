@@ -1,0 +1,197 @@
+//! Drafts as a file: a line of JSON for each open question, with the question that a model made of it, or the reply that
+//! could not be read and why.
+//!
+//! `{"id": "1", "capability": "计算", "original": "…", "model": "m", "question": "…", "options": {"A": "…", "B": "…",
+//! "C": "…", "D": "…"}, "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`. Where an id stands on
+//! several lines, the last one counts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::construction::Draft;
+use crate::domain::benchmark::choices::{OptionTexts, choices};
+use crate::domain::benchmark::data::{DataError, DataProblem, json_lines};
+use crate::domain::benchmark::item::{Choices, Item};
+use crate::domain::judging::verdict::Letter;
+
+/// What a line begins with, as far as it was written.
+pub const HEAD: &[u8] = b"{\"id\":";
+
+/// What a model made of an open question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftLine {
+    /// The open item's id; the new item's too.
+    pub id: String,
+    /// Its capability.
+    pub capability: String,
+    /// The open question.
+    pub original: String,
+    /// Who rewrote it.
+    pub model: String,
+    /// The draft, or why there is none.
+    pub draft: Result<Draft, UnreadDraft>,
+}
+
+/// A reply that is no draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadDraft {
+    /// The reply.
+    pub raw: String,
+    /// Why it is none.
+    pub reason: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    capability: String,
+    original: String,
+    model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    options: Option<OptionTexts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    raw: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// An item as the data file of [`super::close`] has it.
+#[derive(Serialize)]
+struct CloseLine<'l> {
+    id: &'l str,
+    capability: &'l str,
+    question: &'l str,
+    options: OptionTexts,
+    answer: &'static str,
+}
+
+/// Reads the lines of a file of drafts; an empty one has none.
+///
+/// # Errors
+/// [`DataError`] for the first line that is no draft.
+pub fn read(bytes: &[u8]) -> Result<Vec<DraftLine>, DataError> {
+    let lines = json_lines::<Line>(bytes)?.into_iter();
+    lines.map(|(number, line)| line.draft().map_err(|problem| problem.on(number))).collect()
+}
+
+impl DraftLine {
+    /// What a model's reply makes of an open item.
+    #[must_use]
+    pub fn of(item: &Item, model: &str, reply: &str) -> Self {
+        let unread = |reason: String| UnreadDraft { raw: reply.to_owned(), reason };
+        Self {
+            id: item.id.clone(),
+            capability: item.category.clone(),
+            original: original(item).to_owned(),
+            model: model.to_owned(),
+            draft: Draft::parse(reply).map_err(|error| unread(error.to_string())),
+        }
+    }
+
+    /// Whether it was made of this item as it is now.
+    #[must_use]
+    pub fn is_of(&self, item: &Item) -> bool {
+        self.id == item.id && self.original == original(item)
+    }
+
+    /// The line, with its end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let (draft, unread) = (self.draft.as_ref().ok(), self.draft.as_ref().err());
+        let line = Line {
+            id: self.id.clone(),
+            capability: self.capability.clone(),
+            original: self.original.clone(),
+            model: self.model.clone(),
+            question: draft.map(|draft| draft.question.clone()),
+            options: draft.map(|draft| by_letter(&draft.choices)),
+            answer: draft.map(|draft| draft.choices.correct.as_str().to_owned()),
+            raw: unread.map(|unread| unread.raw.clone()),
+            reason: unread.map(|unread| unread.reason.clone()),
+        };
+        json_line(&line)
+    }
+}
+
+/// The line of an item in the data file of [`super::close`], with its end.
+#[must_use]
+pub fn close_line(id: &str, capability: &str, draft: &Draft) -> String {
+    let Draft { question, choices } = draft;
+    let (options, answer) = (by_letter(choices), choices.correct.as_str());
+    json_line(&CloseLine { id, capability, question, options, answer })
+}
+
+impl Line {
+    fn draft(self) -> Result<DraftLine, DataProblem> {
+        let Self { id, capability, original, model, question, options, answer, raw, reason } = self;
+        let draft = match (question, options, answer, raw) {
+            (Some(question), Some(options), Some(answer), None) => {
+                Ok(Draft { question, choices: choices(options, &answer)? })
+            }
+            (None, None, None, Some(raw)) => Err(UnreadDraft { raw, reason: reason.unwrap_or_default() }),
+            _ => {
+                let needs =
+                    "it has neither question, options and answer nor raw: remove the line and it is asked again";
+                return Err(DataProblem::Record(needs.to_owned()));
+            }
+        };
+        Ok(DraftLine { id, capability, original, model, draft })
+    }
+}
+
+fn original(item: &Item) -> &str {
+    item.turns.first().map_or("", |turn| turn.question.as_str())
+}
+
+pub(super) fn by_letter(choices: &Choices) -> OptionTexts {
+    let pairs = Letter::ALL.iter().zip(&choices.options);
+    let texts: BTreeMap<_, _> = pairs.map(|(letter, text)| (letter.as_str().to_owned(), text.clone())).collect();
+    OptionTexts::ByLetter(texts)
+}
+
+fn json_line(line: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(line).expect("a line is plain text");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::benchmark::{SuiteOptions, suite};
+
+    fn open_item() -> Item {
+        let open = suite("superclue-open", &SuiteOptions::default()).unwrap();
+        let line = r#"{"id": 7, "capability": "计算", "turns": ["{x}是几？", "为什么？"]}"#;
+        open.read(line.as_bytes()).unwrap().remove(0)
+    }
+
+    #[test]
+    fn lines_are_read_as_they_were_written_and_become_items_of_close() {
+        let item = open_item();
+        let reply = r#"{"问题": "{x}是几？\n选一个", "选项": ["A. 1", "2", "3", "4"], "答案": "C"}"#;
+        let (made, unread) = (DraftLine::of(&item, "m", reply), DraftLine::of(&item, "m", "不会\n"));
+        assert_eq!(unread.draft.as_ref().unwrap_err().raw, "不会\n");
+        let text = made.to_json() + &unread.to_json();
+        assert!(text.lines().all(|line| line.as_bytes().starts_with(HEAD)), "{text}");
+        assert_eq!(read(text.as_bytes()).unwrap(), [made.clone(), unread]);
+        assert!(made.is_of(&item) && !made.is_of(&Item { id: "8".into(), ..item.clone() }));
+        let draft = made.draft.unwrap();
+        let close = suite("superclue-close", &SuiteOptions::default()).unwrap();
+        let items = close.read(close_line(&made.id, &made.capability, &draft).as_bytes()).unwrap();
+        assert_eq!(items, [draft.item(&item)]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_draft_is_named() {
+        let half = r#"{"id": "1", "capability": "计算", "original": "o", "model": "m", "question": "q"}"#;
+        let error = read(half.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains("neither question, options and answer nor raw"), "{error}");
+        assert_eq!(read(b"").unwrap(), []);
+    }
+}

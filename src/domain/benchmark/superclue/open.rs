@@ -1,0 +1,123 @@
+//! SuperCLUE-OPEN: a question and a follow-up, compared with a baseline model's answers by a judge that sees both sides in
+//! both orders.
+//!
+//! An item is a line of JSON: `{"id": 1, "capability": "计算", "turns": ["…", "…"], "reference": ["…", "…"]}`; the
+//! reference may be left out, and so may the second turn.
+
+use serde::Deserialize;
+
+use super::{capability_of, known_capability, parts};
+use crate::domain::benchmark::conversation::Turns;
+use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
+use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Language, Question, Sampling};
+use crate::domain::benchmark::judgement::{Judgement, Judging};
+use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
+use crate::domain::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
+use crate::domain::benchmark::score::{Scores, Verdicts};
+use crate::domain::benchmark::{JudgeMode, Suite};
+use crate::domain::judging::prompt_file::PromptFile;
+use crate::domain::judging::verdict::{Verdict, VerdictError, official, pair};
+
+/// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
+const FIRST_TOKEN: &str = "superclue-open.first_token";
+
+const PROMPT: &str = include_str!("../prompts/superclue_open.toml");
+
+/// The follow-up comes after the model's own first answer.
+const TURNS: Turns = Turns { first: 1, own_context: true };
+
+/// The suite.
+pub struct SuperClueOpen {
+    variant: String,
+    rubrics: PairRubrics,
+    first_token: bool,
+}
+
+/// A line of the data file.
+#[derive(Deserialize)]
+struct Line {
+    id: Id,
+    capability: String,
+    turns: Vec<String>,
+    #[serde(default)]
+    reference: Option<Vec<String>>,
+}
+
+impl SuperClueOpen {
+    /// The suite with its options.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where an option is unknown or a prompt lacks a field.
+    pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
+        options.check("superclue-open", &[], &[FIRST_TOKEN])?;
+        let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
+        let first_token = options.has(FIRST_TOKEN);
+        Ok(Self { variant: options.variant(), rubrics: PairRubrics::new(&file)?, first_token })
+    }
+}
+
+impl Suite for SuperClueOpen {
+    fn name(&self) -> &'static str {
+        "superclue-open"
+    }
+
+    fn title(&self) -> &'static str {
+        "SuperCLUE OPEN"
+    }
+
+    fn mode(&self) -> JudgeMode {
+        JudgeMode::PairwiseBaseline
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        capability_of(category).map_or(category, |known| known.title)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        json_items(bytes, item)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        TURNS.asks(item, answers, Sampling::default())
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+        let exact = capability_of(&item.category).is_some_and(|known| known.exact);
+        self.rubrics.judgings(item, answers, baseline, exact)
+    }
+
+    fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        let parse = if self.first_token { official::fastchat } else { pair::parse };
+        parse(reply).map(|winner| Verdict::Pair { winner })
+    }
+
+    fn reminder(&self, _item: &Item) -> String {
+        REMINDER_ZH.to_owned()
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        Scores(scores(items, &Verdicts::new(judgements.iter().copied()), &parts(items)))
+    }
+}
+
+fn item(line: Line) -> Result<Item, DataProblem> {
+    let capability = known_capability(&line.capability)?;
+    if line.turns.len() > 2 {
+        return Err(DataProblem::Record(format!("it has {} turns; the suite judges two", line.turns.len())));
+    }
+    let references = line.reference.unwrap_or_default();
+    let reference = |turn: usize| references.get(turn).filter(|text| !text.trim().is_empty()).cloned();
+    let turns = line.turns.into_iter().enumerate();
+    Ok(Item {
+        id: line.id.into_text(),
+        category: capability.name.to_owned(),
+        subcategory: None,
+        language: Language::Zh,
+        turns: turns.map(|(turn, question)| Question { question, reference: reference(turn) }).collect(),
+        choices: None,
+    })
+}

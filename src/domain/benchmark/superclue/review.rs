@@ -1,0 +1,218 @@
+//! One draft on its way through the review: what each reviewer decides, and who is waited for.
+//!
+//! Who revises a draft accepts it as it then is. What was said before in that stage and in later ones was said of another
+//! text and counts no more; earlier stages are not gone through again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::construction::{Draft, DraftError, Progress, REVIEWERS, Review, STAGES, progress};
+use super::drafts::by_letter;
+use crate::domain::benchmark::choices::{OptionTexts, choices};
+
+/// What a reviewer decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The draft may pass.
+    Accept,
+    /// It may pass like this.
+    Revise(Draft),
+    /// It may not.
+    Reject,
+}
+
+/// Why a decision cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReviewError {
+    /// No such stage.
+    #[error("there is no stage {0}: write 1 to {STAGES}")]
+    Stage(u32),
+    /// More people than a stage has.
+    #[error("stage {stage} has its {REVIEWERS} reviewers already, {names}: leave the row out")]
+    TooMany {
+        /// From 1.
+        stage: u8,
+        /// Who they are.
+        names: String,
+    },
+}
+
+/// A draft with what was decided on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reviewed {
+    draft: Draft,
+    /// What counts of it.
+    reviews: Vec<Review>,
+    /// Who has spoken in each stage, also of a text before this one.
+    reviewers: BTreeMap<u8, BTreeSet<String>>,
+}
+
+impl Reviewed {
+    /// A draft of which nobody has said anything.
+    #[must_use]
+    pub fn new(draft: Draft) -> Self {
+        Self { draft, reviews: Vec::new(), reviewers: BTreeMap::new() }
+    }
+
+    /// The draft as it is now.
+    #[must_use]
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// Takes a decision, after those before it. It has changed nothing where it fails.
+    ///
+    /// # Errors
+    /// [`ReviewError`].
+    pub fn take(&mut self, stage: u32, reviewer: &str, decision: Decision) -> Result<(), ReviewError> {
+        let unknown = ReviewError::Stage(stage);
+        let stage = u8::try_from(stage).ok().filter(|stage| (1..=STAGES).contains(stage)).ok_or(unknown)?;
+        let reviewers = self.reviewers.entry(stage).or_default();
+        if reviewers.len() >= REVIEWERS && !reviewers.contains(reviewer) {
+            let names = reviewers.iter().cloned().collect::<Vec<_>>().join(", ");
+            return Err(ReviewError::TooMany { stage, names });
+        }
+        reviewers.insert(reviewer.to_owned());
+        let accepted = decision != Decision::Reject;
+        if let Decision::Revise(draft) = decision {
+            self.draft = draft;
+            self.reviews.retain(|review| review.stage < stage);
+        }
+        self.reviews.push(Review { stage, reviewer: reviewer.to_owned(), accepted });
+        Ok(())
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        progress(&self.reviews)
+    }
+
+    /// Whose word a stage still lacks: by name where the stage's reviewers are known, and how many others.
+    /// `team` is who reviews in this stage at all; where that is more than a stage needs, nobody is named for it.
+    #[must_use]
+    pub fn waits_for(&self, stage: u8, team: &BTreeSet<String>) -> Vec<String> {
+        let none = BTreeSet::new();
+        let own = self.reviewers.get(&stage).unwrap_or(&none);
+        let team = if team.len() <= REVIEWERS { team } else { own };
+        let heard = |name: &&String| self.reviews.iter().any(|said| said.stage == stage && said.reviewer == **name);
+        let mut names: Vec<String> = team.union(own).filter(|name| !heard(name)).cloned().collect();
+        match REVIEWERS.saturating_sub(team.len()) {
+            0 => {}
+            more => names.push(format!("{more} more")),
+        }
+        names
+    }
+}
+
+impl Draft {
+    /// The draft with another question, other options or another answer. Options may be a list, an object by letter, one text,
+    /// or any of these as JSON in a text.
+    ///
+    /// # Errors
+    /// [`DraftError`] where nothing is new, or the options and the answer are not those of a multiple-choice question.
+    pub fn revised(
+        &self,
+        question: Option<String>,
+        options: Option<&Value>,
+        answer: Option<&str>,
+    ) -> Result<Self, DraftError> {
+        let refuse = |reason: &str| DraftError::Choices(reason.to_owned());
+        let revised = match (options, answer) {
+            (None, None) if question.is_none() => {
+                return Err(refuse("it revises nothing: give a question, options with their answer, or an answer"));
+            }
+            (Some(_), None) => return Err(refuse("it has new options: give their answer too")),
+            (Some(options), Some(answer)) => choices(texts(options)?, answer),
+            (None, answer) => {
+                let answer = answer.unwrap_or(self.choices.correct.as_str());
+                choices(by_letter(&self.choices), answer)
+            }
+        };
+        let choices = revised.map_err(|problem| DraftError::Choices(problem.to_string()))?;
+        Ok(Self { question: question.unwrap_or_else(|| self.question.clone()), choices })
+    }
+}
+
+fn texts(options: &Value) -> Result<OptionTexts, DraftError> {
+    let in_text = options.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let form = |_| DraftError::Choices("the options are neither a list nor by letter nor a text".to_owned());
+    serde_json::from_value(in_text.unwrap_or_else(|| options.clone())).map_err(form)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn draft() -> Draft {
+        Draft::parse(r#"{"question": "q", "options": ["1", "2", "3", "4"], "answer": "B"}"#).unwrap()
+    }
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_revision_begins_its_stage_anew_and_keeps_those_before_it() {
+        let mut reviewed = Reviewed::new(draft());
+        let better = draft().revised(Some("better".to_owned()), None, None).unwrap();
+        for (stage, reviewer, decision) in [
+            (1, "ann", Decision::Accept),
+            (1, "bob", Decision::Accept),
+            (2, "ann", Decision::Reject),
+            (3, "ann", Decision::Accept),
+            (2, "bob", Decision::Revise(better.clone())),
+        ] {
+            reviewed.take(stage, reviewer, decision).unwrap();
+        }
+        assert_eq!((reviewed.draft(), reviewed.progress()), (&better, Progress::Open { stage: 2 }));
+        assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob"])), ["ann", "1 more"]);
+        assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn"])), ["ann", "cyn"]);
+        assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn", "dan"])), ["ann", "1 more"]);
+        reviewed.take(2, "cyn", Decision::Accept).unwrap();
+        assert_eq!(reviewed.progress(), Progress::Open { stage: 3 }, "what was said in stage 3 was of another text");
+    }
+
+    #[test]
+    fn a_stage_has_three_reviewers_and_there_are_three_stages() {
+        let mut reviewed = Reviewed::new(draft());
+        for reviewer in ["ann", "bob", "cyn", "ann"] {
+            reviewed.take(1, reviewer, Decision::Accept).unwrap();
+        }
+        let fourth = reviewed.take(1, "dan", Decision::Reject).unwrap_err().to_string();
+        assert!(fourth.contains("its 3 reviewers already, ann, bob, cyn"), "{fourth}");
+        assert_eq!(reviewed.take(4, "ann", Decision::Accept), Err(ReviewError::Stage(4)));
+        assert_eq!(reviewed.take(0, "ann", Decision::Accept), Err(ReviewError::Stage(0)));
+    }
+
+    #[track_caller]
+    fn check(options: Option<Value>, answer: Option<&str>, expected: Result<([&str; 4], &str), &str>) {
+        let revised = draft().revised(None, options.as_ref(), answer);
+        match (revised, expected) {
+            (Ok(draft), Ok((options, correct))) => {
+                assert_eq!(
+                    (draft.choices.options, draft.choices.correct.as_str()),
+                    (options.map(str::to_owned), correct)
+                );
+            }
+            (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{error}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn options_are_revised_with_their_answer_in_any_form_that_a_cell_can_hold() {
+        let new = Ok((["w", "x", "y", "z"], "D"));
+        check(Some(json!(["w", "x", "y", "z"])), Some("D"), new);
+        check(Some(json!("A. w B. x C. y D. z")), Some("D"), new);
+        check(Some(json!(r#"{"A": "w", "B": "x", "C": "y", "D": "z"}"#)), Some("D"), new);
+        check(None, Some("A"), Ok((["1", "2", "3", "4"], "A")));
+        check(Some(json!(["w", "x", "y", "z"])), None, Err("give their answer too"));
+        check(Some(json!(["w", "x", "y"])), Some("A"), Err("four different options"));
+        check(Some(json!(7)), Some("A"), Err("neither a list"));
+        check(None, None, Err("revises nothing"));
+    }
+}

@@ -1,0 +1,258 @@
+//! URS: 1,846 questions that users reported, English and Chinese, each judged by five criteria of the user's intent beside
+//! a reference worth 8.
+//!
+//! The whole is the mean over cases. Calls of an API are a seventh label in the data, which the paper's tables count under
+//! solving problems. Facts: the paper, `src/evaluation.py` and `src/evaluation.ipynb`.
+
+mod intents;
+
+use serde::Deserialize;
+
+use crate::domain::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::judgement::{JudgeRequest, Judgement, Judging};
+use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
+use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
+use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
+use crate::domain::judging::prompt_file::{PromptFile, PromptText};
+use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
+use intents::criteria_in;
+pub use intents::{API, CRITERIA, INTENTS, Intent, OBJECTIVE, SUBJECTIVE, intent_of};
+
+/// The judge is asked in Chinese always, as in `evaluation.py`.
+const CHINESE_PROMPT: &str = "urs.chinese_prompt";
+/// Replies are read as the notebook reads them.
+const OFFICIAL_PARSER: &str = "urs.official_parser";
+
+const PROMPT: &str = include_str!("../prompts/urs.toml");
+const FIELDS: Fields = Fields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
+
+/// The suite.
+pub struct Urs {
+    variant: String,
+    english: Prompt,
+    chinese: Prompt,
+    chinese_prompt: bool,
+    official_parser: bool,
+}
+
+/// A prompt in one language.
+struct Prompt {
+    text: PromptText,
+    rubric: Rubric,
+}
+
+/// A row of the data file.
+#[derive(Deserialize)]
+struct Row {
+    question: String,
+    reference_ans: String,
+    user_intent: String,
+    language: String,
+}
+
+impl Urs {
+    /// The suite with its options.
+    ///
+    /// # Errors
+    /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
+    pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
+        options.check("urs", &[], &[CHINESE_PROMPT, OFFICIAL_PARSER])?;
+        let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
+        let prompt = |language: Language| {
+            let text = file.variant(language.code());
+            Rubric::new(language.code(), &text, FIELDS).map(|rubric| Prompt { text, rubric })
+        };
+        Ok(Self {
+            variant: options.variant(),
+            english: prompt(Language::En)?,
+            chinese: prompt(Language::Zh)?,
+            chinese_prompt: options.has(CHINESE_PROMPT),
+            official_parser: options.has(OFFICIAL_PARSER),
+        })
+    }
+
+    /// The language in which the judge is asked about an item.
+    fn language(&self, item: &Item) -> Language {
+        if self.chinese_prompt { Language::Zh } else { item.language }
+    }
+
+    fn request(&self, item: &Item, answer: &str) -> JudgeRequest {
+        let (language, intent) = (self.language(item), intent_of(&item.category));
+        let (prompt, name) = match language {
+            Language::En => (&self.english, intent.title),
+            Language::Zh => (&self.chinese, intent.chinese),
+        };
+        let criteria = pointwise::numbered(&criteria_in(language, intent), &prompt.text);
+        let (question, reference) = pointwise::question_and_reference(item);
+        let values = [
+            ("intent", name),
+            ("criteria", criteria.as_str()),
+            ("question", question),
+            ("reference", reference),
+            ("answer", answer),
+        ];
+        JudgeRequest { messages: prompt.rubric.messages(&values), sampling: Sampling::default() }
+    }
+}
+
+impl Suite for Urs {
+    fn name(&self) -> &'static str {
+        "urs"
+    }
+
+    fn title(&self) -> &'static str {
+        "URS"
+    }
+
+    fn mode(&self) -> JudgeMode {
+        JudgeMode::PointwiseRefMultidim
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
+        INTENTS.iter().find(|intent| intent.name == category).map_or(category, |intent| intent.title)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
+        let text = text(bytes)?;
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let headers = reader.headers().map_err(|error| DataProblem::Record(error.to_string()).on(1))?.clone();
+        let (mut items, mut lines) = (Vec::new(), RecordLines::of(text));
+        for (number, record) in (1..).zip(reader.records()) {
+            let record = record.map_err(|error| DataProblem::Record(reason(&error)).on(lines.at(error.position())))?;
+            let line = lines.at(record.position());
+            let row =
+                record.deserialize(Some(&headers)).map_err(|error| DataProblem::Record(reason(&error)).on(line))?;
+            items.push((line, item(row, number).map_err(|problem| problem.on(line))?));
+        }
+        checked(items)
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        pointwise::ask(item, answers, Sampling::default())
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+        pointwise::judging(answers, |answer| self.request(item, answer))
+    }
+
+    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
+        let intent = intent_of(&item.category);
+        let mut names = criteria_in(Language::Zh, intent);
+        let rating = match self.official_parser {
+            true => official::urs(reply, &names),
+            false => {
+                names.extend(intent.criteria);
+                dictionary::parse(reply, &names)
+            }
+        };
+        rating.map(|rating| Verdict::Rating(in_english(rating)))
+    }
+
+    fn reminder(&self, item: &Item) -> String {
+        let intent = intent_of(&item.category);
+        match self.language(item) {
+            Language::En => pointwise::dictionary_reminder(&intent.criteria, "Final Score", false),
+            Language::Zh => pointwise::dictionary_reminder(&criteria_in(Language::Zh, intent), "综合得分", true),
+        }
+    }
+
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        let verdicts = Verdicts::new(judgements.iter().copied());
+        let over = |part: Part, belongs: &dyn Fn(&Item) -> bool| {
+            let cases = items.iter().filter(|item| belongs(item));
+            let score = |item: &Item| verdicts.rating(&item.id, 1).map(|rating| rating.score);
+            cases.map(score).collect::<Mean>().score(part)
+        };
+        let mut scores = Vec::new();
+        for (part, belongs) in parts() {
+            scores.extend(over(part.clone(), &*belongs));
+            for language in Language::ALL {
+                let part = by_language(&part, language);
+                scores.extend(over(part, &|item| item.language == language && belongs(item)));
+            }
+        }
+        scores.extend(CRITERIA.iter().filter_map(|(criterion, _)| criterion_score(criterion, items, &verdicts)));
+        Scores(scores)
+    }
+}
+
+/// A part with the cases that belong to it.
+type PartOfCases = (Part, Box<dyn Fn(&Item) -> bool>);
+
+/// The whole, the two blocks, the six intents, and the cases of an API, which are in one of them.
+fn parts() -> Vec<PartOfCases> {
+    let mut parts: Vec<PartOfCases> = vec![(Part::overall(), Box::new(|_: &Item| true))];
+    for block in [OBJECTIVE, SUBJECTIVE] {
+        let belongs = move |item: &Item| intent_of(&item.category).block == block;
+        parts.push((Part::new(PartKind::Group, block), Box::new(belongs)));
+    }
+    for intent in INTENTS {
+        let belongs = move |item: &Item| intent_of(&item.category).name == intent.name;
+        parts.push((Part::new(PartKind::Category, intent.name), Box::new(belongs)));
+    }
+    parts.push((Part::new(PartKind::Category, API), Box::new(|item: &Item| item.category == API)));
+    parts
+}
+
+fn by_language(part: &Part, language: Language) -> Part {
+    let own = Part::new(PartKind::Language, language.code());
+    if part.kind == PartKind::Overall { own } else { own.within(&part.name) }
+}
+
+/// The scores by the criteria's English names, whatever the judge's language.
+fn in_english(rating: Rating) -> Rating {
+    let english = |name: &str| CRITERIA.iter().find(|(_, chinese)| *chinese == name).map(|(english, _)| *english);
+    let named = rating.dimensions.into_iter().map(|(name, score)| match english(&name) {
+        Some(english) => (english.to_owned(), score),
+        None => (name, score),
+    });
+    Rating { score: rating.score, dimensions: named.collect() }
+}
+
+/// The mean of a criterion over the cases that are judged by it.
+fn criterion_score(criterion: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
+    let having = items.iter().filter(|item| intent_of(&item.category).criteria.contains(&criterion));
+    let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(criterion).copied();
+    having.map(score).collect::<Mean>().score(Part::new(PartKind::Dimension, criterion))
+}
+
+/// The file has no ids: a case's is its number among the records.
+fn item(row: Row, number: u64) -> Result<Item, DataProblem> {
+    let labels = || INTENTS.iter().map(|intent| intent.name).chain([API]);
+    if !labels().any(|label| label == row.user_intent) {
+        return Err(DataProblem::unknown("user_intent", &row.user_intent, labels()));
+    }
+    let language = match row.language.as_str() {
+        "EN" => Language::En,
+        "CN" => Language::Zh,
+        other => return Err(DataProblem::unknown("language", other, ["EN", "CN"])),
+    };
+    if row.reference_ans.trim().is_empty() {
+        return Err(DataProblem::Empty("reference_ans"));
+    }
+    Ok(Item {
+        id: number.to_string(),
+        category: row.user_intent,
+        subcategory: None,
+        language,
+        turns: vec![Question { question: row.question, reference: Some(row.reference_ans) }],
+        choices: None,
+    })
+}
+
+/// What the parser says of a record, without its place.
+fn reason(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("it has {len} fields instead of {expected_len}; a quote may be missing")
+        }
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Agreement of votes and verdicts beyond what chance would bring.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::figures::{KappaReport, MeanKappa, Number};
+use crate::domain::stats::Undefined;
+use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
+use crate::domain::stats::agreement::choices::{Ballot, Choice, majority};
+use crate::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
+
+/// A kappa of fewer items than this says nothing of a person.
+const FEWEST: usize = 10;
+
+/// Agreement beyond chance. The labels are first, second and tie, of the two models in the order of their names.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChanceReport {
+    /// Cohen's kappa of the judge and the majority of each question's votes.
+    pub cohen_majority: KappaReport,
+    /// Cohen's kappa of the judge and a person, over the people who share enough questions with it.
+    pub cohen_people: MeanKappa,
+    /// Fleiss' kappa of people, on the questions with the commonest number of votes.
+    pub fleiss: KappaReport,
+    /// Randolph's kappa of the same: all three labels are equally likely by chance.
+    pub randolph: KappaReport,
+    /// Krippendorff's alpha of people, on all questions with two votes or more.
+    pub krippendorff: Number,
+    /// The same with the judge as one of them.
+    pub krippendorff_with_judge: Number,
+}
+
+/// Where several judged a question, the judge's verdict is that of most of them.
+pub(super) fn by_chance(people: &Ballot, judge: &Ballot) -> ChanceReport {
+    let questions: Vec<Vec<Choice>> = people.questions().collect();
+    let counts: Vec<Vec<u64>> = questions.iter().map(|votes| counts(votes)).collect();
+    ChanceReport {
+        cohen_majority: with_majority(people, judge),
+        cohen_people: with_each(people, judge),
+        fleiss: KappaReport::of(fleiss(&counts), counts.len()),
+        randolph: KappaReport::of(randolph(&counts, LABELS.len()), counts.len()),
+        krippendorff: alpha(questions),
+        krippendorff_with_judge: alpha(
+            people
+                .cast()
+                .map(|(key, cast)| cast.iter().map(|(_, choice)| *choice).chain(majority(&judge.of(key))).collect()),
+        ),
+    }
+}
+
+const LABELS: [Choice; 3] = [Choice::First, Choice::Second, Choice::Tie];
+
+fn counts(votes: &[Choice]) -> Vec<u64> {
+    LABELS.iter().map(|label| votes.iter().filter(|&vote| vote == label).count() as u64).collect()
+}
+
+fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> Number {
+    let value = |vote: &Choice| match vote {
+        Choice::First => 0.0,
+        Choice::Second => 1.0,
+        Choice::Tie => 2.0,
+    };
+    let units: Vec<Vec<f64>> = questions.into_iter().map(|votes| votes.iter().map(value).collect()).collect();
+    krippendorff(&units, Scale::Nominal).into()
+}
+
+/// A question on which people or judges are undecided is left out.
+fn with_majority(people: &Ballot, judge: &Ballot) -> KappaReport {
+    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
+    let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));
+    let (of_people, of_judge): (Vec<Choice>, Vec<Choice>) = decided.unzip();
+    KappaReport::of(cohen(&of_people, &of_judge), both.len())
+}
+
+fn with_each(people: &Ballot, judge: &Ballot) -> MeanKappa {
+    let mut by_person: BTreeMap<&str, [Vec<Choice>; 2]> = BTreeMap::new();
+    for (key, cast) in people.cast() {
+        let Some(verdict) = majority(&judge.of(key)) else { continue };
+        for (person, choice) in cast {
+            let [own, judged] = by_person.entry(person).or_default();
+            own.push(*choice);
+            judged.push(verdict);
+        }
+    }
+    let kappa = |[own, judged]: &[Vec<Choice>; 2]| {
+        if own.len() < FEWEST {
+            return Err(Undefined::TooFew { found: own.len(), needed: FEWEST });
+        }
+        cohen(own, judged).map(|found| found.kappa)
+    };
+    MeanKappa::over(&by_person.values().map(kappa).collect::<Vec<_>>(), FEWEST)
+}

@@ -1,0 +1,203 @@
+//! Scores as labels: whether people and a judge say the same of an answer (MT-Bench-101, section 4.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
+use super::scores::Answers;
+use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
+use crate::domain::stats::agreement::choices::{band, between, majority, within};
+use crate::domain::stats::agreement::kappa::{fleiss, randolph};
+use crate::domain::stats::{Share, Undefined};
+
+/// A kappa with a person takes an item.
+const FEWEST: usize = 1;
+
+/// What makes two scores the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bins {
+    /// Both lie in one band of a scale of ten: 1–3, 4–6, 7–9, 10.
+    #[default]
+    Bands,
+    /// They are equal.
+    Exact,
+}
+
+impl Bins {
+    /// The label of a score.
+    fn label(self, score: f64) -> u64 {
+        match self {
+            Self::Bands => u64::from(band(score)),
+            // Zero is equal to its negative.
+            Self::Exact => (score + 0.0).to_bits(),
+        }
+    }
+}
+
+/// The labels, or why there are none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum LabelsSection {
+    /// There are.
+    Found(Box<LabelsReport>),
+    /// There are none.
+    Undefined {
+        /// Why.
+        undefined: String,
+    },
+}
+
+/// How far labels agree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LabelsReport {
+    /// What makes two scores the same.
+    pub bins: Bins,
+    /// Two people on one answer.
+    pub human_human: Figures,
+    /// A person and the judge.
+    pub judge_human: Figures,
+    /// The judge and the label that most people gave.
+    pub judge_majority: MajorityReport,
+    /// Fleiss' kappa.
+    pub fleiss: FleissReport,
+    /// Randolph's kappa of people: every label that occurs is equally likely by chance.
+    pub randolph: KappaReport,
+    /// Krippendorff's alpha of people's scores as numbers.
+    pub krippendorff: Number,
+    /// The same with the judge as one of them.
+    pub krippendorff_with_judge: Number,
+}
+
+/// How far the judge agrees with what most people said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MajorityReport {
+    /// Answers.
+    #[serde(flatten)]
+    pub share: ShareReport,
+    /// Answers of which no label has more people than any other.
+    pub undecided: usize,
+}
+
+/// Fleiss' kappa as MT-Bench-101's Table 9 has it. Answers with another than the commonest number of raters are left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FleissReport {
+    /// Of people.
+    pub people: KappaReport,
+    /// Of the judge and each person, the mean.
+    pub judge_with_each: MeanKappa,
+    /// Of the judge and the label that most people gave.
+    pub judge_with_majority: KappaReport,
+    /// Of people and judge as raters alike.
+    pub people_and_judge: KappaReport,
+}
+
+/// Bands are those of a scale from 1 to 10.
+pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins) -> LabelsSection {
+    let scores = people.0.values().chain(judge.0.values()).flat_map(BTreeMap::values);
+    if let Some(outside) = scores.clone().find(|score| bins == Bins::Bands && !(1.0..=10.0).contains(*score)) {
+        let undefined = format!("the score {outside} is not between 1 and 10, as the bands are: take exact bins");
+        return LabelsSection::Undefined { undefined };
+    }
+    let labels = scores.map(|&score| bins.label(score)).collect::<BTreeSet<u64>>();
+    let labelled = Labelled { people, judge, bins, labels: labels.into_iter().collect() };
+    LabelsSection::Found(Box::new(labelled.report()))
+}
+
+/// The label that each individual gave.
+type ByRater<'a> = BTreeMap<&'a str, u64>;
+
+struct Labelled<'a> {
+    people: &'a Answers<'a>,
+    judge: &'a Answers<'a>,
+    bins: Bins,
+    labels: Vec<u64>,
+}
+
+impl<'a> Labelled<'a> {
+    fn report(&self) -> LabelsReport {
+        let people: Vec<ByRater> = self.people.0.values().map(|scores| self.labels_of(scores)).collect();
+        let counts: Vec<Vec<u64>> = people.iter().map(|labels| self.counts(labels.values())).collect();
+        let given = people.iter().flat_map(BTreeMap::values).collect::<BTreeSet<_>>().len();
+        let both = self.both();
+        let lists = |labels: &ByRater| labels.values().copied().collect::<Vec<u64>>();
+        let of_both = |(people, judge): &(ByRater, ByRater)| (lists(people), lists(judge));
+        let numbers = |answers: Vec<Vec<f64>>| krippendorff(&answers, Scale::Interval).into();
+        LabelsReport {
+            bins: self.bins,
+            human_human: within(people.iter().map(lists)).into(),
+            judge_human: between(both.iter().map(of_both)).into(),
+            judge_majority: judge_majority(&both),
+            fleiss: self.fleiss(&counts, &both),
+            randolph: KappaReport::of(randolph(&counts, given), counts.len()),
+            krippendorff: numbers(self.people.0.values().map(|scores| scores.values().copied().collect()).collect()),
+            krippendorff_with_judge: numbers(self.scores_of_all()),
+        }
+    }
+
+    fn labels_of(&self, scores: &BTreeMap<&'a str, f64>) -> ByRater<'a> {
+        scores.iter().map(|(rater, score)| (*rater, self.bins.label(*score))).collect()
+    }
+
+    /// The labels of the answers that both scored.
+    fn both(&self) -> Vec<(ByRater<'a>, ByRater<'a>)> {
+        let judged = |(key, people)| Some((self.labels_of(people), self.labels_of(self.judge.0.get(key)?)));
+        self.people.0.iter().filter_map(judged).collect()
+    }
+
+    fn scores_of_all(&self) -> Vec<Vec<f64>> {
+        let by_judge = |key| self.judge.0.get(key).into_iter().flat_map(BTreeMap::values);
+        self.people.0.iter().map(|(key, people)| people.values().chain(by_judge(key)).copied().collect()).collect()
+    }
+
+    /// How many gave each label.
+    fn counts<'l>(&self, given: impl Iterator<Item = &'l u64>) -> Vec<u64> {
+        let mut counts = vec![0; self.labels.len()];
+        given.filter_map(|label| self.labels.binary_search(label).ok()).for_each(|place| counts[place] += 1);
+        counts
+    }
+
+    fn fleiss(&self, people: &[Vec<u64>], both: &[(ByRater, ByRater)]) -> FleissReport {
+        let two = |[one, other]: [u64; 2]| self.counts([one, other].iter());
+        let decided: Vec<Vec<u64>> = decided(both).into_iter().map(two).collect();
+        let all: Vec<Vec<u64>> =
+            both.iter().map(|(people, judge)| self.counts(people.values().chain(judge.values()))).collect();
+        let each = each_beside_judge(both).into_values().map(|pairs| {
+            let counts: Vec<Vec<u64>> = pairs.into_iter().map(two).collect();
+            fleiss(&counts).map(|found| found.kappa)
+        });
+        FleissReport {
+            people: KappaReport::of(fleiss(people), people.len()),
+            judge_with_each: MeanKappa::over(&each.collect::<Vec<Result<f64, Undefined>>>(), FEWEST),
+            judge_with_majority: KappaReport::of(fleiss(&decided), both.len()),
+            people_and_judge: KappaReport::of(fleiss(&all), all.len()),
+        }
+    }
+}
+
+/// The labels of person and judge, by person. Where several judged, the judge's label is that of most of them.
+fn each_beside_judge<'a>(both: &[(ByRater<'a>, ByRater)]) -> BTreeMap<&'a str, Vec<[u64; 2]>> {
+    let mut by_person: BTreeMap<&str, Vec<[u64; 2]>> = BTreeMap::new();
+    for (people, judge) in both {
+        let Some(judged) = most(judge) else { continue };
+        people.iter().for_each(|(person, label)| by_person.entry(person).or_default().push([*label, judged]));
+    }
+    by_person
+}
+
+/// The label of most people and of the judge, of the answers that have one of each.
+fn decided(both: &[(ByRater, ByRater)]) -> Vec<[u64; 2]> {
+    both.iter().filter_map(|(people, judge)| Some([most(people)?, most(judge)?])).collect()
+}
+
+fn most(labels: &ByRater) -> Option<u64> {
+    majority(&labels.values().copied().collect::<Vec<u64>>())
+}
+
+fn judge_majority(both: &[(ByRater, ByRater)]) -> MajorityReport {
+    let decided = decided(both);
+    let mut share = Share::default();
+    decided.iter().for_each(|[people, judge]| share.count(people == judge));
+    MajorityReport { share: share.into(), undecided: both.len() - decided.len() }
+}

@@ -1,0 +1,44 @@
+//! How far a judge agrees with people, of two files: votes and verdicts on pairs of models, or scores of answers.
+//!
+//! [`pairs`] compares votes with verdicts (MT-Bench, appendix
+//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`](mod@bias) says how a judge
+//! leans. What does not exist is none in a report, with the reason beside it.
+
+pub mod bias;
+pub mod figures;
+pub mod pairs;
+pub mod scores;
+
+mod chance;
+mod labels;
+mod sheet;
+mod wins;
+
+use serde::Serialize;
+
+pub use bias::{BiasReport, bias};
+pub use chance::ChanceReport;
+pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
+pub use pairs::{AgreementReport, compare};
+pub use scores::ScoresReport;
+pub use sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
+pub use wins::{PairWins, PlannedTooFew, WinFigures};
+
+/// How files are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AgreementOptions {
+    /// The comparisons that were planned of every two models; as many as there are where it is none.
+    pub planned: Option<u64>,
+    /// What makes two scores the same.
+    pub bins: Bins,
+}
+
+/// What two files say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Report {
+    /// Both hold votes on pairs of models.
+    Votes(Box<AgreementReport>),
+    /// Both hold scores.
+    Scores(Box<ScoresReport>),
+}

@@ -1,0 +1,64 @@
+//! Votes and verdicts on pairs of models.
+
+use serde::Serialize;
+
+use super::chance::{ChanceReport, by_chance};
+use super::figures::Figures;
+use super::sheet::Votes;
+use super::wins::{PairWins, PlannedTooFew, wins};
+use crate::domain::stats::agreement::choices::{Choice, between, decided, within};
+
+/// One agreement with ties as an answer of their own, and without them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setups {
+    /// All votes.
+    pub with_ties: Figures,
+    /// Only votes for one side.
+    pub without_ties: Figures,
+}
+
+/// How far people agree with each other and with the judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgreementReport {
+    /// Questions with votes.
+    pub voted: usize,
+    /// Those that the judge has judged too.
+    pub judged: usize,
+    /// Votes and verdicts that a later one of the same individual on the same question replaces.
+    pub replaced: usize,
+    /// Two people on one question.
+    pub human_human: Setups,
+    /// A person and the judge.
+    pub judge_human: Setups,
+    /// Agreement beyond chance.
+    pub chance: ChanceReport,
+    /// How every two models did against each other by the votes and by the verdicts, where both have some.
+    pub wins: Vec<PairWins>,
+}
+
+/// Compares votes with verdicts on the same questions and models. `planned` comparisons were to be of every two models; as
+/// many as there are where it is none.
+///
+/// # Errors
+/// [`PlannedTooFew`] where there are more.
+pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<AgreementReport, PlannedTooFew> {
+    let (people, judge) = (votes.ballot(), verdicts.ballot());
+    let questions: Vec<Vec<Choice>> = people.questions().collect();
+    let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(&judge).collect();
+    let kept: usize = questions.iter().map(Vec::len).chain(judge.questions().map(|cast| cast.len())).sum();
+    Ok(AgreementReport {
+        voted: questions.len(),
+        judged: both.len(),
+        replaced: votes.len() + verdicts.len() - kept,
+        human_human: Setups {
+            with_ties: within(&questions).into(),
+            without_ties: within(questions.iter().map(|votes| decided(votes))).into(),
+        },
+        judge_human: Setups {
+            with_ties: between(both.iter().map(|(one, other)| (one, other))).into(),
+            without_ties: between(both.iter().map(|(one, other)| (decided(one), decided(other)))).into(),
+        },
+        chance: by_chance(&people, &judge),
+        wins: wins(&people, &judge, planned)?,
+    })
+}

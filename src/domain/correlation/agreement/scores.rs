@@ -1,0 +1,162 @@
+//! Scores of the same answers by people and by a judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::figures::{Number, ShareReport};
+use super::labels::{Bins, LabelsSection, by_label};
+use super::sheet::{ScoreSheet, Scored, shown};
+use crate::domain::correlation::report::CoefficientReport;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::agreement::scores::{
+    JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,
+};
+use crate::domain::stats::correlation::Coefficient;
+use crate::domain::stats::distribution::mean;
+
+/// How far the scores of a judge agree with those of people. Where several people or judges scored an answer, their mean
+/// counts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoresReport {
+    /// Questions with an answer that both scored.
+    pub questions: usize,
+    /// Answers that both scored.
+    pub answers: usize,
+    /// Answers that only one of them scored.
+    pub unmatched: usize,
+    /// Scores that a later one by the same individual of the same answer replaces.
+    pub replaced: usize,
+    /// The correlation over models of each question, and its mean.
+    pub sample_level: SampleLevelReport,
+    /// The correlation over models of their mean scores.
+    pub system_level: SystemLevelReport,
+    /// The order of every two answers to a question that people did not score alike.
+    pub pairwise: PairwiseReport,
+    /// The scores as labels.
+    pub labels: LabelsSection,
+}
+
+/// Pearson's r over the models, question by question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SampleLevelReport {
+    /// The mean over the questions that have one.
+    pub pearson: Number,
+    /// How many have one.
+    pub defined: usize,
+    /// Of how many.
+    pub questions: usize,
+    /// The r of each.
+    pub by_question: Vec<QuestionReport>,
+}
+
+/// Pearson's r of one question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionReport {
+    /// The question.
+    pub question: String,
+    /// Its r.
+    #[serde(flatten)]
+    pub pearson: Number,
+}
+
+/// The correlations over models of their mean scores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SystemLevelReport {
+    /// The models.
+    pub models: Vec<String>,
+    /// Pearson's r.
+    pub pearson: CoefficientReport,
+    /// Spearman's ρ.
+    pub spearman: CoefficientReport,
+    /// Kendall's τ-b.
+    pub kendall: CoefficientReport,
+}
+
+/// Pairs of answers that people did not score alike, by what a judge's tie counts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairwiseReport {
+    /// A disagreement.
+    pub judge_ties_disagree: ShareReport,
+    /// Nothing.
+    pub judge_ties_dropped: ShareReport,
+}
+
+/// Compares scores of the same questions and models.
+#[must_use]
+pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresReport {
+    let (by_people, by_judge) = (Answers::of(&people.0), Answers::of(&judge.0));
+    let both: Vec<AnswerKey> = by_people.0.keys().copied().filter(|key| by_judge.0.contains_key(key)).collect();
+    let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
+    let questions: BTreeSet<&str> = both.iter().map(|(question, _)| *question).collect();
+    let scores = |question, model| {
+        Some(Scores { human: by_people.mean((question, model))?, judge: by_judge.mean((question, model))? })
+    };
+    let scored: Vec<ScoredQuestion> =
+        questions.iter().map(|question| models.iter().map(|model| scores(question, model)).collect()).collect();
+    let kept = by_people.scores() + by_judge.scores();
+    ScoresReport {
+        questions: questions.len(),
+        answers: both.len(),
+        unmatched: by_people.0.len() + by_judge.0.len() - 2 * both.len(),
+        replaced: people.0.len() + judge.0.len() - kept,
+        sample_level: SampleLevelReport::of(sample_level(&scored), &questions),
+        system_level: SystemLevelReport::of(&scored, &models),
+        pairwise: PairwiseReport {
+            judge_ties_disagree: pairwise(&scored, JudgeTies::Disagree).into(),
+            judge_ties_dropped: pairwise(&scored, JudgeTies::Drop).into(),
+        },
+        labels: by_label(&by_people, &by_judge, bins),
+    }
+}
+
+impl SampleLevelReport {
+    fn of(found: SampleLevel, questions: &BTreeSet<&str>) -> Self {
+        let by_question = questions.iter().zip(found.questions);
+        Self {
+            pearson: found.mean.into(),
+            defined: found.defined,
+            questions: questions.len(),
+            by_question: by_question
+                .map(|(question, r)| QuestionReport { question: shown(question), pearson: r.into() })
+                .collect(),
+        }
+    }
+}
+
+impl SystemLevelReport {
+    fn of(scored: &[ScoredQuestion], models: &BTreeSet<&str>) -> Self {
+        let of = |coefficient| CoefficientReport::of(system_level(scored, coefficient), ConfidenceLevel::default());
+        Self {
+            models: models.iter().map(|&model| model.to_owned()).collect(),
+            pearson: of(Coefficient::Pearson),
+            spearman: of(Coefficient::Spearman),
+            kendall: of(Coefficient::Kendall),
+        }
+    }
+}
+
+/// A question and the model that answered it.
+pub(super) type AnswerKey<'a> = (&'a str, &'a str);
+
+/// The scores of each answer by who gave them. Of several by one individual the last counts.
+pub(super) struct Answers<'a>(pub(super) BTreeMap<AnswerKey<'a>, BTreeMap<&'a str, f64>>);
+
+impl<'a> Answers<'a> {
+    fn of(scores: &'a [Scored]) -> Self {
+        let mut answers: BTreeMap<AnswerKey, BTreeMap<&str, f64>> = BTreeMap::new();
+        for Scored { question, model, rater, score } in scores {
+            answers.entry((question, model)).or_default().insert(rater, *score);
+        }
+        Self(answers)
+    }
+
+    fn mean(&self, key: AnswerKey) -> Option<f64> {
+        let scores: Vec<f64> = self.0.get(&key)?.values().copied().collect();
+        mean(&scores).ok()
+    }
+
+    fn scores(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+}

@@ -1,0 +1,74 @@
+//! Votes on pairs of models, verdicts and scores that are compared with one another.
+
+use crate::domain::stats::agreement::choices::{Ballot, Choice, PairVote};
+
+/// A vote or verdict of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vote {
+    /// The question with its turn ([`question_key`]).
+    pub question: String,
+    /// Who voted.
+    pub voter: String,
+    /// The models, in the order of the file.
+    pub models: [String; 2],
+    /// Which is better.
+    pub choice: Choice,
+}
+
+/// Votes on pairs of models.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Votes(pub Vec<Vote>);
+
+impl Votes {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn ballot(&self) -> Ballot<'_> {
+        Ballot::gather(self.0.iter().map(|vote| PairVote {
+            question: &vote.question,
+            voter: &vote.voter,
+            models: vote.models.each_ref().map(String::as_str),
+            choice: vote.choice,
+        }))
+    }
+}
+
+/// A score of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The question with its turn ([`question_key`]).
+    pub question: String,
+    /// The model.
+    pub model: String,
+    /// Who scored.
+    pub rater: String,
+    /// The score.
+    pub score: f64,
+}
+
+/// Scores of answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ScoreSheet(pub Vec<Scored>);
+
+/// What stands between a question and its turn: nothing that a question holds.
+const TURN_MARK: char = '\u{1f}';
+
+/// A question as people write it, with the turn behind it where there are several.
+pub(super) fn shown(question: &str) -> String {
+    question.trim_end_matches(TURN_MARK).replace(TURN_MARK, ", turn ")
+}
+
+/// A question and its turn in one key.
+#[must_use]
+pub fn question_key(question: &str, turn: &str) -> String {
+    format!("{question}{TURN_MARK}{turn}")
+}

@@ -1,0 +1,93 @@
+//! How every two models did against each other, by people and by the judge.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::figures::Number;
+use crate::domain::stats::agreement::choices::{Ballot, Choice};
+use crate::domain::stats::agreement::wins::WinCounts;
+
+/// More comparisons of two models than were planned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{made} comparisons of {:?} with {:?} are more than the {planned} planned ones: plan at least as many", models[0], models[1])]
+pub struct PlannedTooFew {
+    models: [String; 2],
+    made: u64,
+    planned: u64,
+}
+
+/// Two models by people and by the judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairWins {
+    /// The two, by name; wins are those of the first.
+    pub models: [String; 2],
+    /// By people.
+    pub votes: WinFigures,
+    /// By the judge.
+    pub verdicts: WinFigures,
+}
+
+/// How one model did against another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WinFigures {
+    /// Won, tied and lost.
+    #[serde(flatten)]
+    pub counts: WinCounts,
+    /// Wins and ties of all.
+    pub win_tie_rate: Number,
+    /// A/(A+B).
+    pub win_rate_without_ties: Number,
+    /// (A−B)/(A+T+B).
+    pub delta: Number,
+    /// Comparisons that were planned.
+    pub planned: u64,
+    /// (A−B)/planned.
+    pub delta_of_planned: Number,
+}
+
+impl WinFigures {
+    fn of(counts: WinCounts, planned: Option<u64>) -> Self {
+        let planned = planned.unwrap_or(counts.total());
+        Self {
+            counts,
+            win_tie_rate: counts.win_tie_rate().into(),
+            win_rate_without_ties: counts.win_rate_without_ties().into(),
+            delta: counts.delta().into(),
+            planned,
+            delta_of_planned: counts.delta_of_planned(planned).into(),
+        }
+    }
+}
+
+/// The pairs that both have compared, by name.
+pub(super) fn wins(people: &Ballot, judge: &Ballot, planned: Option<u64>) -> Result<Vec<PairWins>, PlannedTooFew> {
+    let (by_people, by_judge) = (counts(people), counts(judge));
+    let both = by_people.into_iter().filter_map(|(models, votes)| Some((models, votes, *by_judge.get(&models)?)));
+    let pair = |(models, votes, verdicts): ([&str; 2], WinCounts, WinCounts)| {
+        let (models, made) = (models.map(str::to_owned), votes.total().max(verdicts.total()));
+        match planned.filter(|&planned| planned < made) {
+            Some(planned) => Err(PlannedTooFew { models, made, planned }),
+            None => {
+                let [votes, verdicts] = [votes, verdicts].map(|counts| WinFigures::of(counts, planned));
+                Ok(PairWins { models, votes, verdicts })
+            }
+        }
+    };
+    both.map(pair).collect()
+}
+
+fn counts<'a>(ballot: &Ballot<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
+    let mut counts: BTreeMap<[&str; 2], WinCounts> = BTreeMap::new();
+    for ((_, one, other), cast) in ballot.cast() {
+        let counts = counts.entry([one, other]).or_default();
+        for (_, choice) in cast {
+            match choice {
+                Choice::First => counts.wins += 1,
+                Choice::Tie => counts.ties += 1,
+                Choice::Second => counts.losses += 1,
+            }
+        }
+    }
+    counts
+}

@@ -1,0 +1,71 @@
+//! Why series cannot be compared.
+
+use crate::domain::rating::FitError;
+use crate::domain::stats::combination::CombinationError;
+
+/// Why series cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// A name that is none.
+    #[error(
+        "the series {0:?} is unknown: write arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as \
+         language=English, arena:satisfaction, verdicts:JUDGE, bench:SUITE, bench:SUITE@JUDGE or bench:SUITE:PART, \
+         published:ID or published:ID:PART, or a column of the table"
+    )]
+    Unknown(String),
+    /// Series of different things.
+    #[error(
+        "{one} has one number for each of the {one_of} and {other} for each of the {other_of}: they cannot be compared"
+    )]
+    Subjects {
+        /// A series.
+        one: String,
+        /// What it is of.
+        one_of: &'static str,
+        /// Another one.
+        other: String,
+        /// What that is of.
+        other_of: &'static str,
+    },
+    /// A suite or a published series has no such part.
+    #[error("{series} has no part {part:?}: there is {known}")]
+    Part {
+        /// The suite or series.
+        series: String,
+        /// What was asked for.
+        part: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two names of a series are one model by the alias table.
+    #[error(
+        "{series} has both {one:?} and {other:?}, which the aliases call {model:?}: take one of them out of the aliases"
+    )]
+    SameModel {
+        /// The series.
+        series: String,
+        /// A name.
+        one: String,
+        /// Another one.
+        other: String,
+        /// The model.
+        model: String,
+    },
+    /// A series that takes part twice.
+    #[error("the series {0:?} stands there twice: name it once")]
+    Twice(String),
+    /// The series have no best mixture.
+    #[error(transparent)]
+    Mixture(#[from] CombinationError),
+    /// The fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+impl SeriesError {
+    /// Whether the user gave something that cannot be used.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Self::Fit(_))
+    }
+}

@@ -1,0 +1,43 @@
+//! How a correlation with the arena's rating came about: the ratings after the votes up to each of some past moments, against
+//! the other series as it is now. Reckoned from the log; nothing is stored.
+
+use crate::domain::correlation::{Series, SeriesName, VotePart};
+use crate::domain::rating::history::Moment;
+use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::slice::Slice;
+use crate::domain::stats::Undefined;
+use crate::domain::stats::correlation::Coefficient;
+
+/// A correlation as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryPoint {
+    /// In seconds since 1970.
+    pub seconds: f64,
+    /// Models that had a rating and are in the other series.
+    pub n: usize,
+    /// The correlation.
+    pub r: Result<f64, Undefined>,
+}
+
+/// The course of two series, where one of them is the rating by all votes.
+#[must_use]
+pub fn correlation_history(history: &[Moment], x: &Series, y: &Series, coefficient: Coefficient) -> Vec<HistoryPoint> {
+    let other = match [is_rating(x), is_rating(y)] {
+        [true, false] => y,
+        [false, true] => x,
+        _ => return Vec::new(),
+    };
+    history.iter().map(|moment| at(moment, other, coefficient)).collect()
+}
+
+fn at(moment: &Moment, other: &Series, coefficient: Coefficient) -> HistoryPoint {
+    let both = moment.ratings.iter().filter_map(|(model, rating)| Some((*rating, other.points.get(model)?.value)));
+    let (ratings, values): (Vec<f64>, Vec<f64>) = both.unzip();
+    let r = coefficient.of(&ratings, &values).map(|found| found.r);
+    HistoryPoint { seconds: moment.seconds, n: ratings.len(), r }
+}
+
+fn is_rating(series: &Series) -> bool {
+    let whole = VotePart(Slice::default());
+    matches!(&series.name, SeriesName::Arena { figure: Figure::Rating, part } if *part == whole)
+}

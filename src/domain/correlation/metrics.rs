@@ -1,0 +1,85 @@
+//! Figures of the arena's leaderboard, of all votes or a part of them.
+
+use std::collections::BTreeMap;
+
+use crate::domain::correlation::{Point, SeriesError};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, RankedModel, rank_log};
+use crate::domain::rating::real_len;
+use crate::domain::rating::redraw::{Figure, redraw};
+use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::stats::Interval;
+
+/// As many votes are gone through for Elo in all replicates together.
+const MOST_STEPS: f64 = 1e8;
+const HELD: &str =
+    "the votes are too many to be drawn anew one by one, so Elo is held fixed; fewer replicates draw them";
+
+/// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
+/// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
+/// of their draws.
+///
+/// # Errors
+/// [`SeriesError::Fit`].
+pub fn figures(
+    log: &VoteLog,
+    figure: Figure,
+    options: &LeaderboardOptions,
+    bootstrap: BootstrapOptions,
+) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
+    let board = rank_log(log, options)?;
+    let held = figure == Figure::Elo && takes_too_long(log.len(), bootstrap.replicates);
+    let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
+    let redrawn = redraw(log, figure, options, bootstrap)?;
+    let (models, mut notes) =
+        if figure == Figure::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
+    notes.extend(held.then(|| HELD.to_owned()));
+    let point = |model: &RankedModel| {
+        let position = redrawn.models.iter().position(|name| *name == model.model);
+        let draws = redrawn.replicates.iter().map(|values| values[position?]).collect();
+        let drawn = Point::drawn(figure.of(model), draws, options.confidence);
+        Point { interval: if figure == Figure::Rating { of_board(model) } else { drawn.interval }, ..drawn }
+    };
+    Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))
+}
+
+/// Whether Elo would go through too many votes: it takes them one by one in every replicate.
+fn takes_too_long(votes: usize, replicates: u32) -> bool {
+    real_len(votes) * f64::from(replicates) > MOST_STEPS
+}
+
+/// The models whose ratings can be compared, and why others are left out.
+fn comparable(board: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
+    let (bounded, unbounded): (Vec<&RankedModel>, Vec<&RankedModel>) =
+        board.models.iter().partition(|model| model.unbounded.is_none());
+    let size = |component: usize| bounded.iter().filter(|model| model.component == component).count();
+    // Of equally large ones the first.
+    let largest = (0..board.components).rev().max_by_key(|&component| size(component));
+    let (kept, apart): (Vec<&RankedModel>, Vec<&RankedModel>) =
+        bounded.into_iter().partition(|model| Some(model.component) == largest);
+    let notes = [
+        (unbounded, "won or lost every vote, so they have no rating"),
+        (apart, "are rated apart, since no votes connect them with the others"),
+    ];
+    let named =
+        |models: &[&RankedModel]| models.iter().map(|model| model.model.as_str()).collect::<Vec<_>>().join(", ");
+    let note = |(models, why): (Vec<&RankedModel>, &str)| {
+        (!models.is_empty()).then(|| format!("left out are {}: they {why}", named(&models)))
+    };
+    (kept, notes.into_iter().filter_map(note).collect())
+}
+
+fn of_board(model: &RankedModel) -> Option<Interval> {
+    Some(Interval { lower: model.lower?, upper: model.upper? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elo_is_drawn_anew_as_long_as_that_is_soon_done() {
+        assert!(!takes_too_long(100_000, 1_000) && takes_too_long(100_001, 1_000));
+        assert!(!takes_too_long(500_000, 200) && takes_too_long(1_000_000, 200) && !takes_too_long(1_000_000, 0));
+    }
+}

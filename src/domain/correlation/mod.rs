@@ -1,0 +1,25 @@
+//! How series of one number a model go together, and how far a judge agrees with people.
+//!
+//! A [`SeriesName`] says what a series is. [`Aliases`] bring different names of one model together, [`align`](fn@align) puts
+//! series side by side, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides:
+//! battles and judged items are resampled. [`agreement`] compares judges with people, [`study`] is many comparisons in one file.
+
+pub mod agreement;
+mod aliases;
+pub mod align;
+mod error;
+pub mod history;
+pub mod metrics;
+pub mod name;
+pub mod papers;
+mod provenance;
+pub mod report;
+mod series;
+pub mod study;
+
+pub use aliases::{AliasError, Aliases};
+pub use align::{Aligned, align};
+pub use error::SeriesError;
+pub use name::{SeriesName, VotePart};
+pub use provenance::{SuiteUsed, Used, VotesUsed};
+pub use series::{Point, Series, Subjects, drawn_for};

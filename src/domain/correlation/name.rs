@@ -1,0 +1,208 @@
+//! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
+//! `verdicts:JUDGE`, `published:ID[:part]`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::domain::correlation::SeriesError;
+use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::slice::{Slice, Turns};
+
+/// The part of a suite or a published series that has one number an intent instead of a model.
+/// The part of a series that has one number an intent.
+pub const INTENTS: &str = "intents";
+
+/// What a series is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SeriesName {
+    /// A column of the table.
+    Column(String),
+    /// A figure of the arena's leaderboard, of all votes or a part of them.
+    Arena {
+        /// Which figure.
+        figure: Figure,
+        /// Of which votes.
+        part: VotePart,
+    },
+    /// How satisfied visitors are, by intent.
+    Satisfaction,
+    /// Ratings by a judge's verdicts on the arena's own battles.
+    Verdicts(String),
+    /// A score of a benchmark.
+    Bench {
+        /// The suite.
+        suite: String,
+        /// Who judged; all judges together where nobody is named.
+        judge: Option<String>,
+        /// The part's key; empty for the whole.
+        part: String,
+    },
+    /// What was published: `ID` or `ID:part`.
+    Published(String),
+}
+
+/// A part of the votes that a series can be of.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct VotePart(pub Slice);
+
+impl FromStr for SeriesName {
+    type Err = SeriesError;
+
+    /// Reads a name. A slice is `language=…`, `category=…`, `intent=…`, `turns=first|multi` or `long_prompts`, or several of
+    /// them joined by commas or, where a comma would end the name, by `+`.
+    fn from_str(text: &str) -> Result<Self, SeriesError> {
+        let unknown = || SeriesError::Unknown(text.to_owned());
+        let Some((source, rest)) = text.split_once(':') else { return Ok(Self::Column(text.to_owned())) };
+        match source {
+            "arena" if rest == "satisfaction" => Ok(Self::Satisfaction),
+            "arena" => {
+                let (figure, slice) = rest.split_once(':').unwrap_or((rest, ""));
+                let figure = Figure::parse(figure).ok_or_else(unknown)?;
+                Ok(Self::Arena { figure, part: VotePart::parse(slice).ok_or_else(unknown)? })
+            }
+            "bench" => {
+                let (suite, part) = rest.split_once(':').unwrap_or((rest, ""));
+                let (suite, judge) = match suite.split_once('@') {
+                    Some((suite, judge)) => (suite, Some(judge.to_owned())),
+                    None => (suite, None),
+                };
+                let named = !suite.is_empty() && judge.as_deref() != Some("");
+                let name = Self::Bench { suite: suite.to_owned(), judge, part: part.to_owned() };
+                named.then_some(name).ok_or_else(unknown)
+            }
+            "verdicts" if !rest.is_empty() => Ok(Self::Verdicts(rest.to_owned())),
+            "published" if !rest.is_empty() => Ok(Self::Published(rest.to_owned())),
+            // A column may have a colon in its name.
+            _ => Ok(Self::Column(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for SeriesName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(name) => f.write_str(name),
+            Self::Arena { figure, part } => match part.to_string() {
+                whole if whole.is_empty() => write!(f, "arena:{}", figure.as_str()),
+                part => write!(f, "arena:{}:{part}", figure.as_str()),
+            },
+            Self::Satisfaction => f.write_str("arena:satisfaction"),
+            Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
+            Self::Bench { suite, judge, part } => {
+                write!(f, "bench:{suite}")?;
+                judge.iter().try_for_each(|judge| write!(f, "@{judge}"))?;
+                if part.is_empty() { Ok(()) } else { write!(f, ":{part}") }
+            }
+            Self::Published(id) => write!(f, "published:{id}"),
+        }
+    }
+}
+
+impl SeriesName {
+    /// Whether it is read out of the database.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        match self {
+            Self::Column(_) => false,
+            Self::Published(id) => !super::papers::is_printed(id),
+            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Bench { .. } => true,
+        }
+    }
+
+    /// The same by one judge, where it is of a benchmark and names none.
+    #[must_use]
+    pub fn judged_by(self, judge: &str) -> Self {
+        match self {
+            Self::Bench { suite, judge: None, part } => Self::Bench { suite, judge: Some(judge.to_owned()), part },
+            other => other,
+        }
+    }
+
+    /// The same of a part of the votes; none where it is not of votes, or of a part already.
+    #[must_use]
+    pub fn of_part(&self, part: &VotePart) -> Option<Self> {
+        match self {
+            Self::Arena { figure, part: whole } if *whole == VotePart::default() => {
+                Some(Self::Arena { figure: *figure, part: part.clone() })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl VotePart {
+    /// Reads a slice as it stands in the name of a series; an empty text is all votes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split([',', '+']).filter(|part| !part.is_empty());
+        parts.try_fold(Slice::default(), with_part).map(Self)
+    }
+}
+
+impl fmt::Display for VotePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Slice { language, category, intent, turns, long_prompts, .. } = &self.0;
+        let named = [("language", language), ("category", category), ("intent", intent)];
+        let mut parts: Vec<String> =
+            named.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))).collect();
+        parts.extend(turns.map(|turns| match turns {
+            Turns::First => "turns=first".to_owned(),
+            Turns::Multi => "turns=multi".to_owned(),
+        }));
+        parts.extend(long_prompts.then(|| "long_prompts".to_owned()));
+        f.write_str(&parts.join("+"))
+    }
+}
+
+fn with_part(slice: Slice, part: &str) -> Option<Slice> {
+    let (name, value) = part.split_once('=').unwrap_or((part, ""));
+    let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
+    Some(match name {
+        "language" => Slice { language: Some(text()?), ..slice },
+        "category" => Slice { category: Some(text()?), ..slice },
+        "intent" => Slice { intent: Some(text()?), ..slice },
+        "turns" => Slice { turns: Some(value.parse().ok()?), ..slice },
+        "long_prompts" if value.is_empty() => Slice { long_prompts: true, ..slice },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, shown: &str) {
+        let name: SeriesName = text.parse().unwrap();
+        assert_eq!(name.to_string(), shown, "{name:?}");
+        assert_eq!(shown.parse::<SeriesName>().unwrap(), name);
+    }
+
+    #[test]
+    fn a_name_is_written_as_it_was_read() {
+        for name in [
+            "close",
+            "a: b",
+            "arena:elo",
+            "arena:satisfaction",
+            "verdicts:gpt-4",
+            "bench:urs",
+            "bench:urs@gpt-4:intents",
+        ] {
+            check(name, name);
+        }
+        check("bench:mtbench101:CM/turn:2", "bench:mtbench101:CM/turn:2");
+        check("published:urs:Factual_QA", "published:urs:Factual_QA");
+        check("arena:rating:turns=first,language=zh", "arena:rating:language=zh+turns=first");
+        check("arena:win_tie_rate:long_prompts", "arena:win_tie_rate:long_prompts");
+        check("arena:rating:", "arena:rating");
+    }
+
+    #[test]
+    fn what_is_no_name_says_what_can_be_asked() {
+        for text in ["arena:fame", "arena:", "bench:", "bench:urs@", "arena:rating:turns=9", "arena:rating:language="] {
+            let refused = text.parse::<SeriesName>().unwrap_err().to_string();
+            assert!(refused.contains(text) && refused.contains("arena:win_tie_rate"), "{refused}");
+        }
+    }
+}

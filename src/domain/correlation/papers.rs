@@ -1,0 +1,129 @@
+//! Series that papers have published, which the program knows.
+
+use std::collections::BTreeMap;
+
+use super::name::INTENTS;
+use super::{SeriesError, Subjects};
+use crate::domain::benchmark::published::{self, SubjectKind, Unit};
+use crate::domain::labeling::scheme::Scheme;
+
+/// The part that is meant where none is named.
+pub const WHOLE: &str = "overall";
+
+/// A published series: whose values, and of what.
+pub struct Printed {
+    /// What it is, for people.
+    pub title: String,
+    /// Where it stands.
+    pub source: String,
+    /// What it has one number of.
+    pub subjects: Subjects,
+    /// The numbers by subject.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// Everything that the papers print, as `published:ID` or `published:ID:part`.
+pub fn printed() -> impl Iterator<Item = String> {
+    published::series().iter().flat_map(|series| {
+        let intents = has_intents(series).then(|| format!("published:{}:{INTENTS}", series.id));
+        let parts = series.parts().into_iter().map(|part| match part {
+            WHOLE => format!("published:{}", series.id),
+            part => format!("published:{}:{part}", series.id),
+        });
+        parts.chain(intents).collect::<Vec<_>>()
+    })
+}
+
+/// Whether the papers print it, so that no database is needed.
+pub fn is_printed(id: &str) -> bool {
+    split(id, |id| published::by_id(id).is_some()).is_some()
+}
+
+/// The name of a series, which may hold colons itself, and the part behind it.
+pub fn split(id: &str, is_known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
+    let colons = id.match_indices(':').map(|(at, _)| (&id[..at], &id[at + 1..]));
+    std::iter::once((id, "")).chain(colons.collect::<Vec<_>>().into_iter().rev()).find(|(name, _)| is_known(name))
+}
+
+/// The values of a published series, or of a part of it.
+///
+/// # Errors
+/// [`SeriesError::Part`].
+pub fn of_papers(series: &published::Published, part: &str) -> Result<Printed, SeriesError> {
+    let title = format!("{}{}", series.title, in_words(part));
+    let source = match &series.note {
+        Some(note) => format!("{}; {note}", series.source),
+        None => series.source.clone(),
+    };
+    if part == INTENTS && has_intents(series) {
+        return Ok(Printed { title, source, subjects: Subjects::Intents, values: by_intent(series) });
+    }
+    let part = default_part(part, &series.parts()).ok_or_else(|| SeriesError::Part {
+        series: format!("published:{}", series.id),
+        part: part.to_owned(),
+        known: series.parts().join(", "),
+    })?;
+    let subjects = if series.of == SubjectKind::Method { Subjects::Methods } else { Subjects::Models };
+    let values = series.part(part).into_iter().map(|(subject, value)| (subject.to_owned(), value)).collect();
+    Ok(Printed { title: title + unit(series.unit), source, subjects, values })
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Percent => ", %",
+        Unit::OneToTen | Unit::Correlation | Unit::Share => "",
+    }
+}
+
+/// The part behind a title.
+#[must_use]
+pub fn in_words(part: &str) -> String {
+    if part.is_empty() { String::new() } else { format!(": {part}") }
+}
+
+/// The whole where no part is named, or the only part that there is.
+pub fn default_part<'a>(part: &'a str, parts: &[&'a str]) -> Option<&'a str> {
+    match (part, parts) {
+        ("", [only]) => Some(only),
+        ("", parts) => parts.contains(&WHOLE).then_some(WHOLE),
+        (part, parts) => parts.contains(&part).then_some(part),
+    }
+}
+
+/// Whether it has a part for each of URS's intents.
+fn has_intents(series: &published::Published) -> bool {
+    series.of == SubjectKind::Model && series.parts().iter().filter(|part| intent(part).is_some()).count() >= 3
+}
+
+/// The mean over the models of each intent.
+fn by_intent(series: &published::Published) -> BTreeMap<String, f64> {
+    let parts = series.parts();
+    let of = |part: &&str| Some((intent(part)?.to_owned(), mean(series.part(part).into_values())?));
+    parts.iter().filter_map(of).collect()
+}
+
+/// The arena's name of an intent. What came through an API is a part of another intent, and no intent of its own.
+pub fn intent(part: &str) -> Option<&'static str> {
+    if part == "API" { None } else { Scheme::Urs.label(Scheme::Urs.position(part).ok()?) }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    crate::domain::stats::distribution::mean(&values.collect::<Vec<_>>()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intents_are_means_over_the_models() {
+        let series = published::by_id("urs").unwrap();
+        let values = by_intent(series);
+        assert_eq!(values.len(), 6, "{values:?}");
+        let leisure: Vec<f64> = series.part("Leisure").into_values().collect();
+        assert!(
+            (values["leisure"] - leisure.iter().sum::<f64>() / crate::domain::rating::real_len(leisure.len())).abs()
+                < 1e-12
+        );
+    }
+}

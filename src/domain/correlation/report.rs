@@ -1,0 +1,322 @@
+//! How series go together, as the command line prints it, the API returns it and a page shows it.
+
+mod mixture;
+
+use serde::Serialize;
+
+pub use mixture::{LeftOut, MixtureReport, mixture, search};
+
+use crate::domain::correlation::{Aligned, Point, Series, SeriesError, align};
+use crate::domain::rating::bootstrap::BootstrapOptions;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
+use crate::domain::stats::correlation::{Correlation, PMethod};
+use crate::domain::stats::distribution::{Summary, mean};
+use crate::domain::stats::matrix::{Cell, pair};
+use crate::domain::stats::resample::Resampled;
+use crate::domain::stats::{Interval, Share, Undefined};
+
+/// Fewer models than this say little.
+pub const FEW: usize = 8;
+const OUTSIDE: &str = "drawing anew adds the noise of votes and items a second time, so correlations near 1 lie above their \
+    replicates: the redrawn interval says how far r moves, not where it lies without noise";
+
+/// How a study is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StudyOptions {
+    /// The level of all intervals.
+    pub level: ConfidenceLevel,
+    /// How battles and items were drawn anew.
+    pub bootstrap: BootstrapOptions,
+}
+
+/// How two series go together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairReport {
+    /// The number of models.
+    pub n: usize,
+    /// The models that both have.
+    pub models: Vec<String>,
+    /// The three correlations.
+    #[serde(flatten)]
+    pub correlations: Correlations,
+    /// The first series.
+    pub x: SeriesReport,
+    /// The second.
+    pub y: SeriesReport,
+    /// The numbers of each model.
+    pub points: Vec<PairPoint>,
+    /// Whether the first foretells the order of the second, allowing for what each cannot tell; none unless every number
+    /// of both has an interval.
+    pub leaderboards: Option<LeaderboardsReport>,
+    /// Models that one of them lacks.
+    pub unmatched: Vec<String>,
+    /// How battles and items were drawn anew; none where both series are held fixed.
+    pub bootstrap: Option<BootstrapReport>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// Pearson's, Spearman's and Kendall's correlation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Correlations {
+    /// Pearson's r.
+    pub pearson: CoefficientReport,
+    /// Spearman's ρ.
+    pub spearman: CoefficientReport,
+    /// Kendall's τ-b.
+    pub kendall: CoefficientReport,
+}
+
+/// One correlation. What does not exist is none, with the reason beside it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CoefficientReport {
+    /// Between −1 and 1.
+    pub r: Option<f64>,
+    /// Two-sided.
+    pub p: Option<f64>,
+    /// The lower end of the interval by Fisher's z.
+    pub lower: Option<f64>,
+    /// Its upper end.
+    pub upper: Option<f64>,
+    /// How `p` was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_method: Option<PMethod>,
+    /// Why there is no correlation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<String>,
+    /// The interval when battles and judged items are drawn anew; none where both series are held fixed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redrawn: Option<RedrawnReport>,
+}
+
+/// Between which percentiles the replicates lie.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RedrawnReport {
+    /// The lower one.
+    pub lower: Option<f64>,
+    /// The upper one.
+    pub upper: Option<f64>,
+    /// Their median.
+    pub median: Option<f64>,
+    /// Replicates in which there is no correlation.
+    pub without: u32,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+}
+
+/// A series as it takes part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesReport {
+    /// How it is asked for.
+    pub series: String,
+    /// What it is.
+    pub title: String,
+    /// The mean over the models that take part.
+    pub mean: Option<f64>,
+    /// Their sample standard deviation.
+    pub deviation: Option<f64>,
+    /// The coefficient of variation: deviation over mean.
+    pub variation: Option<f64>,
+    /// Models that only this one has.
+    pub only_here: Vec<String>,
+}
+
+/// The numbers of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairPoint {
+    /// The model.
+    pub model: String,
+    /// In the first series.
+    pub x: f64,
+    /// The lower end of its interval.
+    pub x_lower: Option<f64>,
+    /// The upper end.
+    pub x_upper: Option<f64>,
+    /// In the second series.
+    pub y: f64,
+    /// The lower end of its interval.
+    pub y_lower: Option<f64>,
+    /// The upper end.
+    pub y_upper: Option<f64>,
+}
+
+/// How the first series, as a leaderboard, foretells the second (Li et al. 2024, Arena-Hard).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeaderboardsReport {
+    /// Pairs of models whose intervals do not overlap in the first.
+    pub separability_x: Share,
+    /// The same in the second.
+    pub separability_y: Share,
+    /// From −1 to 1: of the pairs that both separate, whether in the same order.
+    pub agreement_with_confidence: Option<f64>,
+    /// The mean square of what the first gets wrong of the order of pairs in the second; a coin gets 0.25.
+    pub brier: Option<f64>,
+}
+
+/// How battles and items were drawn anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BootstrapReport {
+    /// How often.
+    pub replicates: u32,
+    /// The seed of the random numbers.
+    pub seed: u64,
+}
+
+/// Compares two series over the models that both have; of `wanted` only, where any are named.
+///
+/// # Errors
+/// [`SeriesError::Subjects`] where they are of different things.
+pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions) -> Result<PairReport, SeriesError> {
+    let found = align(&[x, y], wanted)?;
+    let columns = found.columns();
+    let cell = pair(&columns[0], &columns[1], options.level);
+    let drawn = cell.redrawn.is_some();
+    let (first, second) = (&found.points[0], &found.points[1]);
+    let point = |(model, (x, y)): (&String, (&Point, &Point))| PairPoint {
+        model: model.clone(),
+        x: x.value,
+        x_lower: x.interval.map(|interval| interval.lower),
+        x_upper: x.interval.map(|interval| interval.upper),
+        y: y.value,
+        y_lower: y.interval.map(|interval| interval.lower),
+        y_upper: y.interval.map(|interval| interval.upper),
+    };
+    Ok(PairReport {
+        n: found.models.len(),
+        correlations: Correlations::of(&cell, options.level),
+        x: SeriesReport::of(x, 0, &found),
+        y: SeriesReport::of(y, 1, &found),
+        points: found.models.iter().zip(first.iter().zip(second)).map(point).collect(),
+        leaderboards: leaderboards(first, second, options.level),
+        bootstrap: drawn.then_some(options.bootstrap.into()),
+        notes: notes(&[x, y], &found).into_iter().chain(outside(&cell)).collect(),
+        models: found.models,
+        unmatched: found.unmatched,
+    })
+}
+
+/// That a correlation lies off its own replicates, where it does.
+fn outside(cell: &Cell) -> Option<String> {
+    let redrawn = cell.redrawn.as_ref()?;
+    let off = |(found, redrawn): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
+        let (Ok(found), Ok(Resampled { interval, .. })) = (found, redrawn) else { return false };
+        found.r < interval.lower || interval.upper < found.r
+    };
+    cell.found.iter().zip(redrawn).any(off).then(|| OUTSIDE.to_owned())
+}
+
+impl From<BootstrapOptions> for BootstrapReport {
+    fn from(BootstrapOptions { replicates, seed }: BootstrapOptions) -> Self {
+        Self { replicates, seed }
+    }
+}
+
+impl Correlations {
+    /// Those of two columns.
+    #[must_use]
+    pub fn of(cell: &Cell, level: ConfidenceLevel) -> Self {
+        let at = |place: usize| {
+            let redrawn = cell.redrawn.map(|redrawn| RedrawnReport::of(redrawn[place]));
+            CoefficientReport { redrawn, ..CoefficientReport::of(cell.found[place], level) }
+        };
+        Self { pearson: at(0), spearman: at(1), kendall: at(2) }
+    }
+
+    /// All three by name.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, &CoefficientReport); 3] {
+        [("pearson", &self.pearson), ("spearman", &self.spearman), ("kendall", &self.kendall)]
+    }
+}
+
+impl CoefficientReport {
+    /// With the interval at this level.
+    #[must_use]
+    pub fn of(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
+        let found = match found {
+            Ok(found) => found,
+            Err(why) => return Self { undefined: Some(why.to_string()), ..Self::default() },
+        };
+        let (interval, no_interval) = match found.interval(level) {
+            Ok(interval) => (Some(interval), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        Self {
+            r: Some(found.r),
+            p: Some(found.p),
+            lower: interval.map(|interval| interval.lower),
+            upper: interval.map(|interval| interval.upper),
+            p_method: Some(found.p_method),
+            no_interval,
+            ..Self::default()
+        }
+    }
+}
+
+impl RedrawnReport {
+    fn of(found: Result<Resampled, Undefined>) -> Self {
+        match found {
+            Ok(Resampled { interval: Interval { lower, upper }, median, undefined }) => Self {
+                lower: Some(lower),
+                upper: Some(upper),
+                median: Some(median),
+                without: undefined,
+                undefined: None,
+            },
+            Err(why) => Self { undefined: Some(why.to_string()), ..Self::default() },
+        }
+    }
+}
+
+impl SeriesReport {
+    fn of(series: &Series, place: usize, found: &Aligned) -> Self {
+        let values: Vec<f64> = found.points[place].iter().map(|point| point.value).collect();
+        let summary = Summary::of(&values).ok();
+        Self {
+            series: series.name.to_string(),
+            title: series.title.clone(),
+            mean: mean(&values).ok(),
+            deviation: summary.map(|summary| summary.deviation),
+            variation: summary.and_then(|summary| summary.variation().ok()),
+            only_here: found.only_in[place].clone(),
+        }
+    }
+}
+
+fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<LeaderboardsReport> {
+    let intervals = |points: &[Point]| points.iter().map(|point| point.interval).collect::<Option<Vec<Interval>>>();
+    let (first, second) = (intervals(x)?, intervals(y)?);
+    let estimate = |(point, interval): (&Point, &Interval)| Estimate {
+        value: point.value,
+        error: (interval.upper - interval.lower) / (2.0 * level.z()),
+    };
+    let estimates: Vec<Estimate> = x.iter().zip(&first).map(estimate).collect();
+    let reference: Vec<f64> = y.iter().map(|point| point.value).collect();
+    Some(LeaderboardsReport {
+        separability_x: separability(&first),
+        separability_y: separability(&second),
+        agreement_with_confidence: confident_agreement(&first, &second).and_then(|found| found.score()).ok(),
+        brier: brier(&estimates, &reference).ok(),
+    })
+}
+
+/// What the series say of themselves, and how few models they share.
+fn notes(series: &[&Series], found: &Aligned) -> Vec<String> {
+    let of_series = |series: &&Series| {
+        let name = series.name.to_string();
+        series.notes.iter().map(move |note| format!("{name}: {note}")).collect::<Vec<_>>()
+    };
+    let mut notes: Vec<String> = series.iter().flat_map(of_series).collect();
+    notes.extend(found.unknown.iter().map(|model| format!("no series has {model:?}")));
+    if found.models.len() < FEW {
+        let count = found.models.len();
+        let are = if count == 1 { "1 model is".to_owned() } else { format!("{count} models are") };
+        notes.push(format!("only {are} in all series: a correlation of fewer than {FEW} says little"));
+    }
+    notes
+}

@@ -1,0 +1,112 @@
+//! Which mixture of several series follows a target best.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Correlations, SeriesReport, StudyOptions, notes};
+use crate::domain::correlation::{Series, SeriesError, align};
+use crate::domain::stats::combination::{Search, best, leave_one_out, mix};
+use crate::domain::stats::matrix::{Column, pair};
+
+/// The mixture that follows a target best.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MixtureReport {
+    /// The number of models.
+    pub n: usize,
+    /// The models that all series have.
+    pub models: Vec<String>,
+    /// What of each series goes into the mixture; they sum to 1.
+    pub weights: BTreeMap<String, f64>,
+    /// The correlations of the mixture with the target, which it was fitted to.
+    #[serde(flatten)]
+    pub correlations: Correlations,
+    /// That the correlations are of the very numbers that the weights were fitted to, so that they flatter.
+    pub in_sample: bool,
+    /// How a mixture does on models that it was not fitted to.
+    pub leave_one_out: LeftOut,
+    /// The series that are mixed.
+    pub series: Vec<SeriesReport>,
+    /// What the mixture is to follow.
+    pub target: SeriesReport,
+    /// Models that some series lacks.
+    pub unmatched: Vec<String>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum LeftOut {
+    /// There are such mixtures.
+    Found(Box<Correlations>),
+    /// There are none.
+    Undefined {
+        /// Why.
+        undefined: String,
+    },
+}
+
+/// Where a step of the weights says to look: a step of 0.001 is a thousand steps, and 0 is the exact optimum. None for what
+/// is no step.
+#[must_use]
+pub fn search(step: f64) -> Option<Search> {
+    if step == 0.0 {
+        return Some(Search::Exact);
+    }
+    let steps = (1.0 / step).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to lie between 1 and a million"
+    )]
+    (step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
+}
+
+/// Finds the mixture of series that follows a target best, over the models that all of them have.
+///
+/// # Errors
+/// [`SeriesError::Mixture`] where there is none, [`SeriesError::Subjects`] where they are of different things.
+pub fn mixture(
+    series: &[&Series],
+    target: &Series,
+    wanted: &[String],
+    search: Search,
+    options: StudyOptions,
+) -> Result<MixtureReport, SeriesError> {
+    let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
+    if let Some(twice) = (1..all.len()).find(|&at| all[..at].iter().any(|other| other.name == all[at].name)) {
+        return Err(SeriesError::Twice(all[twice].name.to_string()));
+    }
+    let found = align(&all, wanted)?;
+    let values = found.values();
+    let (of_target, mixed) = values.split_last().expect("the target is among them");
+    let mixed: Vec<&[f64]> = mixed.iter().map(Vec::as_slice).collect();
+    let weights = best(&mixed, of_target, search)?.weights;
+    let against = |values: &[f64]| {
+        let cell = pair(&fixed(values), &fixed(of_target), options.level);
+        Correlations::of(&cell, options.level)
+    };
+    let left_out = match leave_one_out(&mixed, of_target, search) {
+        Ok(left) => LeftOut::Found(Box::new(against(&left.predicted))),
+        Err(error) => LeftOut::Undefined { undefined: error.to_string() },
+    };
+    let named = series.iter().map(|series| series.name.to_string()).zip(weights.iter().copied());
+    Ok(MixtureReport {
+        n: found.models.len(),
+        weights: named.collect(),
+        correlations: against(&mix(&mixed, &weights)),
+        in_sample: true,
+        leave_one_out: left_out,
+        series: series.iter().enumerate().map(|(at, series)| SeriesReport::of(series, at, &found)).collect(),
+        target: SeriesReport::of(target, series.len(), &found),
+        notes: notes(&all, &found),
+        models: found.models,
+        unmatched: found.unmatched,
+    })
+}
+
+fn fixed(values: &[f64]) -> Column {
+    Column { values: values.iter().copied().map(Some).collect(), draws: Vec::new() }
+}

@@ -1,0 +1,170 @@
+//! From the series of a study to its results.
+
+use std::collections::BTreeMap;
+
+use super::file::Combination;
+use super::results::{Data, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};
+use super::{Study, StudyError};
+use crate::domain::correlation::report::{compare, mixture};
+use crate::domain::correlation::{Point, Series, SeriesError, SeriesName};
+use crate::domain::stats::distribution::{Summary, mean};
+
+/// A pair that is to be compared, by its number and the part of the votes.
+struct Compared {
+    pair: usize,
+    slice: Option<String>,
+    names: [SeriesName; 2],
+}
+
+/// The series of a study by name.
+pub struct SeriesIndex<'s>(BTreeMap<String, &'s Series>);
+
+impl<'s> SeriesIndex<'s> {
+    /// Indexes series by their names.
+    #[must_use]
+    pub fn new(series: &'s [Series]) -> Self {
+        Self(series.iter().map(|series| (series.name.to_string(), series)).collect())
+    }
+
+    /// A series that the study names: all of them were read.
+    ///
+    /// # Errors
+    /// [`SeriesError::Unknown`].
+    pub fn take(&self, name: &SeriesName) -> Result<&'s Series, SeriesError> {
+        self.named(&name.to_string())
+    }
+
+    /// The series of this name.
+    ///
+    /// # Errors
+    /// [`SeriesError::Unknown`].
+    pub fn named(&self, name: &str) -> Result<&'s Series, SeriesError> {
+        self.0.get(name).copied().ok_or_else(|| SeriesError::Unknown(name.to_owned()))
+    }
+}
+
+/// Compares and mixes what the study names. `series` are those of [`Study::names`]; `progress` hears how many pairs and
+/// mixtures of how many are done.
+///
+/// # Errors
+/// [`StudyError::Series`] where series of a pair are of different things.
+pub fn compute(
+    study: &Study,
+    series: &[Series],
+    data: Data,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Results, StudyError> {
+    let index = SeriesIndex::new(series);
+    let (compared, mut warnings) = study.compared(&index)?;
+    let all = compared.len() + study.combinations.len();
+    let mut pairs = Vec::with_capacity(compared.len());
+    for Compared { pair, slice, names: [x, y] } in compared {
+        let report = compare(index.take(&x)?, index.take(&y)?, &study.file.models, study.options)?;
+        pairs.push(StudiedPair { pair, slice, report });
+        progress(pairs.len(), all);
+    }
+    let mut combinations = Vec::with_capacity(study.combinations.len());
+    for (number, combination) in (1..).zip(&study.combinations) {
+        combinations.push(study.mix(number, combination, &index)?);
+        progress(pairs.len() + number, all);
+    }
+    warnings.extend(pairs.iter().flat_map(StudiedPair::warnings));
+    warnings.extend(combinations.iter().flat_map(StudiedCombination::warnings));
+    Ok(Results {
+        program: format!("langya {}", env!("CARGO_PKG_VERSION")),
+        title: study.file.title.clone(),
+        confidence: study.options.level.share(),
+        bootstrap: study.options.bootstrap.into(),
+        models: study.file.models.clone(),
+        data,
+        series: series.iter().map(|series| studied(series, &study.file.models)).collect(),
+        pairs,
+        combinations,
+        warnings,
+    })
+}
+
+impl Study {
+    /// The pairs of all votes, then those of each part of the votes; and what is not compared though it was named.
+    fn compared(&self, index: &SeriesIndex<'_>) -> Result<(Vec<Compared>, Vec<String>), StudyError> {
+        let (whole, warnings) =
+            if self.pairs.is_empty() { self.every_two(index)? } else { (self.pairs.clone(), vec![]) };
+        let numbered = (1..).zip(&whole);
+        let mut compared: Vec<Compared> =
+            numbered.clone().map(|(pair, names)| Compared { pair, slice: None, names: names.clone() }).collect();
+        for slice in &self.slices {
+            let part = |name: &SeriesName| name.of_part(slice).unwrap_or_else(|| name.clone());
+            let sliced = numbered.clone().filter(|(_, names)| names.iter().any(|name| name.of_part(slice).is_some()));
+            compared.extend(sliced.map(|(pair, names)| Compared {
+                pair,
+                slice: Some(slice.to_string()),
+                names: names.each_ref().map(part),
+            }));
+        }
+        Ok((compared, warnings))
+    }
+
+    /// Every two series of the same things.
+    fn every_two(&self, index: &SeriesIndex<'_>) -> Result<(Vec<[SeriesName; 2]>, Vec<String>), StudyError> {
+        let (mut pairs, mut warnings) = (Vec::new(), Vec::new());
+        for (at, x) in self.series.iter().enumerate() {
+            for y in &self.series[at + 1..] {
+                let [of_x, of_y] = [index.take(x)?.subjects, index.take(y)?.subjects];
+                if of_x == of_y {
+                    pairs.push([x.clone(), y.clone()]);
+                } else {
+                    let (of_x, of_y) = (of_x.as_str(), of_y.as_str());
+                    warnings.push(format!("{x} is of {of_x} and {y} of {of_y}: they are not compared"));
+                }
+            }
+        }
+        Ok((pairs, warnings))
+    }
+
+    /// A mixture that does not exist is a result like another.
+    fn mix(
+        &self,
+        number: usize,
+        plan: &Combination,
+        index: &SeriesIndex<'_>,
+    ) -> Result<StudiedCombination, StudyError> {
+        let series = plan.of.iter().map(|name| index.take(name)).collect::<Result<Vec<_>, _>>()?;
+        let target = index.take(&plan.target)?;
+        let outcome = match mixture(&series, target, &self.file.models, plan.search, self.options) {
+            Ok(found) => Mixture::Found(Box::new(found)),
+            Err(SeriesError::Mixture(why)) => Mixture::Undefined(why.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(StudiedCombination {
+            combination: number,
+            of: plan.of.iter().map(ToString::to_string).collect(),
+            target: plan.target.to_string(),
+            step: plan.step,
+            outcome,
+        })
+    }
+}
+
+/// A series over the models that were asked for, or over all that it has.
+fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
+    let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
+    let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();
+    let values: Vec<f64> = points.iter().map(|(_, point)| point.value).collect();
+    let summary = Summary::of(&values).ok();
+    let point = |(subject, point): &(&String, &Point)| StudiedPoint {
+        subject: (*subject).clone(),
+        value: point.value,
+        lower: point.interval.map(|interval| interval.lower),
+        upper: point.interval.map(|interval| interval.upper),
+    };
+    StudiedSeries {
+        series: series.name.to_string(),
+        title: series.title.clone(),
+        subjects: series.subjects,
+        redrawn: points.iter().any(|(_, point)| !point.draws.is_empty()),
+        mean: mean(&values).ok(),
+        deviation: summary.map(|summary| summary.deviation),
+        variation: summary.and_then(|summary| summary.variation().ok()),
+        points: points.iter().map(point).collect(),
+    }
+}

@@ -1,0 +1,50 @@
+//! Why a study cannot be made.
+
+use crate::domain::correlation::{AliasError, SeriesError};
+use crate::domain::rating::FitError;
+
+/// Why a study cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The file is no study.
+    #[error("this is no study: {0}")]
+    Text(String),
+    /// There is nothing to compare.
+    #[error("the study compares nothing: name two series or more under series, or two at a time under [[pairs]]")]
+    Nothing,
+    /// A series is named twice where once is meant.
+    #[error("the series {0} stands twice in one list: leave one of them out")]
+    Twice(String),
+    /// A series is compared with itself.
+    #[error("the series {0} is compared with itself: name two different ones under [[pairs]]")]
+    Itself(String),
+    /// A slice that is none.
+    #[error(
+        "the slice {0:?} is none: write language=…, category=…, intent=…, turns=first, turns=multi or long_prompts, or several \
+         joined by +"
+    )]
+    Slice(String),
+    /// A step of weights that is none.
+    #[error("the step {0} is none: give a number between 0.000001 and 1, or 0")]
+    Step(f64),
+    /// A series cannot be used.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// The names of models contradict each other.
+    #[error(transparent)]
+    Aliases(#[from] AliasError),
+    /// The confidence level is none.
+    #[error(transparent)]
+    Level(#[from] FitError),
+}
+
+impl StudyError {
+    /// Whether the user gave something that cannot be used.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Series(error) => error.is_input(),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Judges: how a judge model is asked, and how its reply is read.
+//!
+//! Pure. [`rubric`] fills a prompt in one pass, so that braces in a question or an answer stay what they are;
+//! [`prompt_file`] is the form in which prompts are kept, ours and those of a user; [`verdict`] reads replies. A reply
+//! that cannot be read is an error with a reason, never a score. The suites of [`crate::domain::benchmark`] say which prompt,
+//! which form and which items.
+
+pub mod prompt_file;
+pub mod rubric;
+pub mod verdict;

@@ -1,0 +1,233 @@
+//! Builds a judge prompt from a template and an item, in one pass: what is filled in is never looked at again, so
+//! `{answer}` in a question stays text.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use super::prompt_file::PromptText;
+use crate::domain::battle::message::{Message, Role};
+
+/// The fields that a suite fills.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields {
+    /// Without these the judge would not see what it judges.
+    pub required: &'static [&'static str],
+    /// These may be left out.
+    pub optional: &'static [&'static str],
+}
+
+/// Why a prompt cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RubricError {
+    /// No text for the judge.
+    #[error("the prompt file has no user text for {0:?}: add user = \"…\" at its head or under [variants.{0}]")]
+    NoUser(String),
+    /// A field is missing.
+    #[error("the prompt for {variant:?} has no {{{field}}}: put it where that text belongs")]
+    MissingField {
+        /// Which variant of the prompt.
+        variant: String,
+        /// The field that it lacks.
+        field: String,
+    },
+}
+
+/// A judge prompt with named fields.
+#[derive(Debug, Clone)]
+pub struct Rubric {
+    system: Option<Template>,
+    user: Template,
+}
+
+impl Rubric {
+    /// Checks a prompt and makes it ready to be filled.
+    ///
+    /// # Errors
+    /// [`RubricError`] where the text for the judge or one of the required fields is missing.
+    pub fn new(variant: &str, text: &PromptText, fields: Fields) -> Result<Self, RubricError> {
+        let user = text.user.as_deref().ok_or_else(|| RubricError::NoUser(variant.to_owned()))?;
+        let template = |part: &str| Template::parse(part, fields, text);
+        let rubric = Self { system: text.system.as_deref().map(template), user: template(user) };
+        let known = rubric.fields();
+        match fields.required.iter().find(|field| !known.contains(*field)) {
+            None => Ok(rubric),
+            Some(field) => Err(RubricError::MissingField { variant: variant.to_owned(), field: (*field).to_owned() }),
+        }
+    }
+
+    /// The messages to the judge. A field that is not among the values is left empty.
+    #[must_use]
+    pub fn messages(&self, values: &[(&str, &str)]) -> Vec<Message> {
+        let system = self.system.as_ref().map(|text| Message::system(text.fill(values)));
+        system.into_iter().chain([Message::user(self.user.fill(values))]).collect()
+    }
+
+    fn fields(&self) -> BTreeSet<&str> {
+        self.system.iter().chain([&self.user]).flat_map(Template::fields).collect()
+    }
+}
+
+/// A text with fields.
+#[derive(Debug, Clone)]
+struct Template(Vec<Part>);
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text(String),
+    Field(&'static str),
+}
+
+impl Template {
+    fn parse(text: &str, fields: Fields, named: &PromptText) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, name, after)) = next_braces(rest) {
+            let field = fields.required.iter().chain(fields.optional).find(|field| **field == name);
+            let part = match (field, named.texts.get(name)) {
+                (Some(field), _) => Part::Field(field),
+                (None, Some(text)) => Part::Text(text.clone()),
+                (None, None) => {
+                    // A brace of the prompt's own, such as that of an example: go on right behind it.
+                    let brace = before.len() + 1;
+                    parts.push(Part::Text(rest[..brace].to_owned()));
+                    rest = &rest[brace..];
+                    continue;
+                }
+            };
+            parts.extend([Part::Text(before.to_owned()), part]);
+            rest = after;
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Self(parts)
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Field(name) => Some(*name),
+            Part::Text(_) => None,
+        })
+    }
+
+    fn fill(&self, values: &[(&str, &str)]) -> String {
+        let value = |name| values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| *value);
+        let parts = self.0.iter().map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            Part::Field(name) => value(*name),
+        });
+        parts.collect()
+    }
+}
+
+/// What stands before, in and behind the next pair of braces.
+fn next_braces(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// The SHA-256 of a prompt as it is sent, in hexadecimal: roles and texts, each with its length before it.
+#[must_use]
+pub fn prompt_sha256(messages: &[Message]) -> String {
+    let mut digest = Sha256::new();
+    for message in messages {
+        let role = match message.role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        digest.update(format!("{role} {}\n", message.content.len()));
+        digest.update(&message.content);
+    }
+    hex(&digest.finalize())
+}
+
+/// The SHA-256 of a data file in hexadecimal: the version of a suite.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+        text
+    })
+}
+
+/// The same question with a line about the form of the reply behind it: for a judge at temperature 0, which would
+/// otherwise say the same again.
+#[must_use]
+pub fn with_reminder(messages: &[Message], reminder: &str) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    if let Some(last) = messages.last_mut() {
+        last.content.push_str("\n\n");
+        last.content.push_str(reminder);
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::judging::prompt_file::PromptFile;
+
+    const FIELDS: Fields = Fields { required: &["question", "answer"], optional: &["reference"] };
+
+    fn rubric(text: &str) -> Result<Rubric, RubricError> {
+        Rubric::new("all", &PromptFile::parse(text).variant("all"), FIELDS)
+    }
+
+    #[track_caller]
+    fn check(template: &str, values: &[(&str, &str)], expected: &str) {
+        assert_eq!(rubric(template).unwrap().messages(values)[0].content, expected);
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_looked_at_again() {
+        check(
+            "{question}/{answer}",
+            &[("question", "{answer} {"), ("answer", "}{question}")],
+            "{answer} {/}{question}",
+        );
+    }
+
+    #[test]
+    fn braces_that_name_no_field_stand_for_themselves() {
+        let values = [("question", "q"), ("answer", "a")];
+        check("{{question}} {'综合得分': {answer}} {} {", &values, "{q} {'综合得分': a} {} {");
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_left_empty() {
+        check("{question}{answer}[{reference}]", &[("question", "q"), ("answer", "a")], "qa[]");
+    }
+
+    #[test]
+    fn a_prompt_without_a_field_is_refused_with_its_name() {
+        let error = rubric("{question}").unwrap_err();
+        assert_eq!(error.to_string(), "the prompt for \"all\" has no {answer}: put it where that text belongs");
+    }
+
+    #[test]
+    fn texts_of_a_variant_are_brought_in_by_name() {
+        let text = "system = '{rubric}!'\nuser = '{question}{answer}'\n[variants.all]\nrubric = 'be {kind}'";
+        assert_eq!(rubric(text).unwrap().messages(&[])[0], Message::system("be {kind}!"));
+    }
+
+    #[test]
+    fn the_hash_tells_where_one_message_ends() {
+        let one = [Message::user("ab"), Message::user("c")];
+        let other = [Message::user("a"), Message::user("bc")];
+        assert_ne!(prompt_sha256(&one), prompt_sha256(&other));
+        assert_ne!(prompt_sha256(&[Message::user("a"), Message::user("b")]), prompt_sha256(&[Message::user("auserb")]));
+        assert_eq!(prompt_sha256(&one), prompt_sha256(&one.clone()));
+    }
+
+    #[test]
+    fn a_reminder_stands_behind_the_last_message() {
+        let messages = with_reminder(&[Message::system("s"), Message::user("u")], "as [[n]]");
+        assert_eq!(messages, [Message::system("s"), Message::user("u\n\nas [[n]]")]);
+    }
+}

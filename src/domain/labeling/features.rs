@@ -1,0 +1,115 @@
+//! A text as numbers: its character n-grams, weighed by how rare they are.
+//!
+//! Characters rather than words, so that Chinese needs no segmenter and a misspelling costs little. The weight of a gram
+//! that occurs c times is (1 + ln c)·(1 + ln((1 + n)/(1 + d))) for n texts of which d have it (Salton and Buckley 1988,
+//! smoothed); the vector then has length 1. What a text asks for is said early on: only its beginning counts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::domain::rating::real_len;
+
+/// The longest grams.
+const LONGEST: usize = 3;
+/// Characters of a text that count.
+const BEGINNING: usize = 300;
+/// Texts that must have a gram: one that only one has says nothing about others.
+const FEWEST_TEXTS: usize = 2;
+
+/// The numbers that are not zero, by feature in ascending order.
+pub type Sparse = Vec<(u32, f64)>;
+
+/// The grams that count, and how rare each is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vocabulary {
+    grams: HashMap<String, u32>,
+    rarity: Vec<f64>,
+}
+
+impl Vocabulary {
+    /// The grams of these texts, numbered in their order.
+    #[must_use]
+    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut with: BTreeMap<String, usize> = BTreeMap::new();
+        let mut all = 0;
+        for text in texts {
+            all += 1;
+            for gram in counts(text).into_keys() {
+                *with.entry(gram).or_default() += 1;
+            }
+        }
+        let mut found = Self::default();
+        for ((gram, texts), number) in with.into_iter().filter(|(_, texts)| *texts >= FEWEST_TEXTS).zip(0..) {
+            found.grams.insert(gram, number);
+            found.rarity.push(1.0 + ((1.0 + real_len(all)) / (1.0 + real_len(texts))).ln());
+        }
+        found
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rarity.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rarity.is_empty()
+    }
+
+    /// A text as a vector of length 1; empty where it has no known gram.
+    #[must_use]
+    pub fn vector(&self, text: &str) -> Sparse {
+        let weigh = |(gram, count): (String, usize)| {
+            let number = *self.grams.get(&gram)?;
+            Some((number, (1.0 + real_len(count).ln()) * self.rarity[number as usize]))
+        };
+        let mut vector: Sparse = counts(text).into_iter().filter_map(weigh).collect();
+        vector.sort_unstable_by_key(|(number, _)| *number);
+        let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+        vector.iter_mut().for_each(|(_, weight)| *weight /= length);
+        vector
+    }
+}
+
+/// How often each gram occurs: small letters, any run of spaces as one, and a space before and behind.
+fn counts(text: &str) -> HashMap<String, usize> {
+    let words = text.split_whitespace().flat_map(|word| [" ", word]).chain([" "]);
+    let characters: Vec<char> = words.flat_map(str::chars).flat_map(char::to_lowercase).take(BEGINNING).collect();
+    let mut counts = HashMap::new();
+    for length in 1..=LONGEST {
+        for gram in characters.windows(length) {
+            *counts.entry(gram.iter().collect()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_its_common_grams_weighed_by_rarity() {
+        let vocabulary = Vocabulary::of(["ab", "ab c", "AB"]);
+        // " ", "a", "b", " a", "ab", "b ", " ab", "ab " are in all three; what only one has is left out.
+        assert_eq!(vocabulary.len(), 8);
+        let vector = vocabulary.vector("ab");
+        assert!((vector.iter().map(|(_, weight)| weight * weight).sum::<f64>() - 1.0).abs() < 1e-12);
+        let space = vector[0].1;
+        assert!(
+            vector[1..].iter().all(|(_, weight)| (space / weight - 1.0 - 2.0_f64.ln()).abs() < 1e-12),
+            "{vector:?}"
+        );
+        assert_eq!(vocabulary.vector("  Ab\n"), vector);
+        assert_eq!(vocabulary.vector("xyz").len(), 1);
+        assert!(Vocabulary::default().vector("ab").is_empty());
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_long_text_counts() {
+        let vocabulary = Vocabulary::of(["数 z", "数 z"]);
+        let long = "数".repeat(BEGINNING);
+        assert_eq!(vocabulary.vector(&format!("{long} zzz")), vocabulary.vector(&long));
+    }
+}

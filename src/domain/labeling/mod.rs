@@ -1,0 +1,94 @@
+//! What prompts are about: a classifier learns it from labelled ones, and people review what it says.
+//!
+//! Pure. [`scheme`] has the labels, [`features`] turns a text into numbers, [`softmax`] fits them to labels,
+//! [`classifier`] is both together, [`validation`] says how good it is on what it has not seen, [`seeds`] and [`queue`]
+//! are the files that people write, [`table`] reads both. SuperCLUE labels 300 queries by hand, trains, labels all others and has people
+//! review them (section 3.2 of its paper); here the reviewers see first what the classifier is least sure of.
+
+pub mod classifier;
+pub mod features;
+pub mod queue;
+pub mod scheme;
+pub mod seeds;
+pub mod softmax;
+pub mod table;
+pub mod validation;
+
+use crate::domain::stats::agreement::choices::majority;
+
+/// Who gave a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// Whoever labelled the examples that the classifier learned from.
+    Seed,
+    /// The classifier.
+    Model,
+    /// A reviewer.
+    Review,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Seed, Self::Model, Self::Review];
+
+    /// Its name in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Model => "model",
+            Self::Review => "review",
+        }
+    }
+
+    /// Reads the database's spelling.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.as_str() == text)
+    }
+}
+
+/// The label that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinalLabel<'a> {
+    /// What it says.
+    pub label: &'a str,
+    /// Whose it is.
+    pub source: Source,
+}
+
+/// The one that more reviewers gave than any other, else the seed's, else the model's. Reviewers who are of two minds
+/// decide nothing.
+#[must_use]
+pub fn final_label<'a>(labels: &[(Source, &'a str)]) -> Option<FinalLabel<'a>> {
+    let by = |source: Source| labels.iter().filter(move |(by, _)| *by == source).map(|(_, label)| *label);
+    let reviews: Vec<&str> = by(Source::Review).collect();
+    let of = |source: Source| move |label| FinalLabel { label, source };
+    let first = |source: Source| by(source).next().map(of(source));
+    majority(&reviews).map(of(Source::Review)).or_else(|| first(Source::Seed)).or_else(|| first(Source::Model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source::{Model, Review, Seed};
+    use super::*;
+
+    #[track_caller]
+    fn check(labels: &[(Source, &str)], expected: Option<&str>) {
+        let found = final_label(labels);
+        assert_eq!(found.map(|found| found.label), expected, "{labels:?}");
+        assert!(found.is_none_or(|found| labels.contains(&(found.source, found.label))), "{labels:?}");
+    }
+
+    #[test]
+    fn reviewers_go_before_seeds_and_seeds_before_the_model() {
+        check(&[], None);
+        check(&[(Model, "m")], Some("m"));
+        check(&[(Model, "m"), (Seed, "s")], Some("s"));
+        check(&[(Model, "m"), (Seed, "s"), (Review, "r")], Some("r"));
+        check(&[(Model, "m"), (Review, "r"), (Review, "q"), (Review, "r")], Some("r"));
+        check(&[(Model, "m"), (Review, "r"), (Review, "q")], Some("m"));
+        check(&[(Seed, "s"), (Model, "m"), (Review, "r"), (Review, "q")], Some("s"));
+        check(&[(Review, "r"), (Review, "q")], None);
+    }
+}

@@ -1,0 +1,142 @@
+//! How good a classifier is on texts that it has not seen: stratified k-fold cross-validation.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::classifier::Classifier;
+use super::scheme::Scheme;
+use super::seeds::Seed;
+use super::softmax::FitFailed;
+use crate::domain::rating::real_len;
+
+/// How to validate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidationOptions {
+    /// Parts; each is held out once.
+    pub folds: usize,
+    /// Of the shuffle that deals texts to folds.
+    pub seed: u64,
+}
+
+impl Default for ValidationOptions {
+    fn default() -> Self {
+        Self { folds: 5, seed: 0 }
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Validation {
+    /// Texts.
+    pub texts: usize,
+    /// Parts.
+    pub folds: usize,
+    /// Of the shuffle.
+    pub seed: u64,
+    /// The share of texts that got their label.
+    pub accuracy: f64,
+    /// The mean of the labels' F1.
+    pub macro_f1: f64,
+    /// Label by label.
+    pub labels: Vec<LabelQuality>,
+}
+
+/// How well one label is recognised.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LabelQuality {
+    /// The label.
+    pub label: &'static str,
+    /// Texts that have it.
+    pub texts: usize,
+    /// The share of texts taken for it that have it; 0 where none is.
+    pub precision: f64,
+    /// The share of texts with it that are taken for it.
+    pub recall: f64,
+    /// 2PR/(P + R); 0 where both are.
+    pub f1: f64,
+}
+
+/// Trains without each fold in turn and labels that fold.
+///
+/// # Errors
+/// [`FitFailed`].
+pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions) -> Result<Validation, FitFailed> {
+    let (labels, folds) = (scheme.labels().count(), deal(seeds, options));
+    let held_out = |fold: usize| {
+        let of = |inside: bool| seeds.iter().zip(&folds).filter(move |(_, of)| (**of == fold) == inside);
+        let classifier = Classifier::train(of(false).map(|(seed, _)| seed), labels)?;
+        Ok(of(true).map(|(seed, _)| (seed.label, classifier.predict(&seed.text).label)).collect::<Vec<_>>())
+    };
+    let found: Result<Vec<Vec<(usize, usize)>>, FitFailed> = (0..options.folds).into_par_iter().map(held_out).collect();
+    Ok(judge(&found?.concat(), scheme, options))
+}
+
+/// The fold of each seed. The seeds of each label are shuffled and dealt out one by one, going on where the last label
+/// ended, so that no fold has over one more of a label, or in all, than another.
+fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    let mut order: Vec<usize> = (0..seeds.len()).collect();
+    order.shuffle(&mut rng);
+    order.sort_by_key(|&seed| seeds[seed].label);
+    let mut folds = vec![0; seeds.len()];
+    for (place, seed) in order.into_iter().enumerate() {
+        folds[seed] = place % options.folds;
+    }
+    folds
+}
+
+/// `pairs` are the label of each text and what it was taken for.
+fn judge(pairs: &[(usize, usize)], scheme: Scheme, options: ValidationOptions) -> Validation {
+    let count =
+        |holds: &dyn Fn(usize, usize) -> bool| real_len(pairs.iter().filter(|(is, taken)| holds(*is, *taken)).count());
+    let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+    let quality = |(label, name): (usize, &'static str)| {
+        let hits = count(&|is, taken| is == label && taken == label);
+        let precision = share(hits, count(&|_, taken| taken == label));
+        let recall = share(hits, count(&|is, _| is == label));
+        let texts = pairs.iter().filter(|(is, _)| *is == label).count();
+        LabelQuality { label: name, texts, precision, recall, f1: share(2.0 * precision * recall, precision + recall) }
+    };
+    let labels: Vec<LabelQuality> = scheme.labels().enumerate().map(quality).collect();
+    Validation {
+        texts: pairs.len(),
+        folds: options.folds,
+        seed: options.seed,
+        accuracy: share(count(&|is, taken| is == taken), real_len(pairs.len())),
+        macro_f1: labels.iter().map(|label| label.f1).sum::<f64>() / real_len(labels.len()),
+        labels,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fold_has_its_share_of_every_label() {
+        let seed = |label: usize| Seed { text: String::new(), label, query: None, line: 0 };
+        let seeds: Vec<Seed> = (0..103).map(|i| seed(i * i % 7 % 6)).collect();
+        let folds = deal(&seeds, ValidationOptions { folds: 5, seed: 3 });
+        for label in 0..6 {
+            let in_fold =
+                |fold| seeds.iter().zip(&folds).filter(|(seed, of)| seed.label == label && **of == fold).count();
+            let counts: Vec<usize> = (0..5).map(in_fold).collect();
+            assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{label}: {counts:?}");
+        }
+        let other = deal(&seeds, ValidationOptions { folds: 5, seed: 4 });
+        assert_ne!(folds, other, "another seed deals otherwise");
+    }
+
+    #[test]
+    fn accuracy_and_f1_of_a_table_done_by_hand() {
+        // Of label 0 two of three are found and one other is taken for it; label 1 is found once of twice; the rest none.
+        let found = judge(&[(0, 0), (0, 0), (0, 1), (1, 1), (1, 0)], Scheme::Urs, ValidationOptions::default());
+        assert!((found.accuracy - 0.6).abs() < 1e-12);
+        assert!((found.labels[0].f1 - 2.0 / 3.0).abs() < 1e-12 && (found.labels[1].f1 - 0.5).abs() < 1e-12);
+        assert!((found.macro_f1 - (2.0 / 3.0 + 0.5) / 6.0).abs() < 1e-12);
+        assert_eq!((found.labels[0].texts, found.labels[1].texts), (3, 2));
+    }
+}

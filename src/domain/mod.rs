@@ -1,0 +1,12 @@
+//! Rules and mathematics: no I/O, no async, no clock, no global randomness.
+
+pub mod battle;
+pub mod battle_judging;
+pub mod benchmark;
+pub mod correlation;
+pub mod judging;
+pub mod labeling;
+pub mod rating;
+pub mod stats;
+pub mod text_direction;
+pub mod time;

@@ -1,0 +1,186 @@
+//! Intervals that allow for voters: the votes of one person are not independent.
+//!
+//! V = H⁺ B H⁺ as in [`super::interval`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all votes
+//! of voter g and G the number of voters (Liang and Zeger 1986). A vote whose voter is not known is a voter of its own.
+//! Where every voter voted once, this is the sandwich but for the factor.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::block::Block;
+use super::bradley_terry::Fit;
+use super::interval::Uncertainty;
+use super::loss::Score;
+use super::newton::inverse_but_for_a_constant;
+use super::scoring::Scoring;
+use super::tally::Tally;
+use super::vote_log::{Labels, VoteLog};
+use super::weighting::Weights;
+use super::{FitError, real_len};
+use crate::domain::battle::Outcome;
+
+/// Standard errors clustered by voter.
+///
+/// # Errors
+/// [`FitError::NoVoters`] where the log does not say who voted, [`FitError::Solver`] where the curvature cannot be
+/// inverted.
+pub(super) fn cluster(
+    log: &VoteLog,
+    scoring: Scoring,
+    weights: &Weights,
+    tally: &Tally,
+    fit: &Fit,
+) -> Result<Uncertainty, FitError> {
+    let voters = log.voters.as_ref().ok_or(FitError::NoVoters)?;
+    let ballots = Ballots::of(voters);
+    let scores = Scores::new(log, scoring, weights, tally, fit);
+    let blocks = fit.blocks();
+    let mut sums: Vec<VoterSums> = blocks.iter().map(VoterSums::new).collect();
+    for ballot in ballots.iter() {
+        for (block, sums) in blocks.iter().zip(&mut sums) {
+            ballot.iter().for_each(|&row| scores.add(row as usize, block, sums));
+            sums.close();
+        }
+    }
+    let mut found = Uncertainty::unknown(tally.models.len());
+    for (block, sums) in blocks.iter().zip(&sums) {
+        let Some(meat) = sums.meat() else { continue };
+        let inverse = inverse_but_for_a_constant(&block.loss(&tally.pairs), &block.point(fit))?;
+        found.put(block, &quadratic_forms(&inverse, &meat));
+    }
+    Ok(found)
+}
+
+/// The diagonal of H⁺ B H⁺.
+fn quadratic_forms(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> DVector<f64> {
+    let half = meat * inverse;
+    // B is positive semidefinite: below zero is rounding.
+    DVector::from_fn(inverse.ncols(), |i, _| inverse.column(i).dot(&half.column(i)).max(0.0))
+}
+
+/// The rows of a log, put together by voter.
+struct Ballots {
+    rows: Vec<u32>,
+    /// Where each voter's rows begin, and the end of the last.
+    starts: Vec<usize>,
+}
+
+impl Ballots {
+    /// A counting sort; rows of unknown voters stand alone at the end.
+    fn of(voters: &Labels) -> Self {
+        let known = voters.names.as_slice().len();
+        let mut starts = vec![0; known + 1];
+        voters.rows.iter().filter(|&&voter| voter != Labels::NONE).for_each(|&voter| starts[voter as usize + 1] += 1);
+        (0..known).for_each(|voter| starts[voter + 1] += starts[voter]);
+        let mut next = starts.clone();
+        let mut rows = vec![0; starts[known]];
+        for (row, &voter) in (0_u32..).zip(&voters.rows) {
+            if voter == Labels::NONE {
+                rows.push(row);
+                starts.push(rows.len());
+            } else {
+                rows[next[voter as usize]] = row;
+                next[voter as usize] += 1;
+            }
+        }
+        Self { rows, starts }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|bounds| &self.rows[bounds[0]..bounds[1]]).filter(|rows| !rows.is_empty())
+    }
+}
+
+/// The score of each vote.
+struct Scores<'a> {
+    log: &'a VoteLog,
+    weights: &'a Weights,
+    counted: [bool; Outcome::ALL.len()],
+    /// Positions in the tally by positions in the log.
+    places: Vec<Option<usize>>,
+    fit: &'a Fit,
+    strengths: Vec<f64>,
+}
+
+impl<'a> Scores<'a> {
+    fn new(log: &'a VoteLog, scoring: Scoring, weights: &'a Weights, tally: &Tally, fit: &'a Fit) -> Self {
+        let mut places = vec![None; log.models.as_slice().len()];
+        tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = Some(place));
+        let counted = Outcome::ALL.map(|outcome| scoring.counts(outcome));
+        let strengths = fit.strengths().map(|strength| strength.unwrap_or(0.0)).collect();
+        Self { log, weights, counted, places, fit, strengths }
+    }
+
+    /// Adds the score of a vote, if it counts and both its models belong to one component of the block.
+    fn add(&self, row: usize, block: &Block, sums: &mut VoterSums) {
+        let outcome = self.log.outcomes[row];
+        let place = |model: u32| self.places[model as usize];
+        let Some((a, b)) = place(self.log.a[row]).zip(place(self.log.b[row])) else { return };
+        let Some((first, second)) = block.positions(a, b).filter(|_| self.counted[outcome as usize]) else { return };
+        let d = self.strengths[a] - self.strengths[b];
+        let chances = block.likelihood.chances(d, self.fit.log_nu.unwrap_or(0.0));
+        let score = match outcome {
+            Outcome::AWins => chances.of_first(),
+            Outcome::BWins => chances.of_second(),
+            Outcome::Tie | Outcome::BothBad => chances.of_neither(),
+        };
+        sums.add(first, second, score, self.weights.of_vote(row, a, b));
+    }
+}
+
+/// Σ_g s_g s_gᵀ, voter by voter.
+struct VoterSums {
+    models: usize,
+    /// The score of the voter at hand, zero but at `touched`.
+    score: Vec<f64>,
+    touched: Vec<usize>,
+    meat: DMatrix<f64>,
+    voters: usize,
+}
+
+impl VoterSums {
+    fn new(block: &Block) -> Self {
+        let size = block.parameters();
+        Self {
+            models: block.members.len(),
+            score: vec![0.0; size],
+            touched: Vec::new(),
+            meat: DMatrix::zeros(size, size),
+            voters: 0,
+        }
+    }
+
+    fn add(&mut self, first: usize, second: usize, score: Score, weight: f64) {
+        self.add_at(first, weight * score.difference);
+        self.add_at(second, -weight * score.difference);
+        if self.score.len() > self.models {
+            self.add_at(self.models, weight * score.log_nu);
+        }
+    }
+
+    fn add_at(&mut self, place: usize, score: f64) {
+        self.touched.push(place);
+        self.score[place] += score;
+    }
+
+    /// Ends a voter. One without a vote in this block does not count.
+    fn close(&mut self) {
+        if self.touched.is_empty() {
+            return;
+        }
+        self.voters += 1;
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        for &column in &self.touched {
+            for &row in &self.touched {
+                self.meat[(row, column)] += self.score[row] * self.score[column];
+            }
+        }
+        self.touched.iter().for_each(|&place| self.score[place] = 0.0);
+        self.touched.clear();
+    }
+
+    /// B; nothing can be said of one voter.
+    fn meat(&self) -> Option<DMatrix<f64>> {
+        (self.voters > 1).then(|| &self.meat * (real_len(self.voters) / real_len(self.voters - 1)))
+    }
+}

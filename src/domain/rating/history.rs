@@ -1,0 +1,95 @@
+//! Ratings as of past moments, each fitted exactly to the votes that there were.
+//!
+//! The log is gone through once: the counts grow, and at each moment a fit reads them.
+
+use std::collections::HashMap;
+
+use super::FitError;
+use super::comparison::{ComparisonSet, PairCounts};
+use super::elo::EloTable;
+use super::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank};
+use super::real_len;
+use super::vote_log::VoteLog;
+
+/// The ratings of a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// In seconds since 1970.
+    pub seconds: f64,
+    /// Models with a finite rating, best first. Ratings of different components cannot be compared.
+    pub ratings: Vec<(String, f64)>,
+}
+
+/// Bradley–Terry ratings at `moments` evenly spaced moments from the first vote to the last. Votes count in the order of
+/// the log: one that stands behind a later one counts from then on. Without times there is no history, and none with
+/// style held equal: every moment would take a fit of the log, vote by vote.
+///
+/// # Errors
+/// [`FitError`].
+pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> Result<Vec<Moment>, FitError> {
+    let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.style);
+    let Some(seconds) = seconds else { return Ok(Vec::new()) };
+    let (first, last) = seconds.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
+    let options =
+        LeaderboardOptions { method: Method::Bt, interval: IntervalMethod::None, anchor: None, ..options.clone() };
+    let mut pairs: HashMap<(u32, u32), PairCounts> = HashMap::new();
+    let mut next = 0;
+    let mut shown = Vec::with_capacity(moments);
+    for number in 1..=moments {
+        let until =
+            if number == moments { last } else { first + (last - first) * real_len(number) / real_len(moments) };
+        while next < seconds.len() && seconds[next] <= until {
+            let (a, b) = (log.a[next], log.b[next]);
+            pairs.entry((a.min(b), a.max(b))).or_default().add(log.outcomes[next], a < b);
+            next += 1;
+        }
+        let counted = pairs.iter().map(|(&(one, other), &counts)| (one, other, counts));
+        let board = rank(&ComparisonSet::restore(log.models.clone(), counted), &EloTable::default(), &options)?;
+        let rated = board.models.into_iter().filter(|model| model.unbounded.is_none());
+        shown.push(Moment { seconds: until, ratings: rated.map(|model| (model.model, model.rating)).collect() });
+    }
+    Ok(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::Outcome;
+    use crate::domain::rating::leaderboard::rank_log;
+
+    fn log(votes: u32) -> VoteLog {
+        let mut log = VoteLog { seconds: Some(Vec::new()), ..VoteLog::default() };
+        for number in 0..votes {
+            let (a, b) = (number % 4, (number % 4 + 1 + number % 3) % 4);
+            log.push(&format!("m{a}"), &format!("m{b}"), Outcome::ALL[(number as usize * 5 + 2) % 4]).unwrap();
+            log.seconds.as_mut().unwrap().push(f64::from(number));
+        }
+        log
+    }
+
+    #[test]
+    fn each_moment_is_an_exact_fit_of_the_votes_until_then() {
+        let options = LeaderboardOptions::default();
+        let shown = history(&log(101), 4, &options).unwrap();
+        for (moment, votes) in shown.iter().zip([26, 51, 76, 101]) {
+            let board = rank_log(&log(votes), &options).unwrap();
+            let expected: Vec<(String, f64)> = board.models.into_iter().map(|m| (m.model, m.rating)).collect();
+            assert_eq!(moment.ratings.len(), 4, "every model has a finite rating");
+            assert!((moment.seconds - f64::from(votes - 1)).abs() < 1e-9);
+            let by_name = |mut ratings: Vec<(String, f64)>| {
+                ratings.sort_by(|x, y| x.0.cmp(&y.0));
+                ratings
+            };
+            assert_eq!(by_name(moment.ratings.clone()), by_name(expected));
+        }
+        assert_eq!(shown.len(), 4);
+    }
+
+    #[test]
+    fn without_votes_or_times_or_with_style_there_is_no_history() {
+        let options = LeaderboardOptions::default();
+        assert_eq!(history(&log(0), 4, &options).unwrap(), []);
+        assert_eq!(history(&VoteLog { seconds: None, ..log(9) }, 4, &options).unwrap(), []);
+        assert_eq!(history(&log(9), 4, &LeaderboardOptions { style: true, ..options }).unwrap(), []);
+    }
+}

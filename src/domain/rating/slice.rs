@@ -1,0 +1,222 @@
+//! Parts of a log: votes of one language, category or intent, of first turns, on long prompts, of a span of time.
+
+use super::vote_log::{Labels, VoteLog, Wanted};
+
+/// A prompt of so many tokens is long, as in LMArena's "longer query".
+pub const LONG_PROMPT_TOKENS: u32 = 500;
+
+/// How many turns a battle had before its vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Turns {
+    /// One.
+    First,
+    /// More than one.
+    Multi,
+}
+
+/// A text that names no such choice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected first or multi")]
+pub struct UnknownTurns;
+
+impl std::str::FromStr for Turns {
+    type Err = UnknownTurns;
+
+    fn from_str(text: &str) -> Result<Self, UnknownTurns> {
+        match text {
+            "first" => Ok(Self::First),
+            "multi" => Ok(Self::Multi),
+            _ => Err(UnknownTurns),
+        }
+    }
+}
+
+/// Which votes to take; by default all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slice {
+    /// Of this language.
+    pub language: Option<String>,
+    /// Of this category.
+    pub category: Option<String>,
+    /// Of this intent.
+    pub intent: Option<String>,
+    /// After so many turns.
+    pub turns: Option<Turns>,
+    /// Only where the prompt has [`LONG_PROMPT_TOKENS`] or more.
+    pub long_prompts: bool,
+    /// Cast at this time or later, in seconds since 1970.
+    pub since: Option<f64>,
+    /// Cast before this time.
+    pub until: Option<f64>,
+}
+
+/// Why a slice cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SliceError {
+    /// The votes do not say it.
+    #[error("the votes have no {0}: take the slice from a file or database that records it")]
+    Missing(&'static str),
+    /// No vote has the value.
+    #[error("no rated vote has the {column} {value:?}: there is {known}")]
+    Unknown {
+        /// What the slice is by.
+        column: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+/// Values named where one is unknown.
+const NAMED: usize = 12;
+
+impl Slice {
+    /// Adds the columns that the slice needs.
+    pub fn want(&self, wanted: &mut Wanted) {
+        wanted.languages |= self.language.is_some();
+        wanted.categories |= self.category.is_some();
+        wanted.intents |= self.intent.is_some();
+        wanted.turns |= self.turns.is_some();
+        wanted.prompt_tokens |= self.long_prompts;
+        wanted.seconds |= self.since.is_some() || self.until.is_some();
+    }
+
+    /// Takes the votes of the slice out of a log, in their order. The models keep their positions.
+    ///
+    /// # Errors
+    /// [`SliceError`] where the log lacks a column, or no vote has the value asked for.
+    pub fn take(&self, mut log: VoteLog) -> Result<VoteLog, SliceError> {
+        let keep = self.keep(&log)?;
+        if keep.contains(&false) {
+            log.retain(&keep);
+        }
+        Ok(log)
+    }
+
+    /// The models and outcomes of the votes of the slice, in their order, without any other column: a small copy of a log
+    /// that others read too. The models keep their positions.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
+        let keep = self.keep(log)?;
+        fn kept<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
+            column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
+        }
+        Ok(VoteLog {
+            models: log.models.clone(),
+            a: kept(&log.a, &keep),
+            b: kept(&log.b, &keep),
+            outcomes: kept(&log.outcomes, &keep),
+            excluded: log.excluded.clone(),
+            ..VoteLog::default()
+        })
+    }
+
+    /// Which votes of a log are of the slice.
+    fn keep(&self, log: &VoteLog) -> Result<Vec<bool>, SliceError> {
+        let mut keep = vec![true; log.len()];
+        by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
+        by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref())?;
+        by_label(&mut keep, "intent", log.intents.as_ref(), self.intent.as_ref())?;
+        if let Some(turns) = self.turns {
+            let wanted = |count: u32| (count > 1) == (turns == Turns::Multi);
+            by_value(&mut keep, "numbers of turns", log.turns.as_deref(), wanted)?;
+        }
+        if self.long_prompts {
+            let long = |tokens: u32| tokens >= LONG_PROMPT_TOKENS;
+            by_value(&mut keep, "lengths of prompts", log.prompt_tokens.as_deref(), long)?;
+        }
+        if let Some(since) = self.since {
+            by_value(&mut keep, "times", log.seconds.as_deref(), |seconds| seconds >= since)?;
+        }
+        if let Some(until) = self.until {
+            by_value(&mut keep, "times", log.seconds.as_deref(), |seconds| seconds < until)?;
+        }
+        Ok(keep)
+    }
+
+    /// What the slice keeps, in words; empty where it keeps all.
+    #[must_use]
+    pub fn describe(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        for (column, value) in [("language", &self.language), ("category", &self.category), ("intent", &self.intent)] {
+            parts.extend(value.as_ref().map(|value| format!("{column} {value:?}")));
+        }
+        parts.extend(self.turns.map(|turns| match turns {
+            Turns::First => "a single turn".to_owned(),
+            Turns::Multi => "more than one turn".to_owned(),
+        }));
+        if self.long_prompts {
+            parts.push(format!("prompts of {LONG_PROMPT_TOKENS} tokens or more"));
+        }
+        if self.since.is_some() || self.until.is_some() {
+            parts.push("a time in the span asked for".to_owned());
+        }
+        parts
+    }
+}
+
+fn by_label(
+    keep: &mut [bool],
+    column: &'static str,
+    labels: Option<&Labels>,
+    value: Option<&String>,
+) -> Result<(), SliceError> {
+    let Some(value) = value else { return Ok(()) };
+    let labels = labels.ok_or(SliceError::Missing(column))?;
+    let names = labels.names.as_slice();
+    // A vote may have several: LMArena's tags, for example, are joined by commas.
+    let wanted: Vec<bool> =
+        names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
+    if !wanted.contains(&true) {
+        return Err(SliceError::Unknown { column, value: value.clone(), known: some_of(names) });
+    }
+    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= wanted.get(row as usize) == Some(&true));
+    Ok(())
+}
+
+fn by_value<T: Copy>(
+    keep: &mut [bool],
+    column: &'static str,
+    values: Option<&[T]>,
+    wanted: impl Fn(T) -> bool,
+) -> Result<(), SliceError> {
+    let values = values.ok_or(SliceError::Missing(column))?;
+    keep.iter_mut().zip(values).for_each(|(keep, &value)| *keep &= wanted(value));
+    Ok(())
+}
+
+fn some_of(names: &[String]) -> String {
+    let mut named: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+    match names.len() {
+        0 => return "none at all".to_owned(),
+        all if all > NAMED => named.push(format!("{} more", all - NAMED)),
+        _ => {}
+    }
+    named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::Outcome;
+
+    #[test]
+    fn picked_votes_are_those_that_would_be_taken() {
+        let mut log = VoteLog::with_columns(Wanted { languages: true, turns: true, ..Wanted::default() });
+        for number in 0..12_u32 {
+            log.push(["a", "b", "c"][number as usize % 3], "d", Outcome::ALL[number as usize % 4]).unwrap();
+            log.languages.as_mut().unwrap().push(Some(["en", "zh"][number as usize % 2]));
+            log.turns.as_mut().unwrap().push(1 + number % 5);
+        }
+        let slice = Slice { language: Some("zh".into()), turns: Some(Turns::Multi), ..Slice::default() };
+        let (picked, taken) = (slice.pick(&log).unwrap(), slice.take(log.clone()).unwrap());
+        assert_eq!((&picked.models, &picked.a, &picked.b), (&taken.models, &taken.a, &taken.b));
+        assert_eq!(picked.outcomes, taken.outcomes);
+        assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
+        let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
+        assert!(nobody.pick(&log).is_err());
+    }
+}

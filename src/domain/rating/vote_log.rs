@@ -1,0 +1,357 @@
+//! The vote log in memory: one vote a row, kept as columns.
+//!
+//! What a file or the database holds is read into a [`VoteLog`] once; fits, slices, styles and studies read from it. A
+//! column that nobody asked for ([`Wanted`]) is not read and is `None`. Names are kept once ([`Names`]) and rows hold
+//! their positions, so that ten million votes fit into memory.
+
+use std::collections::HashMap;
+
+use rayon::slice::ParallelSliceMut;
+
+use super::comparison::SelfPlay;
+use crate::domain::battle::Outcome;
+
+/// Distinct texts in the order in which they first appeared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    names: Vec<String>,
+    positions: HashMap<String, u32>,
+}
+
+impl Names {
+    /// The position of a name, which is kept exactly as it is given; a new one is added.
+    pub fn position(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.positions.get(name) {
+            return known;
+        }
+        let next = u32::try_from(self.names.len()).expect("memory ends long before 2^32 names");
+        self.names.push(name.to_owned());
+        self.positions.insert(name.to_owned(), next);
+        next
+    }
+
+    /// The position of a name that is known.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.positions.get(name).copied()
+    }
+
+    /// The names by position.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Adds the names of another list, and says where each of them stands here.
+    fn take_up(&mut self, other: &Self) -> Vec<u32> {
+        other.names.iter().map(|name| self.position(name)).collect()
+    }
+}
+
+/// A column of texts: one position in `names` a vote.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The distinct texts.
+    pub names: Names,
+    /// One a vote; [`Labels::NONE`] where the vote has none.
+    pub rows: Vec<u32>,
+}
+
+impl Labels {
+    /// The position of a vote without a text.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Adds the text of the next vote.
+    pub fn push(&mut self, text: Option<&str>) {
+        let position = text.map_or(Self::NONE, |text| self.names.position(text));
+        self.rows.push(position);
+    }
+
+    fn append(&mut self, other: &Self) {
+        let places = self.names.take_up(&other.names);
+        self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
+    }
+}
+
+/// Counts of a feature of style in the replies of sides A and B, one pair a vote.
+pub type Counts = Vec<[u32; 2]>;
+
+/// What style control looks at: LMArena's four features.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StyleColumns {
+    /// Tokens.
+    pub tokens: Counts,
+    /// Markdown headings of any level.
+    pub headings: Counts,
+    /// Items of lists of any kind.
+    pub lists: Counts,
+    /// Bold spans of any kind.
+    pub bold: Counts,
+}
+
+impl StyleColumns {
+    /// The four columns, in the order of their declaration.
+    #[must_use]
+    pub fn features(&self) -> [&Counts; 4] {
+        [&self.tokens, &self.headings, &self.lists, &self.bold]
+    }
+
+    /// The four columns, to be changed.
+    pub fn features_mut(&mut self) -> [&mut Counts; 4] {
+        [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
+    }
+}
+
+/// Which columns are to be read beside models and outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Who voted.
+    pub voters: bool,
+    /// Languages.
+    pub languages: bool,
+    /// Categories.
+    pub categories: bool,
+    /// Intents.
+    pub intents: bool,
+    /// The number of turns.
+    pub turns: bool,
+    /// The length of the prompt in tokens.
+    pub prompt_tokens: bool,
+    /// How satisfied the visitor was.
+    pub satisfactions: bool,
+    /// When the vote was cast. Without it, the log is still put into the order of its times where it has any.
+    pub seconds: bool,
+    /// Counts for style control.
+    pub style: bool,
+    /// How likely the pair was.
+    pub pair_probabilities: bool,
+}
+
+/// Votes in log order. Every column that is there has one entry a vote.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct VoteLog {
+    /// The models.
+    pub models: Names,
+    /// The model on side A, by position in `models`.
+    pub a: Vec<u32>,
+    /// The model on side B, by position in `models`.
+    pub b: Vec<u32>,
+    /// What the person said.
+    pub outcomes: Vec<Outcome>,
+    /// Who voted.
+    pub voters: Option<Labels>,
+    /// Languages.
+    pub languages: Option<Labels>,
+    /// Categories.
+    pub categories: Option<Labels>,
+    /// Intents.
+    pub intents: Option<Labels>,
+    /// The number of turns, 1 where the file says nothing.
+    pub turns: Option<Vec<u32>>,
+    /// The length of the prompt in tokens.
+    pub prompt_tokens: Option<Vec<u32>>,
+    /// How satisfied the visitor was, from 1 to 5; 0 where that was not said.
+    pub satisfactions: Option<Vec<u32>>,
+    /// When the vote was cast, in seconds since 1970.
+    pub seconds: Option<Vec<f64>>,
+    /// Counts for style control.
+    pub style: Option<StyleColumns>,
+    /// How likely the pair was when the battle was paired.
+    pub pair_probabilities: Option<Vec<f64>>,
+    /// Votes of the source that are not rated and so not in the columns, by the rule that excludes them.
+    pub excluded: std::collections::BTreeMap<String, u64>,
+}
+
+impl VoteLog {
+    /// No votes, and an empty column for all that is wanted.
+    #[must_use]
+    pub fn with_columns(wanted: Wanted) -> Self {
+        Self {
+            voters: wanted.voters.then(Labels::default),
+            languages: wanted.languages.then(Labels::default),
+            categories: wanted.categories.then(Labels::default),
+            intents: wanted.intents.then(Labels::default),
+            turns: wanted.turns.then(Vec::new),
+            prompt_tokens: wanted.prompt_tokens.then(Vec::new),
+            satisfactions: wanted.satisfactions.then(Vec::new),
+            seconds: wanted.seconds.then(Vec::new),
+            style: wanted.style.then(StyleColumns::default),
+            pair_probabilities: wanted.pair_probabilities.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// Puts the votes of another log behind these. Both hold the same columns.
+    pub fn append(&mut self, other: &Self) {
+        let places = self.models.take_up(&other.models);
+        self.a.extend(other.a.iter().map(|&model| places[model as usize]));
+        self.b.extend(other.b.iter().map(|&model| places[model as usize]));
+        self.outcomes.extend_from_slice(&other.outcomes);
+        for (mine, theirs) in [
+            (&mut self.voters, &other.voters),
+            (&mut self.languages, &other.languages),
+            (&mut self.categories, &other.categories),
+            (&mut self.intents, &other.intents),
+        ] {
+            if let (Some(mine), Some(theirs)) = (mine, theirs) {
+                mine.append(theirs);
+            }
+        }
+        extend(&mut self.turns, &other.turns);
+        extend(&mut self.prompt_tokens, &other.prompt_tokens);
+        extend(&mut self.satisfactions, &other.satisfactions);
+        extend(&mut self.seconds, &other.seconds);
+        extend(&mut self.pair_probabilities, &other.pair_probabilities);
+        if let (Some(mine), Some(theirs)) = (&mut self.style, &other.style) {
+            for (mine, theirs) in mine.features_mut().into_iter().zip(theirs.features()) {
+                mine.extend_from_slice(theirs);
+            }
+        }
+        for (rule, votes) in &other.excluded {
+            *self.excluded.entry(rule.clone()).or_default() += votes;
+        }
+    }
+
+    /// Puts the votes into the order of their times, and those of one time into the order in which they stand. Without
+    /// times nothing changes.
+    pub fn sort_by_time(&mut self) {
+        let Some(seconds) = &self.seconds else { return };
+        if seconds.is_sorted_by(|x, y| x.total_cmp(y).is_le()) {
+            return;
+        }
+        let mut order: Vec<(i64, u32)> = (0..).zip(seconds).map(|(row, &time)| (time_key(time), row)).collect();
+        order.par_sort_unstable();
+        let order: Vec<u32> = order.into_iter().map(|(_, row)| row).collect();
+        self.reorder(&order);
+    }
+
+    /// The votes at these positions, in this order.
+    fn reorder(&mut self, order: &[u32]) {
+        pick(&mut self.a, order);
+        pick(&mut self.b, order);
+        pick(&mut self.outcomes, order);
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        for labels in labels.into_iter().flatten() {
+            pick(&mut labels.rows, order);
+        }
+        for counts in [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions].into_iter().flatten() {
+            pick(counts, order);
+        }
+        for numbers in [&mut self.seconds, &mut self.pair_probabilities].into_iter().flatten() {
+            pick(numbers, order);
+        }
+        for counts in self.style.iter_mut().flat_map(StyleColumns::features_mut) {
+            pick(counts, order);
+        }
+    }
+
+    /// Number of votes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Whether there is no vote.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Adds a vote to the columns that every log has.
+    ///
+    /// # Errors
+    /// [`SelfPlay`] where both sides are the same model; nothing is added then.
+    pub fn push(&mut self, a: &str, b: &str, outcome: Outcome) -> Result<(), SelfPlay> {
+        if a == b {
+            return Err(SelfPlay(a.to_owned()));
+        }
+        let (a, b) = (self.models.position(a), self.models.position(b));
+        self.a.push(a);
+        self.b.push(b);
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    /// Keeps the votes for which `keep`, one a vote, is true.
+    pub fn retain(&mut self, keep: &[bool]) {
+        retain(&mut self.a, keep);
+        retain(&mut self.b, keep);
+        retain(&mut self.outcomes, keep);
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        labels.into_iter().flatten().for_each(|labels| retain(&mut labels.rows, keep));
+        let counts = [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions];
+        counts.into_iter().flatten().for_each(|counts| retain(counts, keep));
+        let numbers = [&mut self.seconds, &mut self.pair_probabilities];
+        numbers.into_iter().flatten().for_each(|numbers| retain(numbers, keep));
+        let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
+        style.for_each(|counts| retain(counts, keep));
+    }
+}
+
+fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    column.retain(|_| keep.next().copied().unwrap_or(true));
+}
+
+fn extend<T: Copy>(mine: &mut Option<Vec<T>>, theirs: &Option<Vec<T>>) {
+    if let (Some(mine), Some(theirs)) = (mine, theirs) {
+        mine.extend_from_slice(theirs);
+    }
+}
+
+fn pick<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
+    *column = order.iter().map(|&row| column[row as usize]).collect();
+}
+
+/// A number in the order of [`f64::total_cmp`].
+fn time_key(seconds: f64) -> i64 {
+    let bits = seconds.to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{AWins, BWins, BothBad, Tie};
+
+    /// Votes of `x` against `y` at these times.
+    fn timed(times: &[f64], outcomes: &[Outcome]) -> VoteLog {
+        let mut log = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        for (row, (&time, &outcome)) in times.iter().zip(outcomes).enumerate() {
+            log.push("x", "y", outcome).unwrap();
+            log.seconds.as_mut().unwrap().push(time);
+            log.voters.as_mut().unwrap().push(Some(&format!("voter {row}")));
+            for counts in log.style.as_mut().unwrap().features_mut() {
+                counts.push([u32::try_from(row).unwrap(), 7]);
+            }
+        }
+        log
+    }
+
+    #[test]
+    fn times_put_every_column_in_order_and_keep_equal_ones_as_they_stand() {
+        let mut log = timed(&[3.0, -2.0, 3.0, 1.5], &[AWins, BWins, Tie, BothBad]);
+        log.sort_by_time();
+        assert_eq!(log.outcomes, [BWins, BothBad, AWins, Tie]);
+        assert_eq!(log.seconds.unwrap(), [-2.0, 1.5, 3.0, 3.0]);
+        assert_eq!(log.voters.unwrap().rows, [1, 3, 0, 2]);
+        assert_eq!(log.style.unwrap().bold, [[1, 7], [3, 7], [0, 7], [2, 7]]);
+    }
+
+    #[test]
+    fn a_log_behind_another_has_its_names_counted_on() {
+        let mut log = timed(&[1.0], &[AWins]);
+        let mut other = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        other.push("z", "x", Tie).unwrap();
+        other.seconds.as_mut().unwrap().push(0.5);
+        other.voters.as_mut().unwrap().push(None);
+        other.excluded.insert("admin".into(), 2);
+        log.append(&other);
+        log.append(&other);
+        assert_eq!(log.models.as_slice(), ["x", "y", "z"]);
+        assert_eq!((log.a, log.b), (vec![0, 2, 2], vec![1, 0, 0]));
+        assert_eq!(log.seconds.unwrap(), [1.0, 0.5, 0.5]);
+        assert_eq!(log.voters.unwrap().rows, [0, Labels::NONE, Labels::NONE]);
+        assert_eq!(log.excluded["admin"], 4);
+    }
+}

@@ -1,0 +1,163 @@
+//! Weights of votes, for logs in which some pairs were drawn more often than others.
+//!
+//! Weights are scaled so that they add up to the number of votes: neither ratings nor intervals depend on the scale, and
+//! the likelihood of the weighted votes stays comparable.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::comparison::PairCounts;
+use super::scoring::Scoring;
+use super::tally::{PairTally, Tally};
+use super::vote_log::VoteLog;
+use super::{FitError, real};
+use crate::domain::battle::Outcome;
+
+/// Pairs with fewer votes weigh as if they had so many, so that a rare pair is not blown up.
+const LEAST_PAIR_VOTES: u64 = 50;
+
+/// What each vote weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reweight {
+    /// All the same.
+    #[default]
+    None,
+    /// 1 / max(votes of its pair, 50): every pair that met often has the same say.
+    PairCount,
+    /// 1 / the probability of its pair when the battle was paired: as if all pairs had been drawn alike.
+    PairProbability,
+}
+
+/// A text that names no such choice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected none, pair-count or pair-probability")]
+pub struct UnknownReweight;
+
+impl std::str::FromStr for Reweight {
+    type Err = UnknownReweight;
+
+    fn from_str(text: &str) -> Result<Self, UnknownReweight> {
+        match text {
+            "none" => Ok(Self::None),
+            "pair-count" => Ok(Self::PairCount),
+            "pair-probability" => Ok(Self::PairProbability),
+            _ => Err(UnknownReweight),
+        }
+    }
+}
+
+/// The weights of the votes of a log.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Weights {
+    Equal,
+    /// By positions in the tally, the lower one first.
+    ByPair(HashMap<(usize, usize), f64>),
+    /// By row of the log.
+    ByVote(Vec<f64>),
+}
+
+impl Weights {
+    /// The weight of the vote in a row, between the models at `a` and `b` in the tally.
+    pub(super) fn of_vote(&self, row: usize, a: usize, b: usize) -> f64 {
+        match self {
+            Self::Equal => 1.0,
+            Self::ByPair(pairs) => pairs[&(a.min(b), a.max(b))],
+            Self::ByVote(votes) => votes[row],
+        }
+    }
+}
+
+/// Puts weights on the votes of a tally, which `scoring` made of the log where there is one.
+///
+/// # Errors
+/// [`FitError`] where weights by probability are asked for and the log does not have them.
+pub(super) fn weigh(
+    tally: &mut Tally,
+    log: Option<&VoteLog>,
+    scoring: Scoring,
+    reweight: Reweight,
+) -> Result<Weights, FitError> {
+    match reweight {
+        Reweight::None => Ok(Weights::Equal),
+        Reweight::PairCount => Ok(by_pair(tally)),
+        Reweight::PairProbability => by_probability(tally, log.ok_or(FitError::NoPairProbabilities)?, scoring),
+    }
+}
+
+fn by_pair(tally: &mut Tally) -> Weights {
+    let weight = |counts: &PairCounts| 1.0 / real(counts.total().max(LEAST_PAIR_VOTES));
+    let sum: f64 = tally.counts.iter().map(|counts| real(counts.total()) * weight(counts)).sum();
+    let scale = real(tally.votes) / sum;
+    let weights: Vec<f64> = tally.counts.iter().map(|counts| scale * weight(counts)).collect();
+    let weighted = |power: i32| {
+        let times = |(pair, weight): (&PairTally, &f64)| scaled(pair, weight.powi(power));
+        tally.pairs.iter().zip(&weights).map(times).collect()
+    };
+    let (pairs, squares) = (weighted(1), weighted(2));
+    (tally.pairs, tally.squares) = (pairs, Some(squares));
+    Weights::ByPair(tally.pairs.iter().zip(weights).map(|(pair, weight)| ((pair.first, pair.second), weight)).collect())
+}
+
+fn scaled(pair: &PairTally, factor: f64) -> PairTally {
+    PairTally {
+        first_wins: factor * pair.first_wins,
+        second_wins: factor * pair.second_wins,
+        halves: factor * pair.halves,
+        ..*pair
+    }
+}
+
+fn by_probability(tally: &mut Tally, log: &VoteLog, scoring: Scoring) -> Result<Weights, FitError> {
+    let probabilities = log.pair_probabilities.as_ref().ok_or(FitError::NoPairProbabilities)?;
+    let counts = |row: &usize| scoring.counts(log.outcomes[*row]);
+    let counted = || (0..log.len()).filter(counts);
+    let mut weights = vec![0.0; log.len()];
+    for row in counted() {
+        let probability = probabilities[row];
+        if !(probability > 0.0 && probability <= 1.0) {
+            return Err(FitError::PairProbability { vote: row + 1, probability });
+        }
+        weights[row] = 1.0 / probability;
+    }
+    let scale = real(tally.votes) / weights.iter().sum::<f64>();
+    weights.iter_mut().for_each(|weight| *weight *= scale);
+    let mut cells = WeightedPairs::new(tally, log);
+    counted().for_each(|row| cells.add(row, weights[row]));
+    (tally.pairs, tally.squares) = (cells.pairs, Some(cells.squares));
+    Ok(Weights::ByVote(weights))
+}
+
+/// Sums of weights and of their squares by pair and outcome, in log order.
+struct WeightedPairs<'log> {
+    log: &'log VoteLog,
+    /// Positions in the tally by positions in the log.
+    places: Vec<usize>,
+    index: HashMap<(usize, usize), usize>,
+    pairs: Vec<PairTally>,
+    squares: Vec<PairTally>,
+}
+
+impl<'log> WeightedPairs<'log> {
+    fn new(tally: &Tally, log: &'log VoteLog) -> Self {
+        let mut places = vec![0; log.models.as_slice().len()];
+        tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = place);
+        let index = tally.pairs.iter().enumerate().map(|(row, pair)| ((pair.first, pair.second), row)).collect();
+        let empty: Vec<PairTally> = tally.pairs.iter().map(|pair| scaled(pair, 0.0)).collect();
+        Self { log, places, index, pairs: empty.clone(), squares: empty }
+    }
+
+    fn add(&mut self, row: usize, weight: f64) {
+        let (a, b) = (self.places[self.log.a[row] as usize], self.places[self.log.b[row] as usize]);
+        let pair = self.index[&(a.min(b), a.max(b))];
+        for (cells, weight) in [(&mut self.pairs[pair], weight), (&mut self.squares[pair], weight * weight)] {
+            match self.log.outcomes[row] {
+                Outcome::AWins if a < b => cells.first_wins += weight,
+                Outcome::BWins if a > b => cells.first_wins += weight,
+                Outcome::AWins | Outcome::BWins => cells.second_wins += weight,
+                Outcome::Tie | Outcome::BothBad => cells.halves += weight,
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Krippendorff's alpha: agreement beyond chance where not everyone rated everything.
+
+use std::collections::BTreeMap;
+
+use crate::domain::rating::real_len;
+use crate::domain::stats::{Series, Undefined};
+
+/// How far apart two values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Labels: alike or not.
+    Nominal,
+    /// Ordered values: by how many ratings lie between them.
+    Ordinal,
+    /// Numbers: the square of their difference.
+    Interval,
+}
+
+/// Krippendorff's α = 1 − D_o/D_e (2011): `units` has the values that each unit was given, in any order. A unit with one
+/// value agrees with nothing and is left out.
+///
+/// # Errors
+/// [`Undefined::Nothing`] where no unit has two values, [`Undefined::NoVariation`] where all values are equal,
+/// [`Undefined::NotFinite`].
+pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> {
+    if units.iter().flatten().any(|value| !value.is_finite()) {
+        return Err(Undefined::NotFinite(Series::First));
+    }
+    let paired: Vec<&Vec<f64>> = units.iter().filter(|values| values.len() > 1).collect();
+    let distances = Distances::new(paired.iter().copied().flatten().copied(), scale);
+    let total: f64 = distances.counts.iter().sum();
+    let expected = distances.expected() / (total - 1.0);
+    match (paired.is_empty(), expected > 0.0) {
+        (true, _) => Err(Undefined::Nothing),
+        (_, false) => Err(Undefined::NoVariation),
+        _ => Ok(1.0 - paired.iter().map(|values| distances.within(values)).sum::<f64>() / expected),
+    }
+}
+
+/// The values that occur, in their order, with how often each does.
+struct Distances {
+    places: BTreeMap<u64, usize>,
+    values: Vec<f64>,
+    counts: Vec<f64>,
+    scale: Scale,
+}
+
+impl Distances {
+    fn new(all: impl Iterator<Item = f64>, scale: Scale) -> Self {
+        let mut sorted: Vec<f64> = all.map(|value| value + 0.0).collect();
+        sorted.sort_by(f64::total_cmp);
+        let groups: Vec<&[f64]> = sorted.chunk_by(|x, y| x.total_cmp(y).is_eq()).collect();
+        Self {
+            places: groups.iter().enumerate().map(|(place, group)| (group[0].to_bits(), place)).collect(),
+            values: groups.iter().map(|group| group[0]).collect(),
+            counts: groups.iter().map(|group| real_len(group.len())).collect(),
+            scale,
+        }
+    }
+
+    fn between(&self, one: usize, other: usize) -> f64 {
+        match self.scale {
+            _ if one == other => 0.0,
+            Scale::Nominal => 1.0,
+            Scale::Interval => (self.values[one] - self.values[other]).powi(2),
+            Scale::Ordinal => {
+                let (low, high) = (one.min(other), one.max(other));
+                let ends = f64::midpoint(self.counts[low], self.counts[high]);
+                (self.counts[low..=high].iter().sum::<f64>() - ends).powi(2)
+            }
+        }
+    }
+
+    /// Σ over ordered pairs of ratings of the whole.
+    fn expected(&self) -> f64 {
+        let pairs = (0..self.counts.len()).flat_map(|i| (0..self.counts.len()).map(move |j| (i, j)));
+        pairs.map(|(i, j)| self.counts[i] * self.counts[j] * self.between(i, j)).sum()
+    }
+
+    /// Σ over ordered pairs of ratings of one unit, over the number of ratings less one.
+    fn within(&self, values: &[f64]) -> f64 {
+        let places: Vec<usize> = values.iter().map(|value| self.places[&(value + 0.0).to_bits()]).collect();
+        let sum: f64 = places.iter().flat_map(|&i| places.iter().map(move |&j| self.between(i, j))).sum();
+        sum / (real_len(values.len()) - 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section D: twelve units, four
+    /// observers; the last unit has one value.
+    fn example() -> Vec<Vec<f64>> {
+        let units: [&[u8]; 12] = [
+            &[1, 1, 1],
+            &[2, 2, 3, 2],
+            &[3, 3, 3, 3],
+            &[3, 3, 3, 3],
+            &[2, 2, 2, 2],
+            &[1, 2, 3, 4],
+            &[4, 4, 4, 4],
+            &[1, 1, 2, 1],
+            &[2, 2, 2, 2],
+            &[5, 5, 5],
+            &[1, 1],
+            &[3],
+        ];
+        units.iter().map(|values| values.iter().copied().map(f64::from).collect()).collect()
+    }
+
+    #[test]
+    fn krippendorffs_own_example_comes_out_on_every_scale() {
+        for (scale, expected) in [(Scale::Nominal, 0.743), (Scale::Ordinal, 0.815), (Scale::Interval, 0.849)] {
+            let alpha = krippendorff(&example(), scale).unwrap();
+            assert!((alpha - expected).abs() < 5e-4, "{scale:?}: {alpha}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_compare_and_nothing_that_varies_are_told_apart() {
+        assert_eq!(krippendorff(&[vec![1.0], vec![2.0]], Scale::Nominal), Err(Undefined::Nothing));
+        assert_eq!(krippendorff(&[vec![1.0; 2], vec![1.0; 3]], Scale::Interval), Err(Undefined::NoVariation));
+        assert_eq!(krippendorff(&[vec![f64::NAN; 2]], Scale::Ordinal), Err(Undefined::NotFinite(Series::First)));
+        assert_eq!(krippendorff(&[vec![0.0, -0.0], vec![1.0, 1.0]], Scale::Nominal), Ok(1.0));
+    }
+}

@@ -1,0 +1,211 @@
+//! Agreement of two kinds of judge that choose between two answers, or give labels (MT-Bench, appendix D.3).
+//!
+//! The agreement of two kinds is the probability that two individuals drawn at random, one of each kind, say the same of
+//! a question drawn at random; of one kind with itself, that two different individuals of it do. Two estimates: pooled
+//! over all pairs of votes, as FastChat's `compute_agreement.py` reckons, and the mean over questions of each one's
+//! share, as the definition reads.
+
+use std::collections::BTreeMap;
+
+use crate::domain::stats::distribution::mean;
+use crate::domain::stats::{Share, Undefined};
+
+/// What was said of a pair of answers. All kinds of tie are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Choice {
+    /// The first is better.
+    First,
+    /// The second is better.
+    Second,
+    /// Neither.
+    Tie,
+}
+
+impl Choice {
+    /// The same with the two answers in the other order.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+            Self::Tie => Self::Tie,
+        }
+    }
+}
+
+/// Both estimates of an agreement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Agreement {
+    /// Over all pairs of votes.
+    pub pooled: Share,
+    /// The mean over the questions that have a pair of votes.
+    pub mean: Result<f64, Undefined>,
+    /// How many questions have one.
+    pub questions: usize,
+}
+
+/// The agreement of two kinds: `questions` has the votes of the one and of the other, question by question.
+pub fn between<L: PartialEq>(questions: impl IntoIterator<Item = (impl AsRef<[L]>, impl AsRef<[L]>)>) -> Agreement {
+    pool(questions.into_iter().map(|(one, other)| {
+        let mut share = Share::default();
+        for vote in one.as_ref() {
+            other.as_ref().iter().for_each(|against| share.count(vote == against));
+        }
+        share
+    }))
+}
+
+/// The agreement of one kind with itself: all pairs of votes of a question, each by another individual.
+pub fn within<L: PartialEq>(questions: impl IntoIterator<Item = impl AsRef<[L]>>) -> Agreement {
+    pool(questions.into_iter().map(|votes| {
+        let mut share = Share::default();
+        for (later, vote) in votes.as_ref().iter().enumerate() {
+            votes.as_ref()[..later].iter().for_each(|earlier| share.count(vote == earlier));
+        }
+        share
+    }))
+}
+
+fn pool(questions: impl Iterator<Item = Share>) -> Agreement {
+    let mut pooled = Share::default();
+    let mut rates = Vec::new();
+    for share in questions {
+        pooled.of += share.of;
+        pooled.total += share.total;
+        rates.extend(share.rate());
+    }
+    Agreement { pooled, mean: mean(&rates), questions: rates.len() }
+}
+
+/// The votes that are no ties: agreement "without ties" is that of these.
+#[must_use]
+pub fn decided(votes: &[Choice]) -> Vec<Choice> {
+    votes.iter().copied().filter(|&vote| vote != Choice::Tie).collect()
+}
+
+/// The label that more individuals gave than any other; `None` where there is no such one.
+#[must_use]
+pub fn majority<L: Ord + Copy>(labels: &[L]) -> Option<L> {
+    let mut counts: BTreeMap<L, usize> = BTreeMap::new();
+    labels.iter().for_each(|&label| *counts.entry(label).or_default() += 1);
+    let most = counts.values().copied().max()?;
+    let mut leading = counts.iter().filter(|(_, count)| **count == most).map(|(label, _)| *label);
+    leading.next().filter(|_| leading.next().is_none())
+}
+
+/// MT-Bench-101's rubric as bands of a score: 1–3, 4–6, 7–9 and 10, so that 7 and 8 say the same. A score between two
+/// bands belongs to the lower one.
+#[must_use]
+pub fn band(score: f64) -> u8 {
+    match score {
+        _ if score < 4.0 => 0,
+        _ if score < 7.0 => 1,
+        _ if score < 10.0 => 2,
+        _ => 3,
+    }
+}
+
+/// Votes on pairs of models, by question: the key is the question with its two models in the order of their names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ballot<'a> {
+    questions: BTreeMap<PairKey<'a>, Vec<Cast<'a>>>,
+}
+
+/// A question and its two models in order.
+pub type PairKey<'a> = (&'a str, &'a str, &'a str);
+/// A voter and the vote.
+pub type Cast<'a> = (&'a str, Choice);
+
+/// One vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairVote<'a> {
+    /// What was asked, and at which turn: what tells one question from another.
+    pub question: &'a str,
+    /// Who voted.
+    pub voter: &'a str,
+    /// The two models, in the order that `choice` speaks of.
+    pub models: [&'a str; 2],
+    /// What was said.
+    pub choice: Choice,
+}
+
+impl<'a> Ballot<'a> {
+    /// Sorts votes by question; a vote on the models in the other order is turned. Of several votes of one individual on
+    /// one question the last counts, so that nobody is compared with themselves.
+    pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
+        let mut ballot = Self::default();
+        for PairVote { question, voter, models: [one, other], choice } in votes {
+            let (key, choice) =
+                if one <= other { ((question, one, other), choice) } else { ((question, other, one), choice.turned()) };
+            let cast = ballot.questions.entry(key).or_default();
+            cast.retain(|(earlier, _)| *earlier != voter);
+            cast.push((voter, choice));
+        }
+        ballot
+    }
+
+    /// The votes of each question, in the order of the questions.
+    pub fn questions(&self) -> impl Iterator<Item = Vec<Choice>> {
+        self.questions.values().map(|cast| choices(cast))
+    }
+
+    /// The questions in their order, with who voted and what.
+    pub fn cast(&self) -> impl Iterator<Item = (PairKey<'a>, &[Cast<'a>])> {
+        self.questions.iter().map(|(key, cast)| (*key, cast.as_slice()))
+    }
+
+    /// The votes of one question; none where it has none.
+    #[must_use]
+    pub fn of(&self, key: PairKey<'a>) -> Vec<Choice> {
+        self.questions.get(&key).map_or_else(Vec::new, |cast| choices(cast))
+    }
+
+    /// The votes of each question beside those that another ballot has of it; only questions that both have.
+    pub fn beside(&self, other: &Self) -> impl Iterator<Item = (Vec<Choice>, Vec<Choice>)> {
+        self.questions.iter().filter_map(|(key, cast)| Some((choices(cast), choices(other.questions.get(key)?))))
+    }
+
+    /// The number of questions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Whether there is no question.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.questions.is_empty()
+    }
+}
+
+fn choices(cast: &[Cast]) -> Vec<Choice> {
+    cast.iter().map(|(_, choice)| *choice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Choice::{First, Second, Tie};
+    use super::*;
+
+    #[test]
+    fn votes_on_swapped_models_are_turned_and_a_second_thought_counts_alone() {
+        let vote = |voter, models, choice| PairVote { question: "q", voter, models, choice };
+        let ballot = Ballot::gather([
+            vote("ann", ["x", "y"], First),
+            vote("ben", ["y", "x"], First),
+            vote("ann", ["y", "x"], Tie),
+            vote("eve", ["x", "y"], Second),
+        ]);
+        assert_eq!(ballot.questions().collect::<Vec<_>>(), [[Second, Tie, Second]]);
+        assert_eq!(within(ballot.questions()).pooled, Share { of: 1, total: 3 });
+    }
+
+    #[test]
+    fn a_majority_is_more_than_any_other_and_bands_are_those_of_the_rubric() {
+        assert_eq!(majority(&[3, 1, 3, 2]), Some(3));
+        assert_eq!(majority(&[3, 1, 3, 1]), None);
+        assert_eq!(majority::<u8>(&[]), None);
+        let scores = [1.0, 3.0, 3.5, 4.0, 6.0, 7.0, 9.0, 9.9, 10.0];
+        assert_eq!(scores.map(band), [0, 0, 0, 1, 1, 2, 2, 2, 3]);
+    }
+}

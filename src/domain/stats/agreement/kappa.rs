@@ -1,0 +1,147 @@
+//! Agreement on labels beyond what chance would bring: Cohen's, Fleiss' and Randolph's kappa.
+//!
+//! κ = (observed − expected) / (1 − expected). Where everyone gave one label to all items chance agrees always, and κ
+//! is 0/0: undefined.
+
+use std::collections::BTreeMap;
+
+use crate::domain::rating::{real, real_len};
+use crate::domain::stats::Undefined;
+
+/// A kappa and what it comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kappa {
+    /// 1 for full agreement, 0 for what chance brings.
+    pub kappa: f64,
+    /// The share of pairs of ratings that agree.
+    pub observed: f64,
+    /// The share that chance would bring.
+    pub expected: f64,
+    /// Raters of each item.
+    pub raters: u64,
+    /// Items that it rests on.
+    pub items: usize,
+    /// Items left out, since another number of raters rated them.
+    pub excluded: usize,
+}
+
+impl Kappa {
+    /// The kappa of two raters of every item, from the shares that agree.
+    fn new(observed: f64, expected: f64, items: usize) -> Result<Self, Undefined> {
+        // Σp² of shares that sum to one reaches 1 only up to rounding.
+        if 1.0 - expected < 1e-12 {
+            return Err(Undefined::NoVariation);
+        }
+        let kappa = (observed - expected) / (1.0 - expected);
+        Ok(Self { kappa, observed, expected, raters: 2, items, excluded: 0 })
+    }
+}
+
+/// Cohen's kappa (1960) of two raters, of whom each labelled every item: chance knows how often each gives each label.
+///
+/// # Errors
+/// [`Undefined::Lengths`], [`Undefined::Nothing`] without items, [`Undefined::NoVariation`].
+pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
+    if one.len() != other.len() {
+        return Err(Undefined::Lengths { x: one.len(), y: other.len() });
+    }
+    if one.is_empty() {
+        return Err(Undefined::Nothing);
+    }
+    let mut counts: BTreeMap<&L, [f64; 2]> = BTreeMap::new();
+    one.iter().for_each(|label| counts.entry(label).or_default()[0] += 1.0);
+    other.iter().for_each(|label| counts.entry(label).or_default()[1] += 1.0);
+    let items = real_len(one.len());
+    let agreed = real_len(one.iter().zip(other).filter(|(x, y)| x == y).count());
+    let expected = counts.values().map(|[x, y]| x / items * (y / items)).sum();
+    Kappa::new(agreed / items, expected, one.len())
+}
+
+/// Fleiss' kappa (1971): `counts[item][label]` raters gave the item this label. P_i = (Σ n² − n)/(n(n−1)) agree on an
+/// item, Σp² would by chance. It takes a constant number of raters: items with another than the commonest one (the
+/// larger of equally common ones) are left out and counted.
+///
+/// # Errors
+/// [`Undefined::Nothing`] where no item has two raters, [`Undefined::NoVariation`].
+pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
+    let rated = Rated::of(counts)?;
+    let labels = rated.items.iter().map(|item| item.len()).max().unwrap_or(0);
+    let share_of = |label: usize| {
+        let given: u64 = rated.items.iter().filter_map(|item| item.get(label)).sum();
+        real(given) / (real_len(rated.items.len()) * real(rated.raters))
+    };
+    let expected = (0..labels).map(|label| share_of(label).powi(2)).sum();
+    rated.kappa(expected)
+}
+
+/// Randolph's free-marginal kappa (2005): as [`fleiss`], with every one of the `labels` labels equally likely by chance.
+///
+/// # Errors
+/// [`Undefined::Nothing`] where no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
+pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
+    let rated = Rated::of(counts)?;
+    let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
+    rated.kappa(expected)
+}
+
+/// The items that as many raters rated.
+struct Rated<'a> {
+    items: Vec<&'a [u64]>,
+    raters: u64,
+    excluded: usize,
+}
+
+impl<'a> Rated<'a> {
+    fn of(counts: &'a [Vec<u64>]) -> Result<Self, Undefined> {
+        let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
+        for raters in counts.iter().map(|item| item.iter().sum()).filter(|&raters| raters > 1) {
+            *sizes.entry(raters).or_default() += 1;
+        }
+        let (raters, _) = sizes.into_iter().max_by_key(|&(raters, items)| (items, raters)).ok_or(Undefined::Nothing)?;
+        let items: Vec<&[u64]> =
+            counts.iter().map(Vec::as_slice).filter(|item| item.iter().sum::<u64>() == raters).collect();
+        Ok(Self { excluded: counts.len() - items.len(), items, raters })
+    }
+
+    fn kappa(&self, expected: f64) -> Result<Kappa, Undefined> {
+        let found = Kappa::new(self.observed(), expected, self.items.len())?;
+        Ok(Kappa { raters: self.raters, excluded: self.excluded, ..found })
+    }
+
+    /// The mean share of pairs of raters that agree on an item.
+    fn observed(&self) -> f64 {
+        let pairs = real(self.raters) * (real(self.raters) - 1.0);
+        let agreed = |item: &&[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
+        self.items.iter().map(agreed).sum::<f64>() / real_len(self.items.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cohens_kappa_of_a_table_done_by_hand() {
+        // 20 and 15 items alike, 5 and 10 not: observed 0.7, expected 0.5·0.6 + 0.5·0.4 = 0.5.
+        let cells = [("yes", "yes", 20), ("yes", "no", 5), ("no", "yes", 10), ("no", "no", 15)];
+        let (one, other): (Vec<&str>, Vec<&str>) =
+            cells.iter().flat_map(|&(x, y, count)| std::iter::repeat_n((x, y), count)).unzip();
+        let found = cohen(&one, &other).unwrap();
+        assert!((found.kappa - 0.4).abs() < 1e-12 && (found.expected - 0.5).abs() < 1e-12, "{found:?}");
+        assert_eq!(cohen(&["a"; 4], &["a"; 4]), Err(Undefined::NoVariation));
+        assert_eq!(cohen::<u8>(&[], &[]), Err(Undefined::Nothing));
+        assert_eq!(cohen(&[1], &[1, 2]), Err(Undefined::Lengths { x: 1, y: 2 }));
+    }
+
+    #[test]
+    fn items_with_another_number_of_raters_are_left_out_and_counted() {
+        let full = [vec![2, 1], vec![0, 3], vec![3, 0]];
+        let mut more = full.to_vec();
+        more.extend([vec![1, 1], vec![1, 0], vec![0, 0]]);
+        let (found, all) = (fleiss(&more).unwrap(), fleiss(&full).unwrap());
+        assert_eq!((found.items, found.excluded), (3, 3));
+        assert_eq!(found.kappa.to_bits(), all.kappa.to_bits());
+        assert_eq!(fleiss(&[vec![1, 0]]), Err(Undefined::Nothing));
+        assert_eq!(fleiss(&[vec![0, 4], vec![0, 4]]), Err(Undefined::NoVariation));
+    }
+}

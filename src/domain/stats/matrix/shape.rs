@@ -1,0 +1,86 @@
+//! What of a series its correlations follow from.
+
+use crate::domain::rating::{real, real_len};
+use crate::domain::stats::Series;
+use crate::domain::stats::correlation::{cosine, direction, tau_b, usable};
+use crate::domain::stats::ranks::ranks;
+
+/// A series made ready to be compared with others of its length.
+///
+/// Pearson's r and Spearman's ρ are cosines between vectors of length 1. For Kendall's τ-b the order of each pair of
+/// positions is one bit, so that a word holds 64 of them.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    values: Vec<f64>,
+    ranks: Vec<f64>,
+    /// The pairs of positions whose first has the lower value.
+    rising: Vec<u64>,
+    /// The pairs of positions with equal values.
+    tied: Vec<u64>,
+    /// Their number.
+    ties: f64,
+}
+
+impl Shape {
+    /// `None` for a series that has no correlations.
+    pub(super) fn of(values: &[f64]) -> Option<Self> {
+        usable(values, Series::First).ok()?;
+        let ranks = ranks(values);
+        let rising = pairs(&ranks, |x, y| x < y);
+        #[expect(clippy::float_cmp, reason = "ranks are multiples of one half")]
+        let tied = pairs(&ranks, |x, y| x == y);
+        let ties = tied.iter().map(|word| u64::from(word.count_ones())).sum();
+        Some(Self { values: direction(values), ranks: direction(&ranks), rising, tied, ties: real(ties) })
+    }
+
+    /// Pearson's, Spearman's and Kendall's correlation with another series of the same length.
+    pub(super) fn compare(&self, other: &Self) -> [f64; 3] {
+        [cosine(&self.values, &other.values), cosine(&self.ranks, &other.ranks), self.kendall(other)]
+    }
+
+    fn kendall(&self, other: &Self) -> f64 {
+        let (mut tied, mut discordant) = (0, 0);
+        let words = self.rising.iter().zip(&other.rising).zip(self.tied.iter().zip(&other.tied));
+        for ((x_rising, y_rising), (x_tied, y_tied)) in words {
+            let either_tied = x_tied | y_tied;
+            tied += u64::from(either_tied.count_ones());
+            discordant += u64::from(((x_rising ^ y_rising) & !either_tied).count_ones());
+        }
+        let n = real_len(self.values.len());
+        let all = n * (n - 1.0) / 2.0;
+        tau_b(all - real(tied) - 2.0 * real(discordant), all, [self.ties, other.ties])
+    }
+}
+
+/// One bit for each pair of positions, always in the same order.
+fn pairs(ranks: &[f64], holds: impl Fn(f64, f64) -> bool) -> Vec<u64> {
+    let mut bits = Bits::default();
+    for (place, &later) in ranks.iter().enumerate() {
+        ranks[..place].iter().for_each(|&earlier| bits.push(holds(earlier, later)));
+    }
+    bits.finish()
+}
+
+/// Bits put into words.
+#[derive(Default)]
+struct Bits {
+    words: Vec<u64>,
+    word: u64,
+    filled: u32,
+}
+
+impl Bits {
+    fn push(&mut self, bit: bool) {
+        self.word |= u64::from(bit) << self.filled;
+        self.filled += 1;
+        if self.filled == u64::BITS {
+            self.words.push(std::mem::take(&mut self.word));
+            self.filled = 0;
+        }
+    }
+
+    fn finish(mut self) -> Vec<u64> {
+        self.words.push(self.word);
+        self.words
+    }
+}

@@ -1,0 +1,43 @@
+//! How sure a share is.
+
+use super::{Interval, Share, Undefined};
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::real;
+
+/// Wilson's interval of a share p̂ of n (1927): (p̂ + z²/2n ± z·√(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n). It stays within 0 and 1
+/// and has a width also where all or none count.
+///
+/// # Errors
+/// [`Undefined::Nothing`] where there are none at all.
+pub fn wilson(share: Share, level: ConfidenceLevel) -> Result<Interval, Undefined> {
+    let (rate, n, z) = (share.rate()?, real(share.total), level.z());
+    let squared = z * z;
+    let (centre, whole) = (rate + squared / (2.0 * n), 1.0 + squared / n);
+    let margin = z * (rate * (1.0 - rate) / n + squared / (4.0 * n * n)).sqrt();
+    Ok(Interval { lower: ((centre - margin) / whole).max(0.0), upper: ((centre + margin) / whole).min(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(of: u64, total: u64, lower: f64, upper: f64) {
+        let found = wilson(Share { of, total }, ConfidenceLevel::default()).unwrap();
+        assert!((found.lower - lower).abs() < 1e-6 && (found.upper - upper).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn shares_have_the_intervals_of_another_program() {
+        // The same formula in Python; 7 of 10 is also in textbooks.
+        check(7, 10, 0.396778147, 0.892208733);
+        check(0, 5, 0.000000000, 0.434482465);
+        check(5, 5, 0.565517535, 1.000000000);
+        check(430, 660, 0.614380937, 0.686895817);
+    }
+
+    #[test]
+    fn nothing_has_no_interval() {
+        assert_eq!(wilson(Share::default(), ConfidenceLevel::default()), Err(Undefined::Nothing));
+    }
+}

@@ -1,0 +1,136 @@
+//! The columns of every table that the program writes, under LMArena's names where it has them.
+
+use super::Column;
+use super::Kind::{Flag, Json, Number, Real, Text};
+use crate::domain::battle::Outcome;
+
+/// The columns of benchmark scores.
+pub const SCORE_COLUMNS: [Column; 15] = [
+    Column::needed("suite", Text),
+    Column::needed("suite_version", Text),
+    Column::needed("variant", Text),
+    Column::needed("sample", Number),
+    Column::needed("model", Text),
+    Column::needed("judge", Text),
+    Column::needed("baseline", Text),
+    Column::needed("part", Text),
+    Column::optional("score", Real),
+    Column::optional("deviation", Real),
+    Column::needed("judged", Number),
+    Column::needed("total", Number),
+    Column::needed("flagged", Flag),
+    Column::needed("judge_is_contestant", Flag),
+    Column::needed("judged_at", Number),
+];
+
+/// The columns of the vote log, without the conversations.
+pub const VOTE_COLUMNS: [Column; 42] = [
+    Column::needed("seq", Number),
+    Column::needed("battle_id", Text),
+    Column::needed("model_a", Text),
+    Column::needed("model_b", Text),
+    Column::needed("winner", Text),
+    Column::needed("judge", Text),
+    Column::needed("turn", Number),
+    Column::needed("anony", Flag),
+    Column::needed("language", Text),
+    Column::needed("tstamp", Real),
+    Column::needed("conv_metadata.sum_assistant_a_tokens", Number),
+    Column::needed("conv_metadata.sum_assistant_b_tokens", Number),
+    Column::needed("conv_metadata.header_count_a.h1", Number),
+    Column::needed("conv_metadata.header_count_a.h2", Number),
+    Column::needed("conv_metadata.header_count_a.h3", Number),
+    Column::needed("conv_metadata.header_count_a.h4", Number),
+    Column::needed("conv_metadata.header_count_a.h5", Number),
+    Column::needed("conv_metadata.header_count_a.h6", Number),
+    Column::needed("conv_metadata.header_count_b.h1", Number),
+    Column::needed("conv_metadata.header_count_b.h2", Number),
+    Column::needed("conv_metadata.header_count_b.h3", Number),
+    Column::needed("conv_metadata.header_count_b.h4", Number),
+    Column::needed("conv_metadata.header_count_b.h5", Number),
+    Column::needed("conv_metadata.header_count_b.h6", Number),
+    Column::needed("conv_metadata.list_count_a.ordered", Number),
+    Column::needed("conv_metadata.list_count_a.unordered", Number),
+    Column::needed("conv_metadata.list_count_b.ordered", Number),
+    Column::needed("conv_metadata.list_count_b.unordered", Number),
+    Column::needed("conv_metadata.bold_count_a.**", Number),
+    Column::needed("conv_metadata.bold_count_a.__", Number),
+    Column::needed("conv_metadata.bold_count_b.**", Number),
+    Column::needed("conv_metadata.bold_count_b.__", Number),
+    Column::optional("category", Text),
+    Column::optional("intent", Text),
+    Column::optional("satisfaction", Number),
+    Column::needed("pairing_policy", Text),
+    Column::needed("pair_probability", Real),
+    Column::optional("first_token_ms_a", Number),
+    Column::optional("first_token_ms_b", Number),
+    Column::needed("duration_ms_a", Number),
+    Column::needed("duration_ms_b", Number),
+    Column::needed("rated", Flag),
+];
+/// The last column of the vote log: why a vote is not rated.
+pub const EXCLUSION: Column = Column::optional("exclusion", Text);
+/// What was said on each side, where an export has the conversations.
+pub const CONVERSATIONS: [Column; 2] = [Column::needed("conversation_a", Json), Column::needed("conversation_b", Json)];
+
+/// The columns of a battle.
+pub const BATTLE_COLUMNS: [Column; 12] = [
+    Column::needed("battle_id", Text),
+    Column::needed("judge", Text),
+    Column::needed("stage", Text),
+    Column::needed("model_a", Text),
+    Column::needed("model_b", Text),
+    Column::needed("turn", Number),
+    Column::needed("language", Text),
+    Column::optional("category", Text),
+    Column::optional("intent", Text),
+    Column::needed("pairing_policy", Text),
+    Column::needed("pair_probability", Real),
+    Column::needed("tstamp", Real),
+];
+
+/// The columns of a reply.
+pub const REPLY_COLUMNS: [Column; 10] = [
+    Column::needed("battle_id", Text),
+    Column::needed("turn", Number),
+    Column::needed("side", Text),
+    Column::needed("model", Text),
+    Column::needed("prompt", Text),
+    Column::needed("text", Text),
+    Column::needed("reasoning", Text),
+    Column::needed("ending", Text),
+    Column::optional("first_token_ms", Number),
+    Column::needed("duration_ms", Number),
+];
+
+/// The columns of a leaderboard, as `langya fit --format csv` has them.
+pub const LEADERBOARD_COLUMNS: [Column; 18] = [
+    Column::needed("model", Text),
+    Column::needed("rank", Number),
+    Column::needed("rating", Real),
+    Column::optional("lower", Real),
+    Column::optional("upper", Real),
+    Column::needed("elo", Real),
+    Column::needed("battles", Number),
+    Column::needed("wins", Number),
+    Column::needed("losses", Number),
+    Column::needed("ties", Number),
+    Column::needed("both_bad", Number),
+    Column::needed("win_tie_rate", Real),
+    Column::optional("average_win_rate", Real),
+    Column::needed("component", Number),
+    Column::needed("provisional", Flag),
+    Column::optional("unbounded", Text),
+    Column::optional("standard_error", Real),
+    Column::optional("empirical_win_rate", Real),
+];
+
+/// The word for an outcome in LMArena's logs.
+pub fn winner(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::AWins => "model_a",
+        Outcome::BWins => "model_b",
+        Outcome::Tie => "tie",
+        Outcome::BothBad => "both_bad",
+    }
+}

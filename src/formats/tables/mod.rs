@@ -1,0 +1,156 @@
+//! Rows as a file of one of three formats.
+
+mod column;
+pub mod columns;
+pub mod conversation_metadata;
+mod parquet;
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::domain::text_direction;
+pub use column::{Column, Kind};
+use parquet::ParquetTable;
+
+/// How a table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One JSON object a line.
+    Jsonl,
+    /// One line a row, with a header; nested values have a column each, named by their path.
+    Csv,
+    /// Columns, compressed.
+    Parquet,
+}
+
+/// A file that takes rows.
+pub struct Table<W: Write + Send> {
+    rows: u64,
+    form: Form<W>,
+}
+
+enum Form<W: Write + Send> {
+    Lines(BufWriter<W>),
+    Delimited(BufWriter<W>, Vec<Column>),
+    Columns(Box<ParquetTable<BufWriter<W>>>),
+}
+
+impl<W: Write + Send> Table<W> {
+    /// Writes what stands before the first row.
+    pub fn begin(format: Format, columns: Vec<Column>, out: W) -> io::Result<Self> {
+        let form = match format {
+            Format::Jsonl => Form::Lines(BufWriter::new(out)),
+            Format::Csv => {
+                let mut out = BufWriter::new(out);
+                write_line(&mut out, columns.iter().map(|column| Cow::Borrowed(column.path)))?;
+                Form::Delimited(out, columns)
+            }
+            Format::Parquet => Form::Columns(Box::new(ParquetTable::begin(columns, BufWriter::new(out))?)),
+        };
+        Ok(Self { rows: 0, form })
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, row: &impl Serialize) -> io::Result<()> {
+        self.rows += 1;
+        match &mut self.form {
+            Form::Lines(out) => {
+                serde_json::to_writer(&mut *out, row)?;
+                out.write_all(b"\n")
+            }
+            Form::Delimited(out, columns) => {
+                let row = serde_json::to_value(row)?;
+                write_line(out, columns.iter().map(|column| cell(column.of(&row))))
+            }
+            Form::Columns(table) => table.write(serde_json::to_value(row)?),
+        }
+    }
+
+    /// Writes what stands behind the last row; returns how many there were.
+    pub fn finish(self) -> io::Result<u64> {
+        match self.form {
+            Form::Lines(mut out) | Form::Delimited(mut out, _) => out.flush()?,
+            Form::Columns(table) => table.finish()?,
+        }
+        Ok(self.rows)
+    }
+}
+
+fn write_line<'c>(out: &mut impl Write, cells: impl Iterator<Item = Cow<'c, str>>) -> io::Result<()> {
+    for (place, cell) in cells.enumerate() {
+        out.write_all(if place > 0 { b"," } else { b"" })?;
+        out.write_all(cell.as_bytes())?;
+    }
+    out.write_all(b"\n")
+}
+
+/// Every text stands in quotes, so that a reader that guesses a file's form from its first lines, as DuckDB does, finds
+/// them there, and so that an empty text is not taken for none.
+fn cell(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Owned(quoted(&defused(text))),
+        Value::Array(_) | Value::Object(_) => Cow::Owned(quoted(&value.to_string())),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe. What
+/// would reorder the text is shown by its number.
+#[must_use]
+pub fn defused(text: &str) -> Cow<'_, str> {
+    let text = text_direction::in_prose(text);
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const COLUMNS: [Column; 6] = [
+        Column::needed("text", Kind::Text),
+        Column::optional("none", Kind::Text),
+        Column::needed("deep.number", Kind::Number),
+        Column::needed("deep.real", Kind::Real),
+        Column::needed("flag", Kind::Flag),
+        Column::needed("list", Kind::Json),
+    ];
+
+    fn csv_of(text: &str) -> String {
+        let mut out = Vec::new();
+        let mut table = Table::begin(Format::Csv, COLUMNS.to_vec(), &mut out).unwrap();
+        let row = json!({"text": text, "deep": {"number": 7, "real": 0.5}, "flag": true, "list": [{"a": "b,c"}]});
+        table.write(&row).unwrap();
+        assert_eq!(table.finish().unwrap(), 1);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn texts_of_a_csv_file_stand_in_quotes_and_nothing_else_does() {
+        let rest = r#",,7,0.5,true,"[{""a"":""b,c""}]""#;
+        for (text, cell) in [("x", r#""x""#), ("", r#""""#), ("a \"b\",\n通", "\"a \"\"b\"\",\n通\""), ("7", r#""7""#)]
+        {
+            assert_eq!(csv_of(text), format!("text,none,deep.number,deep.real,flag,list\n{cell}{rest}\n"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_a_spreadsheet_would_work_out_is_defused() {
+        for text in ["=1+1", "+1", "-1", "@a", "\tx", "\rx"] {
+            assert!(csv_of(text).contains(&format!("\n\"'{text}\"")), "{text:?}");
+        }
+        assert!(csv_of("1=1").contains("\n\"1=1\""));
+    }
+}

@@ -1,0 +1,335 @@
+//! Rows become votes: what each format hands over is checked here, and put into columns.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::cell::{Cell, Record, in_calendar};
+use super::columns::{COMPARIA_MODEL_A, Column, Field, Header};
+use super::error::RowError;
+use super::winner::{one_of, parse_winner};
+use crate::domain::battle::Outcome;
+use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::{VoteLog, Wanted};
+
+/// The rule under which votes are left out whose voter saw the names of the models.
+pub(super) const NAMED_MODE: &str = "named_mode";
+/// The rule where a log says that a vote is not rated, and not why.
+pub(super) const UNRATED: &str = "unrated";
+
+/// The rule where a voter chose no model and did not call both equal, as ComparIA keeps some votes.
+pub(super) const NO_CHOICE: &str = "no_choice";
+
+/// Votes of a part of a file.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) log: VoteLog,
+    /// Which of the wanted columns the file has anything in.
+    pub(super) seen: Wanted,
+    /// The lines or rows that the part takes up.
+    pub(super) rows: u64,
+}
+
+/// What a row says beside models and outcome.
+#[derive(Debug, Default)]
+pub(super) struct Details<'r> {
+    pub(super) seconds: Option<f64>,
+    pub(super) voter: Option<Cow<'r, str>>,
+    pub(super) language: Option<Cow<'r, str>>,
+    pub(super) category: Option<Cow<'r, str>>,
+    pub(super) intent: Option<Cow<'r, str>>,
+    pub(super) turn: Option<u32>,
+    pub(super) prompt_tokens: Option<u32>,
+    pub(super) satisfaction: Option<u32>,
+    pub(super) pair_probability: Option<f64>,
+    /// Counts by feature and side.
+    pub(super) style: Option<[[u32; 2]; 4]>,
+}
+
+impl Batch {
+    /// No votes yet. A file with times has them kept until its votes are in order.
+    pub(super) fn new(wanted: Wanted, timed: bool) -> Self {
+        let columns = Wanted { seconds: wanted.seconds || timed, ..wanted };
+        Self { log: VoteLog::with_columns(columns), seen: Wanted::default(), rows: 0 }
+    }
+
+    /// Puts what follows in the file behind this.
+    pub(super) fn append(&mut self, other: &Self) {
+        self.log.append(&other.log);
+        self.seen = either(self.seen, other.seen);
+        self.rows += other.rows;
+    }
+
+    /// The votes with the columns that are wanted and that the files have.
+    pub(super) fn into_log(self, wanted: Wanted) -> VoteLog {
+        let Self { mut log, seen, .. } = self;
+        if log.is_empty() {
+            // What no vote contradicts may be asked for.
+            log.seconds = log.seconds.filter(|_| wanted.seconds);
+            return log;
+        }
+        log.voters = log.voters.filter(|_| seen.voters);
+        log.languages = log.languages.filter(|_| seen.languages);
+        log.categories = log.categories.filter(|_| seen.categories);
+        log.intents = log.intents.filter(|_| seen.intents);
+        log.turns = log.turns.filter(|_| seen.turns);
+        log.prompt_tokens = log.prompt_tokens.filter(|_| seen.prompt_tokens);
+        log.satisfactions = log.satisfactions.filter(|_| seen.satisfactions);
+        log.seconds = log.seconds.filter(|_| wanted.seconds && seen.seconds);
+        log.style = log.style.filter(|_| seen.style);
+        log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
+        log
+    }
+
+    /// Counts votes that are left out.
+    pub(super) fn exclude(&mut self, rule: &str) {
+        if let Some(votes) = self.log.excluded.get_mut(rule) {
+            *votes += 1;
+        } else {
+            self.log.excluded.insert(rule.to_owned(), 1);
+        }
+    }
+
+    /// Takes in one row, all of it or nothing.
+    pub(super) fn add(&mut self, record: &impl Record, header: &Header) -> Result<(), RowError> {
+        let row = Row { record, header };
+        let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
+        if a == b {
+            return Err(SelfPlay(a.into_owned()).into());
+        }
+        if row.is_undecided() {
+            self.exclude(NO_CHOICE);
+            return Ok(());
+        }
+        let outcome = row.outcome(&a, &b)?;
+        let details = self.details(&row)?;
+        match row.exclusion() {
+            Some(rule) => self.exclude(&rule),
+            None => self.push(&a, &b, outcome, &details)?,
+        }
+        Ok(())
+    }
+
+    /// Adds a vote to every column.
+    pub(super) fn push(&mut self, a: &str, b: &str, outcome: Outcome, details: &Details<'_>) -> Result<(), SelfPlay> {
+        let (log, seen) = (&mut self.log, &mut self.seen);
+        log.push(a, b, outcome)?;
+        for (labels, seen, text) in [
+            (&mut log.voters, &mut seen.voters, &details.voter),
+            (&mut log.languages, &mut seen.languages, &details.language),
+            (&mut log.categories, &mut seen.categories, &details.category),
+            (&mut log.intents, &mut seen.intents, &details.intent),
+        ] {
+            if let Some(labels) = labels {
+                labels.push(text.as_deref());
+                *seen |= text.is_some();
+            }
+        }
+        keep(&mut log.seconds, details.seconds, f64::NAN, &mut seen.seconds);
+        keep(&mut log.turns, details.turn, 1, &mut seen.turns);
+        keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
+        keep(&mut log.satisfactions, details.satisfaction, 0, &mut seen.satisfactions);
+        keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
+        if let Some(columns) = &mut log.style {
+            let counts = details.style.unwrap_or_default();
+            columns.features_mut().into_iter().zip(counts).for_each(|(column, pair)| column.push(pair));
+            seen.style |= details.style.is_some();
+        }
+        Ok(())
+    }
+
+    fn details<'r>(&self, row: &Row<'r, impl Record>) -> Result<Details<'r>, RowError> {
+        let log = &self.log;
+        let text = |wanted: bool, field| if wanted { row.first(field).and_then(|(cell, _)| cell.text()) } else { None };
+        let number = |wanted: bool, field| if wanted { row.number(field) } else { Ok(None) };
+        let metadata = (log.style.is_some() || log.prompt_tokens.is_some() || log.turns.is_some())
+            .then(|| row.first(Field::Metadata).and_then(|(cell, _)| cell.nested()))
+            .flatten();
+        let nested = |wanted: bool, name| wanted.then(|| Some(json_count(metadata.as_ref()?.get(name)?))).flatten();
+        let prompts = log.prompt_tokens.is_some();
+        let prompt_tokens = number(prompts, Field::PromptTokens)?.map(count);
+        let turn = number(log.turns.is_some(), Field::Turn)?.map(count);
+        let categories = log.categories.is_some();
+        Ok(Details {
+            seconds: row.seconds()?,
+            voter: text(log.voters.is_some(), Field::Voter),
+            language: text(log.languages.is_some(), Field::Language),
+            category: text(categories, Field::Category).or_else(|| categories.then(|| row.tags()).flatten()),
+            intent: text(log.intents.is_some(), Field::Intent),
+            turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
+            satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
+            prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
+            pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
+            style: if log.style.is_some() { row.style(metadata.as_deref())? } else { None },
+        })
+    }
+}
+
+fn keep<T>(column: &mut Option<Vec<T>>, value: Option<T>, missing: T, seen: &mut bool) {
+    if let Some(column) = column {
+        *seen |= value.is_some();
+        column.push(value.unwrap_or(missing));
+    }
+}
+
+fn either(x: Wanted, y: Wanted) -> Wanted {
+    Wanted {
+        voters: x.voters || y.voters,
+        languages: x.languages || y.languages,
+        categories: x.categories || y.categories,
+        intents: x.intents || y.intents,
+        turns: x.turns || y.turns,
+        prompt_tokens: x.prompt_tokens || y.prompt_tokens,
+        satisfactions: x.satisfactions || y.satisfactions,
+        seconds: x.seconds || y.seconds,
+        style: x.style || y.style,
+        pair_probabilities: x.pair_probabilities || y.pair_probabilities,
+    }
+}
+
+/// A row with its columns' names.
+struct Row<'r, R> {
+    record: &'r R,
+    header: &'r Header,
+}
+
+impl<'r, R: Record> Row<'r, R> {
+    /// What the best known column says that is not empty.
+    fn first(&self, field: Field) -> Option<(Cell<'r>, &'r Column)> {
+        let cells = self.header.all(field).iter().map(|column| (self.record.cell(column.at), column));
+        cells.into_iter().find(|(cell, _)| !cell.is_empty())
+    }
+
+    fn model(&self, field: Field) -> Result<Cow<'r, str>, RowError> {
+        let column = || self.header.one(field).map_or_else(String::new, |column| column.name.clone());
+        self.first(field).and_then(|(cell, _)| cell.text()).ok_or_else(|| RowError::NoModel(column()))
+    }
+
+    fn flag(&self, field: Field) -> Option<bool> {
+        self.first(field).and_then(|(cell, _)| cell.flag())
+    }
+
+    fn number(&self, field: Field) -> Result<Option<f64>, RowError> {
+        self.first(field).map_or(Ok(None), |(cell, column)| cell.number(&column.name))
+    }
+
+    /// ComparIA's votes that choose no model and do not call both equal: either column may be empty there.
+    fn is_undecided(&self) -> bool {
+        let from_comparia = || self.first(Field::ModelA).is_some_and(|(_, column)| column.name == COMPARIA_MODEL_A);
+        self.first(Field::Winner).is_none()
+            && match self.flag(Field::BothEqual) {
+                Some(equal) => !equal,
+                None => from_comparia(),
+            }
+    }
+
+    fn outcome(&self, a: &str, b: &str) -> Result<Outcome, RowError> {
+        if self.flag(Field::BothEqual) == Some(true) {
+            return Ok(Outcome::Tie);
+        }
+        if let Some((cell, _)) = self.first(Field::Winner) {
+            return parse_winner(&cell.text().unwrap_or_default(), a, b);
+        }
+        let flags = [Field::WinnerA, Field::WinnerB, Field::WinnerTie].map(|field| self.flag(field));
+        match flags {
+            [None, None, None] => Err(RowError::Winner(String::new())),
+            flags => one_of(flags.map(|flag| flag == Some(true))),
+        }
+    }
+
+    /// The time, which every row of a file with times must have.
+    fn seconds(&self) -> Result<Option<f64>, RowError> {
+        if let Some((cell, column)) = self.first(Field::Time) {
+            return cell.seconds(&column.name).map(Some);
+        }
+        if let Some((cell, column)) = self.first(Field::Millis) {
+            let millis = cell.number(&column.name)?;
+            let seconds = millis.and_then(|millis| in_calendar(millis / 1000.0));
+            return seconds.map(Some).ok_or_else(|| cell.no_time(&column.name));
+        }
+        let column = self.header.one(Field::Time).or_else(|| self.header.one(Field::Millis));
+        match column {
+            Some(column) if self.header.timed => Cell::Empty.seconds(&column.name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The rule that keeps the vote out of the rating.
+    fn exclusion(&self) -> Option<Cow<'r, str>> {
+        if self.flag(Field::Rated) == Some(false) {
+            let rule = self.first(Field::Exclusion).and_then(|(cell, _)| cell.text());
+            return Some(rule.unwrap_or(Cow::Borrowed(UNRATED)));
+        }
+        (self.flag(Field::Anonymous) == Some(false)).then_some(Cow::Borrowed(NAMED_MODE))
+    }
+
+    /// LMArena's tags as one list.
+    fn tags(&self) -> Option<Cow<'r, str>> {
+        let nested = self.first(Field::CategoryTags).and_then(|(cell, _)| cell.nested());
+        let tagged = |outer: &str, inner: &str| nested.as_ref()?.get(outer)?.get(inner)?.as_bool();
+        let is_code = self.flag(Field::IsCode);
+        let names = TAGS.iter().filter(|tag| match tag.path {
+            Some((outer, inner)) => tagged(outer, inner) == Some(true),
+            None => is_code == Some(true),
+        });
+        let names: Vec<&str> = names.map(|tag| tag.name).collect();
+        (!names.is_empty()).then(|| names.join(",").into())
+    }
+
+    /// Counts by feature and side, from columns of their own or from nested ones.
+    fn style(&self, metadata: Option<&Value>) -> Result<Option<[[u32; 2]; 4]>, RowError> {
+        let mut counts = [[0_u32; 2]; 4];
+        let mut any = false;
+        for &(at, feature, side) in &self.header.style {
+            if let Some(number) = self.record.cell(at).number(STYLE_NAMES[feature])? {
+                counts[feature][side] = counts[feature][side].saturating_add(count(number));
+                any = true;
+            }
+        }
+        if any {
+            return Ok(Some(counts));
+        }
+        Ok(metadata.map(nested_style))
+    }
+}
+
+/// A tag of LMArena's files: where its flag is nested in `category_tag`, or `is_code` beside it.
+pub(super) struct Tag {
+    pub(super) name: &'static str,
+    pub(super) path: Option<(&'static str, &'static str)>,
+}
+
+/// The tags that become categories. A vote may have several: they are joined by commas.
+pub(super) const TAGS: [Tag; 4] = [
+    Tag { name: "coding", path: None },
+    Tag { name: "creative_writing", path: Some(("creative_writing_v0.1", "creative_writing")) },
+    Tag { name: "instruction_following", path: Some(("if_v0.1", "if")) },
+    Tag { name: "math", path: Some(("math_v0.1", "math")) },
+];
+
+/// The features of style, for messages.
+pub(super) const STYLE_NAMES: [&str; 4] = ["tokens", "headings", "lists", "bold"];
+
+fn nested_style(metadata: &Value) -> [[u32; 2]; 4] {
+    let count = |name: &str| metadata.get(name).map_or(0, json_count);
+    let both = |name: &str| [count(&name.replace('@', "a")), count(&name.replace('@', "b"))];
+    [both("sum_assistant_@_tokens"), both("header_count_@"), both("list_count_@"), both("bold_count_@")]
+}
+
+/// A number, or the sum of the numbers of an object.
+fn json_count(value: &Value) -> u32 {
+    match value {
+        Value::Object(counts) => counts.values().map(json_count).fold(0, u32::saturating_add),
+        other => other.as_f64().map_or(0, count),
+    }
+}
+
+/// A count as it is kept; what is below zero is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast of f64 stays within the bounds of u32"
+)]
+pub(super) fn count(number: f64) -> u32 {
+    number as u32
+}

@@ -1,0 +1,114 @@
+//! One value of one row, whatever the format of its file.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::error::{RowError, shortened};
+use crate::domain::time::parse_moment;
+
+/// A number of seconds above this is a number of milliseconds: as seconds it would be past the year 5000.
+const LARGEST_SECONDS: f64 = 1e11;
+
+/// A row of a file, by positions of columns.
+pub(super) trait Record {
+    /// The value in a column.
+    fn cell(&self, at: usize) -> Cell<'_>;
+}
+
+/// A value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cell<'r> {
+    /// Nothing, or an empty text.
+    Empty,
+    Text(&'r str),
+    Json(&'r Value),
+}
+
+impl<'r> Cell<'r> {
+    pub(super) fn is_empty(self) -> bool {
+        match self {
+            Self::Empty | Self::Json(Value::Null) => true,
+            Self::Text(text) => text.is_empty(),
+            Self::Json(_) => false,
+        }
+    }
+
+    /// As a text; a list of texts is joined by commas.
+    pub(super) fn text(self) -> Option<Cow<'r, str>> {
+        let text: Cow<'r, str> = match self {
+            Self::Empty => return None,
+            Self::Text(text) => text.into(),
+            Self::Json(value) => json_text(value)?,
+        };
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Whether it says yes.
+    pub(super) fn flag(self) -> Option<bool> {
+        match self {
+            Self::Json(Value::Bool(flag)) => Some(*flag),
+            _ => match &*self.text()? {
+                "true" | "True" | "TRUE" | "1" | "1.0" => Some(true),
+                "false" | "False" | "FALSE" | "0" | "0.0" => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    /// As a finite number.
+    pub(super) fn number(self, column: &str) -> Result<Option<f64>, RowError> {
+        let Some(text) = self.text() else { return Ok(None) };
+        let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let refused = || RowError::Number { column: column.to_owned(), text: shortened(&text) };
+        number.map(Some).ok_or_else(refused)
+    }
+
+    /// As seconds since 1970.
+    pub(super) fn seconds(self, column: &str) -> Result<f64, RowError> {
+        parse_seconds(&self.text().unwrap_or_default()).ok_or_else(|| self.no_time(column))
+    }
+
+    /// The error of a value that is no time.
+    pub(super) fn no_time(self, column: &str) -> RowError {
+        RowError::Time { column: column.to_owned(), text: shortened(&self.text().unwrap_or_default()) }
+    }
+
+    /// As nested JSON, which a file of lines holds as text.
+    pub(super) fn nested(self) -> Option<Cow<'r, Value>> {
+        match self {
+            Self::Empty => None,
+            Self::Json(value @ Value::Object(_)) => Some(Cow::Borrowed(value)),
+            Self::Json(_) => None,
+            Self::Text(text) => serde_json::from_str(text).ok().map(Cow::Owned),
+        }
+    }
+}
+
+fn json_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(text.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
+        Value::Array(items) => Some(items.iter().filter_map(json_text).collect::<Vec<_>>().join(",").into()),
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// A number of seconds or milliseconds, or a date and time; one without a zone is UTC.
+pub(super) fn parse_seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Ok(number) = text.parse::<f64>() {
+        return as_seconds(number);
+    }
+    Some(parse_moment(text)?.as_duration().as_secs_f64())
+}
+
+pub(super) fn as_seconds(number: f64) -> Option<f64> {
+    in_calendar(if number.abs() > LARGEST_SECONDS { number / 1000.0 } else { number })
+}
+
+/// What is years beyond every calendar is in another unit, or no time.
+pub(super) fn in_calendar(seconds: f64) -> Option<f64> {
+    Some(seconds).filter(|seconds| seconds.abs() <= LARGEST_SECONDS)
+}

@@ -1,0 +1,133 @@
+//! Why a file of votes cannot be used.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::domain::rating::comparison::SelfPlay;
+
+/// Why a file of votes cannot be used. Nothing of it is, then.
+#[derive(Debug, thiserror::Error)]
+pub enum VoteFileError {
+    /// The file cannot be opened or read.
+    #[error("cannot read the votes file {}: {source}", .path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file begins like Parquet and is not.
+    #[error("cannot read the Parquet file {}: {source}", .path.display())]
+    Parquet {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: parquet::errors::ParquetError,
+    },
+    /// Its columns are not those of votes.
+    #[error("{} has {reason}", .path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// Which one is missing or too many.
+        reason: HeaderError,
+    },
+    /// A row is not a vote.
+    #[error("{} {place}: {reason}", .path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// Where the row stands.
+        place: Place,
+        /// What is wrong with it.
+        reason: RowError,
+    },
+}
+
+/// What is wrong with the names of a file's columns.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// A column that every file of votes has, under one of its known names.
+    #[error(
+        "no column {0}: it must have model_a, model_b and winner (or left, right and winner), or name them with \
+         --model-a, --model-b and --winner"
+    )]
+    Missing(&'static str),
+    /// A column that a flag names.
+    #[error("no column {0}: name one that it has, as its first line spells it")]
+    NotThere(String),
+    /// Two columns have one name.
+    #[error("two columns {0}: take one of them out, or give it another name")]
+    Twice(String),
+}
+
+/// Where a row stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The line on which it begins, from 1, in a file of lines.
+    Line(u64),
+    /// Its number among the rows, from 1, in a file without lines.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// What is wrong with one row.
+#[derive(Debug, thiserror::Error)]
+pub enum RowError {
+    /// It is not in the file's format, is not UTF-8 or has another number of fields than the header.
+    #[error("{0}")]
+    Malformed(String),
+    /// A model has no name.
+    #[error("column {0} is empty: name the model")]
+    NoModel(String),
+    /// Both sides are the same model.
+    #[error(transparent)]
+    SelfPlay(#[from] SelfPlay),
+    /// The winner column says something unknown.
+    #[error("unknown winner {0:?}: write model_a, model_b, tie or both_bad")]
+    Winner(String),
+    /// The time is neither a number nor a date.
+    #[error("{column} is {text:?}: give seconds since 1970 or a date such as 2026-11-21T08:00:00Z")]
+    Time {
+        /// The time column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A count, a probability or a length is no number.
+    #[error("{column} is {text:?}: give a number")]
+    Number {
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+}
+
+impl RowError {
+    /// The name under which skipped rows are counted.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::NoModel(_) => "no_model",
+            Self::SelfPlay(_) => "self_play",
+            Self::Winner(_) => "unknown_winner",
+            Self::Time { .. } => "bad_time",
+            Self::Number { .. } => "bad_number",
+        }
+    }
+}
+
+/// The beginning of a text, for a message.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
+}

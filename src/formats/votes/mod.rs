@@ -1,0 +1,136 @@
+//! Votes from files: our own log, LMArena's, FastChat's, ComparIA's and Open WebUI's, and any other table with two model
+//! columns and a winner column.
+//!
+//! `source` finds out what a file is: Parquet, lines of JSON, one JSON array, or fields between delimiters, each of them
+//! packed by gzip or zstd or not. `columns` knows the names under which models, winner and the rest stand, `cell` and
+//! `winner` their spellings, and `batch` checks each row and puts it into the columns of a [`VoteLog`]; Parquet comes in
+//! columns already and takes a way of its own (`parquet`). Votes come in the order of the time column where the file has
+//! one, else as they stand. A row that cannot be read ends the whole reading with its file, place and reason, unless bad
+//! rows are to be skipped: then they are counted by reason among what is excluded.
+
+mod batch;
+mod cell;
+mod columns;
+mod delimited;
+mod error;
+mod json;
+mod limits;
+mod lines;
+mod open_webui;
+mod parquet;
+mod source;
+mod winner;
+
+use std::io;
+use std::path::Path;
+
+pub use columns::ColumnNames;
+pub use error::{HeaderError, Place, RowError, VoteFileError};
+pub use limits::ReadLimits;
+
+use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use batch::Batch;
+use lines::Stopped;
+use source::Source;
+
+/// How files are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Names of columns that are not the known ones.
+    pub columns: ColumnNames,
+    /// Leave out rows that are no votes, and count them by reason in [`VoteLog::excluded`].
+    pub skip_bad: bool,
+    /// How large a line and what is unpacked may be.
+    pub limits: ReadLimits,
+}
+
+/// Reads the votes of one or more files. Where every file has a time column, the votes of all are put in one order;
+/// otherwise each file is put in its own order and they follow one another. A wanted column that no file has is `None`.
+///
+/// # Errors
+/// [`VoteFileError`] for the first thing that is wrong.
+pub fn read_log<P: AsRef<Path>>(paths: &[P], wanted: Wanted, options: &ReadOptions) -> Result<VoteLog, VoteFileError> {
+    let mut total: Option<FileVotes> = None;
+    for path in paths {
+        let job = Job { path: path.as_ref(), wanted, options };
+        let mut file = job.read()?;
+        if file.timed {
+            file.votes.log.sort_by_time();
+        }
+        match &mut total {
+            None => total = Some(file),
+            Some(total) => total.append(file),
+        }
+    }
+    let mut total = total.unwrap_or_else(|| FileVotes { votes: Batch::new(wanted, false), timed: false });
+    if total.timed && paths.len() > 1 {
+        total.votes.log.sort_by_time();
+    }
+    Ok(total.votes.into_log(wanted))
+}
+
+/// The votes of one file.
+struct FileVotes {
+    votes: Batch,
+    /// Whether they have times.
+    timed: bool,
+}
+
+impl FileVotes {
+    /// Puts a further file behind this one. Times that only one of them has are of no use any more.
+    fn append(&mut self, mut next: Self) {
+        self.timed &= next.timed;
+        fill_times(&mut self.votes.log, next.votes.log.seconds.is_some());
+        fill_times(&mut next.votes.log, self.votes.log.seconds.is_some());
+        self.votes.append(&next.votes);
+    }
+}
+
+/// Where another file has times, votes without any have none by number.
+fn fill_times(log: &mut VoteLog, other_has: bool) {
+    if other_has && log.seconds.is_none() {
+        log.seconds = Some(vec![f64::NAN; log.len()]);
+    }
+}
+
+/// One file to be read.
+struct Job<'j> {
+    path: &'j Path,
+    wanted: Wanted,
+    options: &'j ReadOptions,
+}
+
+impl Job<'_> {
+    fn read(&self) -> Result<FileVotes, VoteFileError> {
+        match Source::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
+            Source::Parquet(file) => parquet::read(self, file),
+            Source::Array(text) => json::read_array(self, text),
+            Source::Lines(text) => json::read_lines(self, text),
+            Source::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
+        }
+    }
+
+    fn unreadable(&self, source: io::Error) -> VoteFileError {
+        VoteFileError::Unreadable { path: self.path.to_owned(), source }
+    }
+
+    fn columns(&self, reason: HeaderError) -> VoteFileError {
+        VoteFileError::Columns { path: self.path.to_owned(), reason }
+    }
+
+    fn row(&self, place: Place, reason: RowError) -> VoteFileError {
+        VoteFileError::Row { path: self.path.to_owned(), place, reason }
+    }
+
+    fn stopped(&self, stopped: Stopped) -> VoteFileError {
+        match stopped {
+            Stopped::Unreadable(source) => self.unreadable(source),
+            Stopped::Row(place, reason) => self.row(place, reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod formats;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Open WebUI's export of feedback: a person's thumb on one model's answer, and the models whose answers stood beside it.
+//!
+//! Each such model makes one vote, which the rated model won or lost. Thumbs without an opponent say nothing about a pair.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::batch::{Batch, Details};
+use super::cell::{Cell, Record, as_seconds};
+use super::columns::{Field, Header};
+use super::error::{RowError, shortened};
+use super::json::Picked;
+use crate::domain::battle::Outcome;
+
+/// The rules under which feedback is left out that compares nothing.
+const NO_OPPONENT: &str = "no_opponent";
+const NO_RATING: &str = "no_rating";
+
+/// One piece of feedback.
+pub(super) struct Feedback<'r> {
+    data: &'r Value,
+    details: Details<'r>,
+}
+
+impl<'r> Feedback<'r> {
+    /// The feedback that an object is, if it is one.
+    pub(super) fn of(object: &'r Picked, header: &'r Header) -> Option<Self> {
+        let cell = |field| header.one(field).map_or(Cell::Empty, |column| object.cell(column.at));
+        let Cell::Json(data) = cell(Field::Feedback) else { return None };
+        data.get("model_id")?;
+        let text = |field: Field| header.all(field).iter().find_map(|column| object.cell(column.at).text());
+        let seconds =
+            header.all(Field::Time).iter().find_map(|column| as_seconds(object.cell(column.at).number("").ok()??));
+        let tags = cell(Field::FeedbackMeta)
+            .nested()
+            .and_then(|meta| Cell::Json(meta.get("tags")?).text().map(Cow::into_owned));
+        let details =
+            Details { seconds, voter: text(Field::Voter), category: tags.map(Cow::Owned), ..Details::default() };
+        Some(Self { data, details })
+    }
+
+    /// Adds its votes, all or none.
+    pub(super) fn add(&self, batch: &mut Batch) -> Result<(), RowError> {
+        let model = self.data.get("model_id").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let model = model.ok_or_else(|| RowError::NoModel("data.model_id".into()))?;
+        let Some(outcome) = self.outcome()? else {
+            batch.exclude(NO_RATING);
+            return Ok(());
+        };
+        let siblings = self.data.get("sibling_model_ids").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        // The same model asked again stands beside itself.
+        let opponents = siblings.iter().filter_map(Value::as_str).filter(|name| !name.is_empty() && *name != model);
+        let mut any = false;
+        for opponent in opponents {
+            any = true;
+            batch.push(model, opponent, outcome, &self.details)?;
+        }
+        if !any {
+            batch.exclude(NO_OPPONENT);
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Result<Option<Outcome>, RowError> {
+        let rating = self.data.get("rating").map_or(Cell::Empty, Cell::Json);
+        match rating.text().as_deref() {
+            None => Ok(None),
+            Some("1" | "+1") => Ok(Some(Outcome::AWins)),
+            Some("-1") => Ok(Some(Outcome::BWins)),
+            Some(other) => Err(RowError::Winner(shortened(other))),
+        }
+    }
+}

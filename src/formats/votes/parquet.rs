@@ -1,0 +1,169 @@
+//! Votes from Parquet. Only the wanted columns are read, and texts are numbers all the way: a name is looked up once for
+//! each dictionary, not once a vote.
+//!
+//! `pages` and `column` read the columns of a row group, `rows` says what each row has in them, and `group` makes votes of
+//! the rows.
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use ::parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
+use ::parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
+use rayon::prelude::*;
+
+use super::batch::{Batch, TAGS};
+use super::columns::{Field, Header};
+use super::error::{Place, RowError, VoteFileError};
+use super::{FileVotes, Job};
+use crate::domain::rating::vote_log::VoteLog;
+
+mod column;
+mod group;
+mod pages;
+mod rows;
+
+use column::{Column, read_column, time_unit};
+use group::Group;
+
+/// Row groups under way at once for each thread.
+const GROUPS_A_THREAD: usize = 1;
+
+/// Rows of a row group at the most. A run of equal values takes a few bytes however many they are, so nothing else bounds
+/// what a small file takes in memory.
+const MOST_ROWS: usize = 1 << 26;
+
+/// Reads all votes of a file.
+pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<FileVotes, VoteFileError> {
+    let broken = |source| VoteFileError::Parquet { path: job.path.to_owned(), source };
+    let options = ReadOptionsBuilder::new().build();
+    let reader = SerializedFileReader::new_with_options(input, options).map_err(broken)?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    // What repeats within a row is no column of the votes.
+    let flat = schema.columns().iter().map(|leaf| match leaf.max_rep_level() {
+        0 => leaf.path().string(),
+        _ => String::new(),
+    });
+    let names: Vec<String> = flat.collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let header = Header::find(&names, &job.options.columns).map_err(|reason| job.columns(reason))?;
+    let plan = Plan::new(job, &header, &names);
+    plan.check_size(reader.metadata())?;
+    let mut votes = Batch::new(job.wanted, header.timed);
+    reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
+    let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
+    for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
+        let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
+        let batches: Vec<Result<_, ParquetError>> = wave.par_iter().map(read_group).collect();
+        for batch in batches {
+            let before = votes.rows;
+            let batch = batch.map_err(broken)?;
+            let batch = batch.map_err(|(row, reason)| job.row(Place::Row(before + row + 1), reason))?;
+            votes.append(&batch);
+        }
+    }
+    Ok(FileVotes { votes, timed: header.timed })
+}
+
+fn reserve(log: &mut VoteLog, rows: i64) {
+    let rows = usize::try_from(rows).unwrap_or(0).min(MOST_ROWS);
+    log.a.reserve_exact(rows);
+    log.b.reserve_exact(rows);
+    log.outcomes.reserve_exact(rows);
+    if let Some(seconds) = &mut log.seconds {
+        seconds.reserve_exact(rows);
+    }
+}
+
+/// What to read of a file.
+struct Plan<'p> {
+    job: &'p Job<'p>,
+    header: &'p Header,
+    /// Positions of the columns that are needed.
+    needed: Vec<usize>,
+    /// Tags: the position of their flag, and their name.
+    tags: Vec<(usize, &'static str)>,
+}
+
+impl<'p> Plan<'p> {
+    fn new(job: &'p Job<'p>, header: &'p Header, names: &[&str]) -> Self {
+        let wanted = job.wanted;
+        let fields = [
+            (Field::ModelA, true),
+            (Field::ModelB, true),
+            (Field::Winner, true),
+            (Field::WinnerA, true),
+            (Field::WinnerB, true),
+            (Field::WinnerTie, true),
+            (Field::BothEqual, true),
+            (Field::Time, true),
+            (Field::Millis, true),
+            (Field::Rated, true),
+            (Field::Exclusion, true),
+            (Field::Anonymous, true),
+            (Field::Voter, wanted.voters),
+            (Field::Language, wanted.languages),
+            (Field::Category, wanted.categories),
+            (Field::Intent, wanted.intents),
+            (Field::Turn, wanted.turns),
+            (Field::PromptTokens, wanted.prompt_tokens),
+            (Field::Satisfaction, wanted.satisfactions),
+            (Field::PairProbability, wanted.pair_probabilities),
+        ];
+        let asked = fields.into_iter().filter(|(_, asked)| *asked);
+        let mut needed: Vec<usize> = asked.filter_map(|(field, _)| Some(header.one(field)?.at)).collect();
+        if wanted.style {
+            needed.extend(header.style.iter().map(|(at, ..)| *at));
+        }
+        let tags = if wanted.categories { tag_columns(names) } else { Vec::new() };
+        needed.extend(tags.iter().map(|(at, _)| *at));
+        needed.sort_unstable();
+        needed.dedup();
+        Self { job, header, needed, tags }
+    }
+
+    /// Refuses a file that says that its wanted columns unpack to more than the limit, or that a row group has too many
+    /// rows.
+    fn check_size(&self, file: &ParquetMetaData) -> Result<(), VoteFileError> {
+        let size = |group: &RowGroupMetaData| -> u64 {
+            let column = |&at: &usize| u64::try_from(group.column(at).uncompressed_size()).unwrap_or(u64::MAX);
+            self.needed.iter().map(column).fold(0, u64::saturating_add)
+        };
+        let limits = self.job.options.limits;
+        if file.row_groups().iter().map(size).fold(0, u64::saturating_add) > limits.decompressed_bytes {
+            return Err(self.job.unreadable(limits.too_much()));
+        }
+        let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
+        if usize::try_from(rows).is_ok_and(|rows| rows > MOST_ROWS) {
+            let source =
+                ParquetError::General(format!("a row group has {rows} rows: write it in groups of {MOST_ROWS}"));
+            return Err(VoteFileError::Parquet { path: self.job.path.to_owned(), source });
+        }
+        Ok(())
+    }
+
+    /// The votes of a row group; a bad row is counted from 0 within it.
+    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<Batch, (u64, RowError)>, ParquetError> {
+        let read = |&at: &usize| read_column(group, at);
+        let columns: Vec<Column> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        if columns.iter().any(|column| column.len() != rows) {
+            return Err(ParquetError::General("its columns are not of one length".into()));
+        }
+        let units = self.needed.iter().map(|&at| time_unit(group, at)).collect();
+        Ok(Group { plan: self, columns, units, rows }.into_batch())
+    }
+}
+
+fn tag_columns(names: &[&str]) -> Vec<(usize, &'static str)> {
+    let path = |tag: &super::batch::Tag| match tag.path {
+        Some((outer, inner)) => format!("category_tag.{outer}.{inner}"),
+        None => "is_code".to_owned(),
+    };
+    let place = |tag: &super::batch::Tag| {
+        let path = path(tag);
+        Some((names.iter().position(|name| *name == path)?, tag.name))
+    };
+    TAGS.iter().filter_map(place).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! What each row of a row group says, column by column.
+
+use std::borrow::Cow;
+
+use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED};
+use super::super::cell::{as_seconds, in_calendar, parse_seconds};
+use super::super::columns::Field;
+use super::super::error::{RowError, shortened};
+use super::super::winner::{one_of, parse_winner, parse_word};
+use super::column::{Column, Texts};
+use super::group::Group;
+use crate::domain::battle::Outcome;
+use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::{Labels, VoteLog};
+
+/// The columns that make a vote.
+pub(super) struct Rows<'g> {
+    group: &'g Group<'g>,
+    models: [Models<'g>; 2],
+    winners: Winners<'g>,
+    times: Option<Times<'g>>,
+    exclusions: Exclusions<'g>,
+}
+
+/// What a row is.
+pub(super) enum Read<'r> {
+    /// A vote on the models at these places of the log.
+    Vote { a: u32, b: u32, outcome: Outcome, seconds: Option<f64> },
+    /// A vote that this rule leaves out.
+    LeftOut(&'r str),
+}
+
+impl<'g> Rows<'g> {
+    /// `None` where there are no models.
+    pub(super) fn of(group: &'g Group<'g>) -> Option<Self> {
+        Some(Self {
+            group,
+            models: [Models::new(group.texts(Field::ModelA)?), Models::new(group.texts(Field::ModelB)?)],
+            winners: Winners::of(group),
+            times: Times::of(group),
+            exclusions: Exclusions::of(group),
+        })
+    }
+
+    /// Reads a row; the log gets the names of its models.
+    pub(super) fn read(&mut self, row: usize, log: &mut VoteLog) -> Result<Read<'_>, RowError> {
+        let [a, b] = &mut self.models;
+        let a = a.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelA))?;
+        let b = b.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelB))?;
+        let names = || [a, b].map(|model| log.models.as_slice()[model as usize].as_str());
+        if a == b {
+            return Err(SelfPlay(names()[0].to_owned()).into());
+        }
+        if self.winners.is_undecided(row) {
+            return Ok(Read::LeftOut(NO_CHOICE));
+        }
+        let outcome = self.winners.outcome(row, names)?;
+        let seconds = self.times.as_ref().map(|times| times.at(row, self.group)).transpose()?;
+        Ok(self.exclusions.rule(row).map_or(Read::Vote { a, b, outcome, seconds }, Read::LeftOut))
+    }
+}
+
+fn unnamed(group: &Group<'_>, field: Field) -> RowError {
+    RowError::NoModel(group.plan.header.one(field).map_or_else(String::new, |column| column.name.clone()))
+}
+
+/// A column of model names, and where each of them stands in the log.
+struct Models<'m> {
+    texts: Cow<'m, Texts>,
+    places: Vec<u32>,
+}
+
+impl<'m> Models<'m> {
+    fn new(texts: Cow<'m, Texts>) -> Self {
+        Self { places: vec![Labels::NONE; texts.names.len()], texts }
+    }
+
+    fn position(&mut self, row: usize, log: &mut VoteLog) -> Option<u32> {
+        let text = self.texts.rows[row];
+        let place = self.places.get_mut(text as usize)?;
+        if *place == Labels::NONE {
+            let name = &self.texts.names[text as usize];
+            if name.is_empty() {
+                return None;
+            }
+            *place = log.models.position(name);
+        }
+        Some(*place)
+    }
+}
+
+/// The columns that say who won.
+struct Winners<'w> {
+    words: Option<(Cow<'w, Texts>, Vec<Option<Outcome>>)>,
+    flags: [Option<Cow<'w, [f64]>>; 3],
+    both_equal: Option<Cow<'w, [f64]>>,
+}
+
+impl<'w> Winners<'w> {
+    /// ComparIA's votes that choose no model and do not call both equal.
+    fn is_undecided(&self, row: usize) -> bool {
+        let says_equal = |flags: &Cow<'_, [f64]>| flags[row] > 0.0;
+        let chooses = |(texts, _): &(Cow<'_, Texts>, _)| {
+            texts.names.get(texts.rows[row] as usize).is_some_and(|text| !text.is_empty())
+        };
+        self.both_equal.as_ref().is_some_and(|flags| !says_equal(flags)) && !self.words.as_ref().is_some_and(chooses)
+    }
+
+    fn of(group: &'w Group<'_>) -> Self {
+        let numbers = |field| group.numbers(field);
+        let words = group.texts(Field::Winner).map(|texts| {
+            let outcomes = texts.names.iter().map(|text| parse_word(text)).collect();
+            (texts, outcomes)
+        });
+        Self {
+            words,
+            flags: [Field::WinnerA, Field::WinnerB, Field::WinnerTie].map(numbers),
+            both_equal: numbers(Field::BothEqual),
+        }
+    }
+
+    fn outcome<'n>(&self, row: usize, names: impl FnOnce() -> [&'n str; 2]) -> Result<Outcome, RowError> {
+        if self.both_equal.as_ref().is_some_and(|flags| flags[row] > 0.0) {
+            return Ok(Outcome::Tie);
+        }
+        let Some((texts, outcomes)) = &self.words else {
+            let set = |flags: &Option<Cow<'_, [f64]>>| flags.as_ref().is_some_and(|flags| flags[row] > 0.0);
+            return one_of([set(&self.flags[0]), set(&self.flags[1]), set(&self.flags[2])]);
+        };
+        let word = texts.rows[row];
+        match outcomes.get(word as usize) {
+            Some(Some(outcome)) => Ok(*outcome),
+            Some(None) => {
+                let [a, b] = names();
+                parse_winner(&texts.names[word as usize], a, b)
+            }
+            None => Err(RowError::Winner(String::new())),
+        }
+    }
+}
+
+/// The time column.
+enum Times<'t> {
+    /// Numbers, with the units in one second where that is known.
+    Numbers(&'t [f64], Option<f64>),
+    /// Texts, with what each of them is in seconds.
+    Texts(&'t Texts, Vec<Option<f64>>),
+}
+
+impl<'t> Times<'t> {
+    fn of(group: &'t Group<'_>) -> Option<Self> {
+        let field = if group.of(Field::Time).is_some() { Field::Time } else { Field::Millis };
+        let millis = (field == Field::Millis).then_some(1e3);
+        Some(match group.of(field)? {
+            Column::Numbers(numbers) => Self::Numbers(numbers, group.unit(field).or(millis)),
+            Column::Texts(texts) => Self::Texts(texts, texts.names.iter().map(|text| parse_seconds(text)).collect()),
+        })
+    }
+
+    fn at(&self, row: usize, group: &Group<'_>) -> Result<f64, RowError> {
+        let (seconds, text) = match self {
+            Self::Numbers(numbers, unit) => {
+                let number = numbers[row];
+                (unit.map_or_else(|| as_seconds(number), |unit| in_calendar(number / unit)), "")
+            }
+            Self::Texts(texts, seconds) => {
+                let at = texts.rows[row] as usize;
+                (seconds.get(at).copied().flatten(), texts.names.get(at).map_or("", String::as_str))
+            }
+        };
+        let column = || group.plan.header.one(Field::Time).or_else(|| group.plan.header.one(Field::Millis));
+        let name = || column().map_or_else(String::new, |column| column.name.clone());
+        seconds.ok_or_else(|| RowError::Time { column: name(), text: shortened(text) })
+    }
+}
+
+/// The columns that keep votes out of the rating.
+struct Exclusions<'e> {
+    rated: Option<Cow<'e, [f64]>>,
+    rules: Option<Cow<'e, Texts>>,
+    anonymous: Option<Cow<'e, [f64]>>,
+}
+
+impl<'e> Exclusions<'e> {
+    fn of(group: &'e Group<'_>) -> Self {
+        Self {
+            rated: group.numbers(Field::Rated),
+            rules: group.texts(Field::Exclusion),
+            anonymous: group.numbers(Field::Anonymous),
+        }
+    }
+
+    fn rule(&self, row: usize) -> Option<&str> {
+        let says_no = |flags: &Option<Cow<'_, [f64]>>| flags.as_ref().is_some_and(|flags| flags[row] == 0.0);
+        if says_no(&self.rated) {
+            let rule = self.rules.as_ref().and_then(|rules| rules.names.get(rules.rows[row] as usize));
+            return Some(rule.filter(|rule| !rule.is_empty()).map_or(UNRATED, String::as_str));
+        }
+        says_no(&self.anonymous).then_some(NAMED_MODE)
+    }
+}

@@ -1,0 +1,25 @@
+//! Time as an argument: wall-clock time for records, monotonic time for durations.
+//!
+//! The only place that asks the system for the time of day; everything else is handed a [`Clock`].
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::domain::time::Timestamp;
+
+/// Tells the time of day. Durations are never measured with it: they come from `tokio::time::Instant`.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the one home of the system clock")]
+    fn now(&self) -> Timestamp {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    }
+}

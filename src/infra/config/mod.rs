@@ -1,0 +1,502 @@
+//! Settings: defaults, then `langya.toml`, then `LANGYA__SECTION__KEY`, then flags.
+//!
+//! The only reader of the environment. Unknown keys are refused by name. `deploy/langya.example.toml` lists every key
+//! with its default, and a test compares the two.
+
+mod current;
+mod restart;
+mod sections;
+mod service_url;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::text_direction;
+
+pub use current::CurrentSettings;
+pub use sections::{
+    BattleSettings, BenchSettings, CrowdJudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings,
+    PacingMode, PairingPolicy, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings,
+    RedisSettings, ServerSettings, StorageSettings, Timeouts,
+};
+pub use service_url::ServiceUrl;
+
+/// The settings file that is read where it exists and no other is named.
+pub const DEFAULT_FILE: &str = "langya.toml";
+
+/// Everything that an operator can set.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where the arena listens and what it accepts.
+    pub server: ServerSettings,
+    /// Where the data is kept.
+    pub storage: StorageSettings,
+    /// How battles run.
+    pub battle: BattleSettings,
+    /// How two models are chosen.
+    pub pairing: PairingSettings,
+    /// How and when the leaderboard is fitted.
+    pub rating: RatingSettings,
+    /// What instances tell each other through.
+    pub redis: RedisSettings,
+    /// How much one visitor or address may do.
+    pub limits: LimitSettings,
+    /// What the log looks like.
+    pub log: LogSettings,
+    /// Limits of time and repetition for every model.
+    pub providers: ProviderSettings,
+    /// How benchmarks ask models and judges.
+    pub bench: BenchSettings,
+    /// Which models judge the arena's own battles.
+    pub crowd_judge: CrowdJudgeSettings,
+    /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// The models under test.
+    pub models: Vec<ModelSettings>,
+}
+
+/// Why the settings cannot be used. Each message names the key and the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file that `--config` names cannot be read.
+    #[error("cannot read the settings file {path}: {source}")]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The text is not TOML, has an unknown key or a value of the wrong kind.
+    #[error("{origin}: {reason}; deploy/langya.example.toml lists every key")]
+    Invalid {
+        /// Where the text came from.
+        origin: String,
+        /// What is wrong, with the key's name.
+        reason: String,
+    },
+    /// A key variable is named and not set.
+    #[error(
+        "model \"{model}\" needs the key variable {variable}, which is not set: export it, or take api_key_env out"
+    )]
+    MissingKey {
+        /// The model's id.
+        model: String,
+        /// The variable.
+        variable: String,
+    },
+    /// Two models share an id.
+    #[error("two models have the id \"{0}\": give each one of [[models]] an id of its own")]
+    DuplicateModel(String),
+    /// A value is outside its range.
+    #[error("{key} is {value}: {rule}")]
+    OutOfRange {
+        /// The key with its section.
+        key: &'static str,
+        /// What stands there.
+        value: String,
+        /// What may stand there.
+        rule: &'static str,
+    },
+    /// No battle could begin.
+    #[error(
+        "a battle needs two models and {0} can be drawn: add [[models]] with a weight above 0, or set \
+         providers.practice = \"always\""
+    )]
+    TooFewModels(usize),
+    /// The HTTP client for the providers cannot be made.
+    #[error("no HTTP client for the providers: {reason}; install the system's certificates (ca-certificates)")]
+    NoHttpClient {
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// What the reader of TOML says, in one line, and of the text that it points at only the key: a value may be secret.
+fn in_one_line(error: &toml::de::Error) -> String {
+    let message = error.to_string();
+    let mut said = Vec::new();
+    for line in message.lines() {
+        match line.split_once('|') {
+            Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
+                let key = text.split_once('=').map(|(key, _)| key.trim());
+                // What goes on from the line above may have the sign within a value.
+                if let Some(key) = key.filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)))
+                {
+                    said.push(format!("at \"{key}\""));
+                }
+            }
+            _ => said.push(line.trim().to_owned()),
+        }
+    }
+    said.join(": ")
+}
+
+/// The process's environment variables, read once.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Reads the variables of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect())
+    }
+
+    /// Variables given by a test.
+    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Self {
+        Self(pairs.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
+    }
+
+    /// A variable's value as a secret; `None` where it is not set or empty.
+    #[must_use]
+    pub fn secret(&self, name: &str) -> Option<SecretString> {
+        self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
+    }
+
+    fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
+    }
+}
+
+impl Settings {
+    /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the key and the way out.
+    pub fn load(path: Option<&Path>, env: &Environment) -> Result<Self, ConfigError> {
+        let (origin, text) = match path {
+            Some(path) => (path.display().to_string(), read(path)?),
+            None if Path::new(DEFAULT_FILE).exists() => (DEFAULT_FILE.into(), read(Path::new(DEFAULT_FILE))?),
+            None => ("the environment".into(), String::new()),
+        };
+        Self::parse(&text, &origin, env)
+    }
+
+    /// Reads settings from TOML text; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
+        let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
+        // Once by itself, for messages that name the line; the environment may still complete it.
+        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line(&error)))?;
+        let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
+        for (name, value) in env.overrides() {
+            overlay(&mut table, name, value)
+                .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
+        }
+        let settings: Settings = table.try_into().map_err(|error: toml::de::Error| ConfigError::Invalid {
+            origin: "the environment (LANGYA__…)".into(),
+            reason: in_one_line(&error),
+        })?;
+        settings.checked()
+    }
+
+    fn checked(self) -> Result<Self, ConfigError> {
+        let mut seen = std::collections::BTreeSet::new();
+        for model in &self.models {
+            if !seen.insert(&model.id) {
+                return Err(ConfigError::DuplicateModel(model.id.clone()));
+            }
+            require(model.weight.is_finite() && model.weight >= 0.0, "models.weight", model.weight, "0 or more")?;
+            require(
+                model.api_key_env.is_empty() || is_variable_name(&model.api_key_env),
+                "models.api_key_env",
+                // What stands there may be the key.
+                format!("unusable for model {:?}", model.id),
+                "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+            )?;
+        }
+        self.server.check()?;
+        self.storage.check()?;
+        self.bench.check()?;
+        self.crowd_judge.check(&self.models)?;
+        self.models.iter().try_for_each(ModelSettings::check)?;
+        let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
+        require(
+            (10..=100_000).contains(&battle.pace_chars_per_second),
+            "battle.pace_chars_per_second",
+            battle.pace_chars_per_second,
+            "10 to 100000",
+        )?;
+        require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
+        require(
+            (1..=60_000).contains(&battle.max_prompt_bytes),
+            "battle.max_prompt_bytes",
+            battle.max_prompt_bytes,
+            "1 to 60000, so that a frame of 64 KiB holds it",
+        )?;
+        require(battle.max_reply_bytes >= 1, "battle.max_reply_bytes", battle.max_reply_bytes, "1 or more")?;
+        require(battle.max_live >= 1, "battle.max_live", battle.max_live, "1 or more")?;
+        require(
+            (0.0..=1.0).contains(&pairing.uniform_share),
+            "pairing.uniform_share",
+            pairing.uniform_share,
+            "0 to 1",
+        )?;
+        require(pairing.elo_width > 0.0, "pairing.elo_width", pairing.elo_width, "more than 0")?;
+        let boost = pairing.new_model_boost;
+        require(boost.is_finite() && boost >= 1.0, "pairing.new_model_boost", boost, "1 or more")?;
+        require(
+            rating.confidence > 0.0 && rating.confidence < 1.0,
+            "rating.confidence",
+            rating.confidence,
+            "between 0 and 1, for example 0.95",
+        )?;
+        let timeout = self.redis.timeout_ms;
+        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
+        Ok(self)
+    }
+}
+
+impl ServerSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
+        require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
+        require(
+            self.public_url.is_empty() || is_web_address(&self.public_url),
+            "server.public_url",
+            "no address of a site",
+            "write one such as https://arena.example.org, or nothing",
+        )
+    }
+}
+
+impl StorageSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
+        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")
+    }
+}
+
+impl BenchSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(self.attempts >= 3, "bench.attempts", self.attempts, "3 or more")?;
+        require(self.give_up_after >= 1, "bench.give_up_after", self.give_up_after, "1 or more")
+    }
+}
+
+impl CrowdJudgeSettings {
+    fn check(&self, models: &[ModelSettings]) -> Result<(), ConfigError> {
+        require((0.0..=1.0).contains(&self.share), "crowd_judge.share", self.share, "0 to 1")?;
+        let budget = self.budget_per_day;
+        require(budget.is_finite() && budget >= 0.0, "crowd_judge.budget_per_day", budget, "0 or more")?;
+        let twice = (1..self.models.len()).find(|at| self.models[..*at].contains(&self.models[*at]));
+        let name = twice.map_or("", |at| &self.models[at]);
+        require(twice.is_none(), "crowd_judge.models", format!("{name:?} twice"), "each judge once")?;
+        let has_prices = |judge: &String| {
+            models.iter().any(|model| model.id == *judge && model.input_price.is_some() && model.output_price.is_some())
+        };
+        let unpriced = self.models.iter().find(|judge| budget > 0.0 && !has_prices(judge));
+        require(
+            unpriced.is_none(),
+            "crowd_judge.budget_per_day",
+            budget,
+            "0 unless every judge is one of [[models]] with input_price and output_price",
+        )
+    }
+}
+
+impl ModelSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require(
+            !self.id.contains(char::is_control) && text_direction::in_name(&self.id) == self.id,
+            "models.id",
+            format!("{:?}", self.id),
+            "a name without control characters",
+        )?;
+        require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
+        for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {
+            let price = price.unwrap_or(0.0);
+            require(price.is_finite() && price >= 0.0, key, price, "0 or more, the price of a million tokens")?;
+        }
+        Ok(())
+    }
+}
+
+fn is_variable_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn is_web_address(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    let bytes = crate::formats::read_file(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
+}
+
+fn require(holds: bool, key: &'static str, value: impl ToString, rule: &'static str) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::OutOfRange { key, value: value.to_string(), rule }) }
+}
+
+/// Every key with its default.
+fn defaults() -> toml::Table {
+    toml::Table::try_from(Settings::default()).unwrap_or_default()
+}
+
+/// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and
+/// lists.
+fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
+    let lower = name.to_lowercase();
+    let Some((section, key)) = lower.split_once("__") else {
+        return Err("names no key: write LANGYA__SECTION__KEY".into());
+    };
+    let is_text = defaults().get(section).and_then(|section| section.get(key)).is_some_and(toml::Value::is_str);
+    let parsed = value.parse::<toml::Value>().ok().filter(|value| !is_text && !value.is_table());
+    let section_table = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    let Some(section_table) = section_table.as_table_mut() else {
+        return Err(format!("`{section}` is a list: set it in langya.toml"));
+    };
+    section_table.insert(key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned())));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
+
+    #[test]
+    fn the_example_lists_every_key_with_its_default() {
+        let written: toml::Table = EXAMPLE.parse().unwrap();
+        let mut defaults = toml::Table::try_from(Settings::default()).unwrap();
+        defaults.remove("models");
+        assert_eq!(written, defaults);
+    }
+
+    #[test]
+    fn the_example_of_a_model_can_be_used() {
+        let model: String = EXAMPLE
+            .lines()
+            .skip_while(|line| !line.starts_with("# [[models]]"))
+            .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
+            .collect();
+        let settings = Settings::parse(&model, "the example", &Environment::default()).unwrap();
+        assert_eq!(settings.models[0].id, "qwen-14b");
+        assert_eq!(settings.models[0].extra_body["top_p"], 0.9);
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, env: &Environment, expected: &[&str]) {
+        let message = Settings::parse(text, "langya.toml", env).unwrap_err().to_string();
+        for part in expected {
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_by_its_name() {
+        let none = Environment::default();
+        check_refused("[server]\nlisen = \"x\"", &none, &["lisen", "listen"]);
+        check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
+        check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
+        let unprintable = "[[models]]\nid = \"a\\u001e\"\nprovider = \"ollama\"";
+        check_refused(unprintable, &none, &["models.id", "without control characters"]);
+        let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";
+        check_refused(turning, &none, &["models.id", "without control characters"]);
+        check_refused("[server", &none, &["langya.toml"]);
+        check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
+        check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
+        check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);
+        for (key, value) in [("max_concurrent", "0"), ("input_price", "-1.0"), ("output_price", "nan")] {
+            let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{key} = {value}");
+            check_refused(&model, &none, &[&format!("models.{key} is")]);
+        }
+        check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
+        for (section, key) in [
+            ("bench", "give_up_after"),
+            ("storage", "max_connections"),
+            ("storage", "acquire_timeout_ms"),
+            ("server", "max_sockets"),
+            ("battle", "max_live"),
+            ("battle", "max_reply_bytes"),
+        ] {
+            check_refused(&format!("[{section}]\n{key} = 0"), &none, &[&format!("{section}.{key} is 0"), "1 or more"]);
+        }
+        for boost in ["inf", "nan"] {
+            check_refused(&format!("[pairing]\nnew_model_boost = {boost}"), &none, &["pairing.new_model_boost"]);
+        }
+        for address in ["arena.example.org", "ftp://arena.example.org", "https://"] {
+            check_refused(&format!("[server]\npublic_url = \"{address}\""), &none, &["server.public_url", "https://"]);
+        }
+        check_refused(
+            "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
+            &none,
+            &["\"x\""],
+        );
+        check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
+        check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
+        check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
+    }
+
+    #[test]
+    fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
+        let text = "[battle]\nmax_turns = \"many\"";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+        assert!(line.contains("max_turns") && line.contains("line 2") && !line.contains('\n'), "{line}");
+        let text = "[storage]\ndatabase = postgres://u:hunter2@h/d";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+        assert!(line.contains("database") && !line.contains("hunter2"), "{line}");
+        let text = "[server]\ntrusted_proxies = [\n\"postgres://u:hunter2@h/d?sslmode=require\"]";
+        let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+        assert!(line.contains("line 3") && !line.contains("hunter2"), "{line}");
+    }
+
+    #[test]
+    fn a_key_where_its_variable_should_be_is_not_repeated() {
+        for key in ["sk-canary-1", "1canary", "canary key"] {
+            let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"{key}\"");
+            let error = Settings::parse(&text, "langya.toml", &Environment::default()).unwrap_err();
+            let told = format!("{error} {error:?}");
+            assert!(
+                told.contains("models.api_key_env") && told.contains("\"m\"") && !told.contains("canary"),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [folder.path(), pipe.as_path(), Path::new("/dev/zero")] {
+            let refused = Settings::load(Some(path), &Environment::default()).unwrap_err().to_string();
+            assert!(refused.contains("not a regular file") && !refused.contains('\n'), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let env = Environment::of([("LANGYA__BATTLE__MAX_TURNS", "3"), ("LANGYA__SERVER__LISTEN", "127.0.0.1:1")]);
+        let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
+        assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
+        assert_eq!(settings.server.listen, "127.0.0.1:1");
+    }
+
+    #[test]
+    fn the_environment_may_set_lists_and_texts_that_look_like_something_else() {
+        let env = Environment::of([
+            ("LANGYA__SERVER__TRUSTED_PROXIES", r#"["10.0.0.0/8", "::1/128"]"#),
+            ("LANGYA__SERVER__METRICS_ALLOW", "[]"),
+            ("LANGYA__REDIS__PREFIX", "123"),
+            ("LANGYA__STORAGE__DATA_DIR", "true"),
+            ("LANGYA__PAIRING__ELO_WIDTH", "80"),
+        ]);
+        let settings = Settings::parse("", "langya.toml", &env).unwrap();
+        assert_eq!(settings.server.trusted_proxies.len(), 2);
+        assert_eq!(settings.server.metrics_allow, []);
+        assert_eq!((settings.redis.prefix.as_str(), settings.storage.data_dir.to_str()), ("123", Some("true")));
+        assert_eq!(settings.pairing.elo_width.to_bits(), 80f64.to_bits());
+    }
+}

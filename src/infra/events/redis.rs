@@ -1,0 +1,136 @@
+//! Events between instances of one arena, through Redis.
+//!
+//! What is published here reaches this instance at once, whether Redis is there or not. The others hear of it where
+//! they and Redis can be reached in that moment; after each connection everything counts as changed once.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{broadcast, watch};
+
+use super::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
+use crate::infra::config::RedisSettings;
+use crate::infra::redis::{AddressError, Keeper, Link, News};
+
+/// The bus of an arena that is several processes.
+pub struct RedisBus {
+    ears: Arc<Ears>,
+    link: Link,
+    prefix: String,
+}
+
+/// What is told to the listeners of this instance.
+struct Ears {
+    local: LocalBus,
+    state: watch::Sender<BusState>,
+    letters_channel: String,
+}
+
+/// An event on its way.
+#[derive(Serialize, Deserialize)]
+struct Notice {
+    from: InstanceId,
+    event: Event,
+}
+
+impl RedisBus {
+    /// A bus, and the task that keeps it connected, which somebody has to run. Redis need not be there yet.
+    ///
+    /// # Errors
+    /// [`AddressError`] where the address cannot be one.
+    pub fn new(settings: &RedisSettings, instance: InstanceId) -> Result<(Self, Keeper), AddressError> {
+        let prefix = settings.prefix.clone();
+        let (events_channel, letters_channel) = (events_channel(&prefix), letters_channel(&prefix, &instance));
+        let channels = vec![events_channel, letters_channel.clone()];
+        let ears = Arc::new(Ears {
+            local: LocalBus::new(instance.clone()),
+            state: watch::Sender::new(BusState::Lost),
+            letters_channel,
+        });
+        let listener = Arc::clone(&ears);
+        let (link, keeper) = Link::new(settings, &instance, channels, move |news| listener.hear(&news))?;
+        Ok((Self { ears, link, prefix }, keeper))
+    }
+
+    /// The way to Redis, for what else is shared.
+    #[must_use]
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl EventBus for RedisBus {
+    fn instance(&self) -> &InstanceId {
+        self.ears.local.instance()
+    }
+
+    fn publish(&self, event: Event) {
+        self.ears.local.publish(event);
+        let notice = Notice { from: self.instance().clone(), event };
+        self.link.post(events_channel(&self.prefix), json(&notice));
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.ears.local.subscribe()
+    }
+
+    fn send(&self, to: &InstanceId, body: String) {
+        if to == self.instance() {
+            return self.ears.local.send(to, body);
+        }
+        let letter = Letter { from: self.instance().clone(), body };
+        self.link.post(letters_channel(&self.prefix, to), json(&letter));
+    }
+
+    fn letters(&self) -> broadcast::Receiver<Letter> {
+        self.ears.local.letters()
+    }
+
+    fn state(&self) -> watch::Receiver<BusState> {
+        self.ears.state.subscribe()
+    }
+}
+
+impl Ears {
+    fn hear(&self, news: &News<'_>) {
+        match news {
+            News::Up => {
+                self.state.send_replace(BusState::Connected);
+                // Something may have been missed: whoever listens reads the state anew.
+                Event::ALL.into_iter().for_each(|event| self.local.publish(event));
+            }
+            News::Down => {
+                self.state.send_replace(BusState::Lost);
+            }
+            News::Message { channel, body } if *channel == self.letters_channel => {
+                read(body).into_iter().for_each(|letter| self.local.deliver(letter));
+            }
+            News::Message { body, .. } => {
+                let notice: Option<Notice> = read(body);
+                let foreign = notice.filter(|notice| notice.from != *self.local.instance());
+                foreign.into_iter().for_each(|notice| self.local.publish(notice.event));
+            }
+        }
+    }
+}
+
+fn events_channel(prefix: &str) -> String {
+    format!("{prefix}:events")
+}
+
+fn letters_channel(prefix: &str, to: &InstanceId) -> String {
+    format!("{prefix}:to:{to}")
+}
+
+fn json(message: &impl Serialize) -> String {
+    serde_json::to_string(message).expect("messages are plain text")
+}
+
+/// A message that cannot be read is of another version, which is to be expected while instances are renewed.
+fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
+    let read = serde_json::from_slice(body);
+    if read.is_err() {
+        tracing::debug!("a message of another instance could not be read");
+    }
+    read.ok()
+}

@@ -1,0 +1,247 @@
+//! How much one visitor, or all visitors of one network, may do in a minute and at the same time.
+//!
+//! Several instances count together in Redis. Where Redis cannot be asked, each counts by itself at the same rates, so
+//! that all of them together may then grant as many times more as there are instances. What was granted is always
+//! counted here too: a process refuses without asking what it knows to be too much.
+
+mod at_once;
+mod gcra;
+mod shared;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::infra::config::CurrentSettings;
+use crate::infra::redis::Link;
+use at_once::{Place, UnderWay};
+use gcra::{Count, Counts, Rate};
+use shared::{Answer, SharedCounts};
+
+pub use at_once::TurnPermit;
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// A battle, a further question, or an answer anew.
+    Turn,
+    /// A vote.
+    Vote,
+}
+
+/// Who acts, by pseudonyms.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The visitor.
+    pub visitor: String,
+    /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
+    pub network: Option<String>,
+}
+
+/// Too much in too short a time. Nothing was done or kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("too many requests: try again in {} s", self.seconds())]
+pub struct RateLimited {
+    /// How long to wait.
+    pub wait: Duration,
+}
+
+impl RateLimited {
+    /// Whole seconds to wait, 1 or more.
+    fn seconds(&self) -> u64 {
+        self.wait.as_secs() + u64::from(self.wait.subsec_nanos() > 0)
+    }
+}
+
+/// Why a turn may not begin. Nothing was done or kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TurnRefused {
+    /// Too many turns within a minute.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// Too many turns of the visitor or the network are being answered.
+    #[error("too many battles of yours or of your network are being answered: wait until one ends, or stop one")]
+    TooManyAtOnce,
+}
+
+/// The limits of the arena.
+pub struct RateLimits {
+    settings: CurrentSettings,
+    under_way: UnderWay,
+    local: Mutex<Counts>,
+    shared: Option<SharedCounts>,
+}
+
+impl RateLimits {
+    /// Limits as the settings have them at each use, counted together with other instances where there is a link.
+    #[must_use]
+    pub fn new(settings: CurrentSettings, link: Option<Link>) -> Self {
+        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
+    }
+
+    /// Counts one act.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub async fn take(&self, act: Act, caller: &Caller) -> Result<(), RateLimited> {
+        let counts = self.counts(act, caller);
+        let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
+        wait.map_or(Ok(()), |wait| Err(RateLimited { wait }))
+    }
+
+    /// Counts one turn, and gives it a place among those that are being answered.
+    ///
+    /// # Errors
+    /// [`TurnRefused`] where it would be too much; then it is not counted.
+    pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
+        // The place first: it is given back where the rate refuses, and what was counted could not be.
+        let permit = self.under_way.take(self.places(caller)).ok_or(TurnRefused::TooManyAtOnce)?;
+        self.take(Act::Turn, caller).await?;
+        Ok(permit)
+    }
+
+    /// The limits that are on for turns at the same time, and whom they count.
+    fn places(&self, caller: &Caller) -> Vec<Place> {
+        let settings = self.settings.now();
+        let limits = &settings.limits;
+        let place = |limit: u32, kind: &str, who: Option<&String>| {
+            (limit > 0).then_some(Place { name: format!("{kind}:{}", who?), limit })
+        };
+        let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
+        visitor.into_iter().chain(network).collect()
+    }
+
+    /// Counts one more on all of these; how long to wait where one of them does not grant it.
+    async fn wait(&self, counts: &[Count]) -> Option<Duration> {
+        let Some(shared) = self.shared.as_ref().filter(|shared| shared.can_be_asked()) else {
+            return self.take_alone(counts);
+        };
+        if let Some(wait) = self.local().wait(counts, Instant::now()) {
+            return Some(wait);
+        }
+        match shared.charge(counts).await {
+            Answer::Granted => {
+                self.local().charge(counts, Instant::now());
+                None
+            }
+            Answer::Refused(wait) => Some(wait),
+            Answer::Nothing => self.take_alone(counts),
+        }
+    }
+
+    fn take_alone(&self, counts: &[Count]) -> Option<Duration> {
+        let (mut local, now) = (self.local(), Instant::now());
+        let wait = local.wait(counts, now);
+        if wait.is_none() {
+            local.charge(counts, now);
+        }
+        wait
+    }
+
+    /// The limits that are on for this act, and whom they count.
+    fn counts(&self, act: Act, caller: &Caller) -> Vec<Count> {
+        let settings = self.settings.now();
+        let limits = &settings.limits;
+        let (what, per_visitor, per_address) = match act {
+            Act::Turn => ("turns", limits.turns_per_minute, limits.turns_per_minute_per_address),
+            Act::Vote => ("votes", limits.votes_per_minute, limits.votes_per_minute_per_address),
+        };
+        let count = |rate: Option<Rate>, kind: &str, who: Option<&String>| {
+            Some(Count { name: format!("{what}{kind}:{}", who?), rate: rate? })
+        };
+        let visitor = count(Rate::per_minute(per_visitor), "", Some(&caller.visitor));
+        let network = count(Rate::per_minute(per_address), "_per_address", caller.network.as_ref());
+        visitor.into_iter().chain(network).collect()
+    }
+
+    /// A panic elsewhere leaves counts that can be used.
+    fn local(&self) -> MutexGuard<'_, Counts> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infra::config::{LimitSettings, Settings};
+
+    fn limits(limits: LimitSettings) -> (RateLimits, CurrentSettings) {
+        let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
+        (RateLimits::new(settings.clone(), None), settings)
+    }
+
+    fn caller(visitor: &str, network: &str) -> Caller {
+        Caller { visitor: visitor.into(), network: Some(network.into()) }
+    }
+
+    async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {
+        let mut granted = 0;
+        for _ in 0..20 {
+            granted += usize::from(limits.take(act, caller).await.is_ok());
+        }
+        granted
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_visitor_and_network_has_its_limits_for_turns_and_for_votes() {
+        let (limits, settings) = limits(LimitSettings {
+            turns_per_minute: 5,
+            votes_per_minute: 3,
+            turns_per_minute_per_address: 8,
+            votes_per_minute_per_address: 0,
+            ..LimitSettings::default()
+        });
+        let (ann, ben, carl) = (caller("ann", "home"), caller("ben", "home"), caller("carl", "elsewhere"));
+        for (caller, act, expected) in [
+            (&ann, Act::Turn, 5),
+            (&ben, Act::Turn, 3),
+            (&carl, Act::Turn, 5),
+            (&ann, Act::Vote, 3),
+            (&ben, Act::Vote, 3),
+        ] {
+            assert_eq!(granted(&limits, act, caller).await, expected, "{act:?} of {caller:?}");
+        }
+        settings.replace(Settings {
+            limits: LimitSettings { votes_per_minute: 0, ..settings.now().limits.clone() },
+            ..Settings::default()
+        });
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 20, "other settings are in force at once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_says_when_to_try_again() {
+        let (limits, _) = limits(LimitSettings { votes_per_minute: 7, ..LimitSettings::default() });
+        let ann = caller("ann", "home");
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 7);
+        let refused = limits.take(Act::Vote, &ann).await.unwrap_err();
+        assert_eq!(refused.to_string(), "too many requests: try again in 9 s");
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
+        let (limits, _) = limits(LimitSettings {
+            turns_per_minute: 5,
+            battles_at_once: 2,
+            battles_at_once_per_address: 3,
+            ..LimitSettings::default()
+        });
+        let (ann, ben) = (caller("ann", "home"), caller("ben", "home"));
+        let first = limits.begin_turn(&ann).await.unwrap();
+        let _second = limits.begin_turn(&ann).await.unwrap();
+        for _ in 0..10 {
+            assert_eq!(limits.begin_turn(&ann).await.unwrap_err(), TurnRefused::TooManyAtOnce);
+        }
+        let _third = limits.begin_turn(&ben).await.unwrap();
+        assert_eq!(limits.begin_turn(&ben).await.unwrap_err(), TurnRefused::TooManyAtOnce, "the network is full");
+        drop(first);
+        for _ in 0..3 {
+            let _ = limits.begin_turn(&ann).await.unwrap();
+        }
+        assert!(matches!(limits.begin_turn(&ann).await, Err(TurnRefused::TooFast(_))), "refusals were not counted");
+        assert!(limits.begin_turn(&ben).await.is_ok(), "a turn that was too fast holds no place");
+    }
+}

@@ -1,0 +1,192 @@
+//! Anthropic's Messages API: the system prompt stands beside the messages, text and thinking come as block deltas.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use reqwest::header::HeaderName;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+
+use super::client::HttpClient;
+use super::reading::{SseReader, parse_json};
+use super::sse::SseEvent;
+use super::transport::{Endpoint, Progress, stream_reply};
+use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
+use crate::infra::config::{ConfigError, ModelSettings};
+
+/// Where Anthropic listens.
+pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
+
+/// The version of the API that is spoken.
+pub const API_VERSION: &str = "2023-06-01";
+
+/// A model behind a Messages API.
+#[derive(Debug)]
+pub struct AnthropicModel {
+    endpoint: Endpoint,
+    template: Map<String, Value>,
+    system_prompt: String,
+    /// What the settings say beside: these keys are never changed.
+    fixed: Map<String, Value>,
+}
+
+impl AnthropicModel {
+    /// Takes the settings of one model and the value of its key variable.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] for an unusable address or key.
+    pub fn new(settings: &ModelSettings, key: Option<&SecretString>, http: &HttpClient) -> Result<Self, ConfigError> {
+        // With and without the version in the address: both are in use.
+        let with_version = settings.base_url.trim_end_matches('/').ends_with("/v1");
+        let path = if with_version { "/messages" } else { "/v1/messages" };
+        let endpoint = Endpoint::new(settings, DEFAULT_BASE_URL, path, http)?
+            .with_key(settings, HeaderName::from_static("x-api-key"), "", key)?
+            .with_header("anthropic-version", API_VERSION);
+        let fixed = settings.extra_body.clone().into_iter().collect();
+        Ok(Self { endpoint, template: template(settings), system_prompt: settings.system_prompt.clone(), fixed })
+    }
+
+    /// The Messages API takes no seed.
+    fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        let mut body = self.template.clone();
+        let (system, rest) = system_and_rest(&self.system_prompt, messages);
+        body.insert("messages".into(), json!(rest));
+        let sampled = [
+            ("system", system.map(Value::from)),
+            ("temperature", sampling.temperature.map(Value::from)),
+            ("max_tokens", sampling.max_tokens.map(Value::from)),
+        ];
+        for (key, value) in sampled {
+            if let Some(value) = value.filter(|_| !self.fixed.contains_key(key)) {
+                body.insert(key.into(), value);
+            }
+        }
+        body
+    }
+}
+
+impl ChatModel for AnthropicModel {
+    fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
+        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
+    }
+}
+
+fn template(settings: &ModelSettings) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".into(), json!(settings.name_at_provider()));
+    body.insert("stream".into(), json!(true));
+    body.insert("max_tokens".into(), json!(settings.max_tokens));
+    if let Some(temperature) = settings.temperature {
+        body.insert("temperature".into(), json!(temperature));
+    }
+    body.extend(settings.extra_body.clone());
+    body
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    delta: Option<Block>,
+    content_block: Option<Block>,
+    error: Option<IgnoredAny>,
+    message: Option<Begun>,
+    usage: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+struct Begun {
+    usage: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    text: Option<String>,
+    thinking: Option<String>,
+}
+
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    if event.name == "error" {
+        return Err(ChatError::Reported);
+    }
+    if event.data.is_empty() {
+        return Ok(Progress::More);
+    }
+    let event: Event<'_> = parse_json(event.data)?;
+    if event.kind == "error" || event.error.is_some() {
+        return Err(ChatError::Reported);
+    }
+    let counted = event.usage.or(event.message.and_then(|begun| begun.usage));
+    let usage = counted.map(|counted| Usage::reported(counted.input_tokens, counted.output_tokens));
+    parts.extend(usage.map(ReplyPart::Usage));
+    if let Some(block) = event.delta.or(event.content_block) {
+        parts.extend(block.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
+        parts.extend(block.text.filter(|text| !text.is_empty()).map(ReplyPart::Text));
+    }
+    Ok(if event.kind == "message_stop" { Progress::Ended } else { Progress::More })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infra::llm::Role;
+
+    #[test]
+    fn text_and_thinking_come_from_deltas_and_first_blocks() {
+        let mut parts = VecDeque::new();
+        for data in [
+            r#"{"type":"message_start","message":{"id":"msg_1","content":[],"usage":{"input_tokens":8,"output_tokens":1}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"x"}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"A"}}"#,
+            r#"{"type":"ping"}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"nswer"}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}"#,
+        ] {
+            assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(Progress::More), "{data}");
+        }
+        let end = SseEvent { name: "message_stop", data: r#"{"type":"message_stop"}"# };
+        assert_eq!(read_event(end, &mut parts), Ok(Progress::Ended));
+        let text = |text: &str| ReplyPart::Text(text.into());
+        let usage = |input, output| ReplyPart::Usage(Usage { input, output: Some(output) });
+        let expected = [usage(Some(8), 1), ReplyPart::Reasoning("Hm".into()), text("A"), text("nswer"), usage(None, 3)];
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn a_system_message_stands_beside_the_others_and_a_call_has_its_own_sampling() {
+        let settings = ModelSettings {
+            system_prompt: "Own.".into(),
+            ..ModelSettings::minimal("m", crate::infra::config::ProviderKind::Anthropic)
+        };
+        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let model = AnthropicModel::new(&settings, None, &http).unwrap();
+        let said = |role, content: &str| Message { role, content: content.into() };
+        let messages = [said(Role::System, "Judge."), said(Role::User, "?")];
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), ..Sampling::default() };
+        let body = model.body(&messages, &sampling);
+        assert_eq!(
+            (&body["system"], &body["temperature"], &body["max_tokens"]),
+            (&json!("Judge."), &json!(0.0), &json!(5))
+        );
+        assert_eq!(body["messages"], json!([{"role": "user", "content": "?"}]));
+        assert_eq!(model.body(&messages[1..], &Sampling::default())["system"], "Own.");
+    }
+
+    #[test]
+    fn an_error_event_is_reported() {
+        let data = r#"{"type":"error","error":{"type":"overloaded_error","message":"sk-SECRET"}}"#;
+        for name in ["", "error"] {
+            assert_eq!(read_event(SseEvent { name, data }, &mut VecDeque::new()), Err(ChatError::Reported));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A circuit breaker: a model that keeps failing rests, then one reply tries it out.
+//!
+//! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
+//! the last change of phase are not counted, so that a late failure does not lengthen a rest.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::infra::backoff::later;
+
+/// When a model rests and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BreakerPolicy {
+    /// Failures in a row after which it rests; 0 means never.
+    pub failures: u32,
+    /// How long it rests.
+    pub rest: Duration,
+}
+
+/// What the breaker lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BreakerPhase {
+    /// Every request.
+    Closed,
+    /// None until the rest is over.
+    Open,
+    /// One, whose result decides.
+    HalfOpen,
+}
+
+impl BreakerPhase {
+    /// The word for tables and logs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BreakerPhase::Closed => "closed",
+            BreakerPhase::Open => "open",
+            BreakerPhase::HalfOpen => "half_open",
+        }
+    }
+}
+
+/// What a breaker shows of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakerState {
+    /// What it lets through.
+    pub phase: BreakerPhase,
+    /// Failures in a row.
+    pub failures: u32,
+}
+
+/// A request that was let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a ticket that is not given back may keep the breaker half open"]
+pub struct Ticket(u64);
+
+/// The state machine of one model.
+#[derive(Debug)]
+pub struct Breaker {
+    policy: BreakerPolicy,
+    phase: Phase,
+    failures: u32,
+    /// Counts the changes of phase.
+    period: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Closed,
+    Open { until: Instant },
+    HalfOpen { asked: bool },
+}
+
+impl Breaker {
+    /// A closed breaker.
+    #[must_use]
+    pub fn new(policy: BreakerPolicy) -> Self {
+        Self { policy, phase: Phase::Closed, failures: 0, period: 0 }
+    }
+
+    /// Lets a request through, or says no.
+    pub fn admit(&mut self, now: Instant) -> Option<Ticket> {
+        if !self.admits(now) {
+            return None;
+        }
+        if matches!(self.phase, Phase::Open { .. }) {
+            self.enter(Phase::HalfOpen { asked: true });
+        } else if let Phase::HalfOpen { asked } = &mut self.phase {
+            *asked = true;
+        }
+        Some(Ticket(self.period))
+    }
+
+    /// Whether a request would be let through now.
+    #[must_use]
+    pub fn admits(&self, now: Instant) -> bool {
+        match self.phase {
+            Phase::Closed => true,
+            Phase::Open { until } => now >= until,
+            Phase::HalfOpen { asked } => !asked,
+        }
+    }
+
+    /// The request was answered.
+    pub fn succeeded(&mut self, ticket: Ticket) {
+        if ticket.0 == self.period {
+            self.failures = 0;
+            if !matches!(self.phase, Phase::Closed) {
+                self.enter(Phase::Closed);
+            }
+        }
+    }
+
+    /// The request failed.
+    pub fn failed(&mut self, ticket: Ticket, now: Instant) {
+        if ticket.0 == self.period {
+            self.failures = self.failures.saturating_add(1);
+            // A trial that fails is one more failure in a row, so this opens it again too.
+            if self.policy.failures > 0 && self.failures >= self.policy.failures {
+                self.enter(Phase::Open { until: later(now, self.policy.rest) });
+            }
+        }
+    }
+
+    /// The request was given up by the one who asked: it says nothing about the model.
+    pub fn abandoned(&mut self, ticket: Ticket) {
+        if let Phase::HalfOpen { asked } = &mut self.phase
+            && ticket.0 == self.period
+        {
+            *asked = false;
+        }
+    }
+
+    /// Rests until then, because the model failed elsewhere: a trial follows here too.
+    pub fn rest(&mut self, until: Instant) {
+        if self.policy.failures == 0 {
+            return;
+        }
+        self.failures = self.failures.max(self.policy.failures);
+        match &mut self.phase {
+            // All who rest come back together.
+            Phase::Open { until: own } => *own = until,
+            _ => self.enter(Phase::Open { until }),
+        }
+    }
+
+    /// How long it rests from now on; `None` where it does not.
+    #[must_use]
+    pub fn resting(&self, now: Instant) -> Option<Duration> {
+        match self.phase {
+            Phase::Open { until } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
+            _ => None,
+        }
+    }
+
+    /// What it shows of itself.
+    #[must_use]
+    pub fn state(&self) -> BreakerState {
+        let phase = match self.phase {
+            Phase::Closed => BreakerPhase::Closed,
+            Phase::Open { .. } => BreakerPhase::Open,
+            Phase::HalfOpen { .. } => BreakerPhase::HalfOpen,
+        };
+        BreakerState { phase, failures: self.failures }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.period += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: Duration = Duration::from_secs(30);
+
+    fn opened(now: Instant) -> Breaker {
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        for _ in 0..3 {
+            let ticket = breaker.admit(now).unwrap();
+            breaker.failed(ticket, now);
+        }
+        breaker
+    }
+
+    #[track_caller]
+    fn check(breaker: &Breaker, phase: BreakerPhase, failures: u32) {
+        assert_eq!(breaker.state(), BreakerState { phase, failures });
+    }
+
+    #[test]
+    fn it_opens_after_failures_in_a_row_and_not_before() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        for fails in [true, true, false, true, true] {
+            let ticket = breaker.admit(now).unwrap();
+            if fails { breaker.failed(ticket, now) } else { breaker.succeeded(ticket) }
+        }
+        check(&breaker, BreakerPhase::Closed, 2);
+        let ticket = breaker.admit(now).unwrap();
+        breaker.failed(ticket, now);
+        check(&breaker, BreakerPhase::Open, 3);
+        assert!(breaker.admit(now + REST - Duration::from_millis(1)).is_none());
+    }
+
+    #[test]
+    fn after_the_rest_one_request_tries_it_out() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        assert!(breaker.admits(now + REST));
+        let ticket = breaker.admit(now + REST).unwrap();
+        check(&breaker, BreakerPhase::HalfOpen, 3);
+        assert!(breaker.admit(now + REST).is_none(), "one at a time");
+        breaker.succeeded(ticket);
+        check(&breaker, BreakerPhase::Closed, 0);
+    }
+
+    #[test]
+    fn a_failed_trial_starts_another_rest() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        let ticket = breaker.admit(now + REST).unwrap();
+        breaker.failed(ticket, now + REST);
+        check(&breaker, BreakerPhase::Open, 4);
+        assert!(!breaker.admits(now + REST * 2 - Duration::from_millis(1)));
+        assert!(breaker.admits(now + REST * 2));
+    }
+
+    #[test]
+    fn an_abandoned_trial_leaves_room_for_the_next() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        let ticket = breaker.admit(now + REST).unwrap();
+        breaker.abandoned(ticket);
+        check(&breaker, BreakerPhase::HalfOpen, 3);
+        assert!(breaker.admit(now + REST).is_some());
+    }
+
+    #[test]
+    fn results_from_before_the_last_change_are_not_counted() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 1, rest: REST });
+        let (first, late_success, late_failure) =
+            (breaker.admit(now).unwrap(), breaker.admit(now).unwrap(), breaker.admit(now).unwrap());
+        breaker.failed(first, now);
+        breaker.succeeded(late_success);
+        breaker.failed(late_failure, now + Duration::from_secs(10));
+        check(&breaker, BreakerPhase::Open, 1);
+        assert!(breaker.admits(now + REST));
+    }
+
+    #[test]
+    fn a_model_that_failed_elsewhere_rests_as_long_as_there_and_is_tried_out_here_too() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        let under_way = breaker.admit(now).unwrap();
+        breaker.rest(now + REST / 2);
+        check(&breaker, BreakerPhase::Open, 3);
+        breaker.succeeded(under_way);
+        check(&breaker, BreakerPhase::Open, 3);
+        assert_eq!(breaker.resting(now), Some(REST / 2));
+        assert_eq!(breaker.resting(now + REST / 2), None);
+
+        let trial = breaker.admit(now + REST / 2).unwrap();
+        breaker.failed(trial, now + REST / 2);
+        check(&breaker, BreakerPhase::Open, 4);
+        breaker.rest(now + REST);
+        assert_eq!(breaker.resting(now), Some(REST), "all who rest come back together");
+        let trial = breaker.admit(now + REST).unwrap();
+        assert_eq!(breaker.resting(now + REST), None);
+        breaker.rest(now + 2 * REST);
+        breaker.succeeded(trial);
+        check(&breaker, BreakerPhase::Open, 4);
+    }
+
+    #[test]
+    fn a_policy_of_zero_failures_never_opens() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 0, rest: REST });
+        breaker.rest(now + REST);
+        for _ in 0..100 {
+            let ticket = breaker.admit(now).unwrap();
+            breaker.failed(ticket, now);
+        }
+        check(&breaker, BreakerPhase::Closed, 100);
+    }
+}

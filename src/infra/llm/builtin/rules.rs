@@ -1,0 +1,181 @@
+//! Conversation by rules, in the manner of the first chat programs: a keyword, what came after it, a ready sentence.
+//!
+//! It sounds attentive and knows nothing, which makes it a useful opponent.
+
+use rand::{Rng, RngExt};
+
+use super::words::{excerpt, is_chinese, question, questions};
+use crate::infra::llm::Message;
+
+/// A keyword and the sentences for it; `{}` stands for what came after the keyword, seen from the other side.
+struct Rule {
+    keyword: &'static str,
+    answers: &'static [&'static str],
+}
+
+const ENGLISH: &[Rule] = &[
+    Rule { keyword: "hello", answers: &["Hello! What is on your mind today?", "Hi there. What shall we talk about?"] },
+    Rule { keyword: "thank", answers: &["You are welcome. Is there anything else you would like to talk about?"] },
+    Rule { keyword: "i feel", answers: &["How long have you felt {}?", "What usually makes you feel {}?"] },
+    Rule { keyword: "i am", answers: &["How does being {} change your day?", "Since when are you {}?"] },
+    Rule { keyword: "i want", answers: &["What would it mean to you to get {}?", "Suppose you had {}: what then?"] },
+    Rule { keyword: "i need", answers: &["What keeps you from having {}?", "Are you sure that you need {}?"] },
+    Rule { keyword: "i can't", answers: &["What would have to change so that you could {}?"] },
+    Rule { keyword: "i think", answers: &["What makes you think {}?", "Do others also think {}?"] },
+    Rule {
+        keyword: "should i",
+        answers: &["What speaks for it, and what against: to {}?", "What would a friend say if you {}?"],
+    },
+    Rule { keyword: "because", answers: &["Is that the only reason?", "What other reasons come to mind?"] },
+    Rule {
+        keyword: "write",
+        answers: &[
+            "I would begin with the reader: who is it for? Then one idea a paragraph: the first says what it is about, \
+             the last what to do next. What should {} leave behind?",
+        ],
+    },
+    Rule {
+        keyword: "how do i",
+        answers: &["A good start is to say what you tried so far. Which part of how to {} is hardest?"],
+    },
+    Rule { keyword: "how to", answers: &["Take one small step first. What is the smallest part of how to {}?"] },
+    Rule { keyword: "why", answers: &["What do you think is the reason?", "What answer would you hope to hear?"] },
+    Rule { keyword: "what is", answers: &["What does {} mean to you?", "What would you do if you knew about {}?"] },
+    Rule { keyword: "you are", answers: &["What makes you say that I am {}?", "Would it help you if I were {}?"] },
+    Rule { keyword: "can you", answers: &["I can only talk in a simple way. Why do you want me to {}?"] },
+    Rule { keyword: "sorry", answers: &["No need to be sorry. Go on, please."] },
+];
+
+const ENGLISH_OTHERWISE: &[&str] = &[
+    "Tell me more about that.",
+    "What matters most to you about it?",
+    "Could you give me an example?",
+    "I see. And what happened next?",
+];
+
+const CHINESE: &[Rule] = &[
+    Rule { keyword: "你好", answers: &["你好！今天想聊点什么？", "你好，有什么想说的吗？"] },
+    Rule { keyword: "谢谢", answers: &["不客气。还有什么想聊的吗？"] },
+    Rule { keyword: "我觉得", answers: &["为什么你觉得{}？", "别人也觉得{}吗？"] },
+    Rule { keyword: "我想", answers: &["如果真的能{}，你会怎么样？", "是什么让你想{}？"] },
+    Rule { keyword: "我很", answers: &["你从什么时候开始这么{}的？", "什么事情会让你更{}？"] },
+    Rule { keyword: "我不能", answers: &["要怎样你才能{}？"] },
+    Rule { keyword: "我应该", answers: &["如果{}，最好的结果是什么？最坏的呢？"] },
+    Rule { keyword: "怎么", answers: &["先说说你已经试过什么？哪一步“{}”最难？"] },
+    Rule { keyword: "如何", answers: &["不妨先走一小步。要{}，最小的一步是什么？"] },
+    Rule {
+        keyword: "写", answers: &["写之前先想读者是谁，每段只讲一件事。你希望{}让人记住什么？"]
+    },
+    Rule { keyword: "为什么", answers: &["你自己认为为什么{}？", "你希望听到什么样的解释？"] },
+    Rule { keyword: "什么是", answers: &["对你来说，{}意味着什么？"] },
+    Rule { keyword: "因为", answers: &["这是唯一的原因吗？", "还有别的原因吗？"] },
+];
+
+const CHINESE_OTHERWISE: &[&str] =
+    &["请再多说一点。", "这件事里你最在意的是什么？", "能举个例子吗？", "我明白了。后来呢？"];
+
+pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
+    let asked = question(conversation);
+    let chinese = is_chinese(asked);
+    if questions(conversation).skip(1).any(|earlier| earlier == asked) {
+        let again = if chinese {
+            "这句话你刚才说过了。是我没有听懂吗？"
+        } else {
+            "You said that before. Did I miss your point?"
+        };
+        return again.to_owned();
+    }
+    let (rules, otherwise) = if chinese { (CHINESE, CHINESE_OTHERWISE) } else { (ENGLISH, ENGLISH_OTHERWISE) };
+    let lower = asked.to_lowercase().replace('’', "'");
+    let found = rules.iter().find_map(|rule| Some((rule, after_keyword(&lower, rule.keyword)?)));
+    let (answers, rest) = found.map_or((otherwise, String::new()), |(rule, rest)| (rule.answers, rest));
+    let template = answers[rng.random_range(0..answers.len())];
+    if template.contains("{}") && rest.is_empty() {
+        return otherwise[0].to_owned();
+    }
+    template.replace("{}", &if chinese { reflect_chinese(&rest) } else { reflect_english(&rest) })
+}
+
+/// What follows a keyword up to the end of its sentence; `None` where the keyword does not stand there as a word.
+fn after_keyword(lower: &str, keyword: &str) -> Option<String> {
+    let (before, after) = lower.split_once(keyword)?;
+    let inside_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic());
+    if keyword.is_ascii()
+        && (inside_word(before.chars().next_back()) || inside_word(after.chars().next()))
+        && keyword != "thank"
+    {
+        return None;
+    }
+    let sentence = after.split(['.', '?', '!', '\n', '。', '？', '！', '，']).next().unwrap_or_default();
+    Some(excerpt(sentence.trim().trim_start_matches([',', '，']), 120))
+}
+
+/// Turns I and you around.
+fn reflect_english(text: &str) -> String {
+    let turned = text.split_whitespace().map(|word| match word {
+        "i" | "me" => "you",
+        "my" => "your",
+        "am" => "are",
+        "mine" => "yours",
+        "myself" => "yourself",
+        "you" => "I",
+        "your" => "my",
+        "yours" => "mine",
+        other => other,
+    });
+    turned.collect::<Vec<_>>().join(" ")
+}
+
+fn reflect_chinese(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '我' => '你',
+            '你' => '我',
+            other => other,
+        })
+        .collect::<String>()
+        .trim_end_matches(['吗', '呢', '了'])
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::tests::asked;
+    use super::*;
+
+    #[track_caller]
+    fn check(questions: &[&str], expected: &str) {
+        let said = answer(&asked(questions), &mut ChaCha8Rng::seed_from_u64(1));
+        assert!(said.contains(expected), "{questions:?}: {said}");
+    }
+
+    #[test]
+    fn what_follows_a_keyword_is_turned_around() {
+        check(&["I feel lost in my work."], "lost in your work?");
+        check(&["因为下雨"], "原因");
+        check(&["我觉得我太忙了"], "你太忙");
+    }
+
+    #[test]
+    fn a_keyword_inside_a_word_is_none() {
+        assert_eq!(after_keyword("maki am", "i am"), None);
+        assert_eq!(after_keyword("i amber", "i am"), None);
+        assert_eq!(after_keyword("well, i am tired. really", "i am").as_deref(), Some("tired"));
+    }
+
+    #[test]
+    fn a_repeated_question_is_noticed() {
+        check(&["Tell me a joke", "Tell me a joke"], "before");
+    }
+
+    #[test]
+    fn anything_gets_some_answer() {
+        for question in ["", "why", "…", "\0", "🤖"] {
+            check(&[question], "");
+            assert!(!answer(&asked(&[question]), &mut ChaCha8Rng::seed_from_u64(2)).is_empty());
+        }
+    }
+}

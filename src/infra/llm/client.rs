@@ -1,0 +1,160 @@
+//! The HTTP client of all models, with a pool of connections for each thread.
+//!
+//! A connection is driven by the thread that opened it. Where a turn that another thread runs reads from it, each token
+//! wakes two threads instead of one, so each thread keeps connections of its own. Link-local and metadata addresses are
+//! out of reach for every model.
+
+use std::error::Error;
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, Url, redirect};
+use thread_local::ThreadLocal;
+
+use crate::infra::config::ConfigError;
+
+/// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
+const IDLE_CONNECTIONS: usize = 512;
+
+/// The HTTP client of all models. Cloning shares the connections.
+#[derive(Debug, Clone)]
+pub struct HttpClient {
+    direct: Arc<Pools>,
+    proxied: Arc<Pools>,
+}
+
+/// Makes the one HTTP client: TLS by rustls with ring, no redirects, no proxy on the way to this machine itself.
+///
+/// # Errors
+/// [`ConfigError::NoHttpClient`] where the system has no means for it.
+pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
+    // An error says that a provider is installed already, by an earlier call.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let pools = |proxied| Pools::new(Recipe { connect_timeout, proxied, certificates: true }).map(Arc::new);
+    Ok(HttpClient { direct: pools(false)?, proxied: pools(true)? })
+}
+
+impl HttpClient {
+    /// This thread's client for an address: loopback is never asked through a proxy.
+    pub(crate) fn for_url(&self, url: &Url) -> &Client {
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        if local { self.direct.of_this_thread() } else { self.proxied.of_this_thread() }
+    }
+}
+
+/// One client a thread, all made alike.
+#[derive(Debug)]
+struct Pools {
+    recipe: Recipe,
+    first: Client,
+    clients: ThreadLocal<Client>,
+}
+
+impl Pools {
+    /// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
+    fn new(mut recipe: Recipe) -> Result<Self, ConfigError> {
+        let first = recipe.build().or_else(|error| {
+            tracing::warn!(
+                reason = innermost(&error),
+                "no certificates: install ca-certificates to reach models by https"
+            );
+            recipe.certificates = false;
+            recipe.build().map_err(|error| ConfigError::NoHttpClient { reason: innermost(&error) })
+        })?;
+        Ok(Self { recipe, first, clients: ThreadLocal::new() })
+    }
+
+    /// A client that cannot be made a second time shares the first one's connections.
+    fn of_this_thread(&self) -> &Client {
+        self.clients.get_or(|| self.recipe.build().unwrap_or_else(|_| self.first.clone()))
+    }
+}
+
+/// How a client is made.
+#[derive(Debug, Clone, Copy)]
+struct Recipe {
+    connect_timeout: Duration,
+    proxied: bool,
+    certificates: bool,
+}
+
+impl Recipe {
+    fn build(self) -> Result<Client, reqwest::Error> {
+        let mut builder = Client::builder()
+            .connect_timeout(self.connect_timeout)
+            .redirect(redirect::Policy::none())
+            .tcp_nodelay(true)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .dns_resolver(PublicResolver)
+            .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")));
+        if !self.proxied {
+            builder = builder.no_proxy();
+        }
+        if !self.certificates {
+            builder = builder.tls_certs_only([]);
+        }
+        builder.build()
+    }
+}
+
+fn innermost(error: &dyn Error) -> String {
+    let mut current = error;
+    while let Some(source) = current.source() {
+        current = source;
+    }
+    current.to_string()
+}
+
+/// Resolves names like the system does and leaves out link-local and metadata addresses.
+#[derive(Debug, Clone, Copy)]
+struct PublicResolver;
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let allowed: Vec<SocketAddr> =
+                found.iter().filter(|address| !is_forbidden(address.ip())).copied().collect();
+            if allowed.is_empty() && !found.is_empty() {
+                return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Cloud machines answer with credentials at these addresses; no model lives there.
+pub(super) fn is_forbidden(ip: IpAddr) -> bool {
+    const AMAZON_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_link_local() || ip.octets() == [100, 100, 100, 200],
+        IpAddr::V6(ip) => ip.is_unicast_link_local() || ip == AMAZON_METADATA,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn loopback_names_resolve() {
+        let addresses: Vec<_> = PublicResolver.resolve("localhost".parse().unwrap()).await.unwrap().collect();
+        assert!(addresses.iter().all(|address| address.ip().is_loopback()) && !addresses.is_empty());
+    }
+
+    #[test]
+    fn each_thread_has_a_client_of_its_own_and_keeps_it() {
+        let http = http_client(Duration::from_secs(1)).unwrap();
+        let url = "http://127.0.0.1:1/v1".parse().unwrap();
+        let address = || std::ptr::from_ref(http.for_url(&url)).addr();
+        let mine = address();
+        let theirs = std::thread::scope(|scope| scope.spawn(address).join().unwrap());
+        assert_ne!(mine, theirs);
+        assert_eq!(mine, address());
+    }
+}

@@ -1,0 +1,343 @@
+//! Finds models without any settings: local servers on their usual ports, and providers whose key is in the
+//! environment.
+//!
+//! It never fails: a server that is not there, not in time or not a model server is passed over. What it found is
+//! logged; keys and answers are not.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use super::{HttpClient, anthropic, http_client, ollama, openai};
+use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
+
+/// Models taken from one paid provider at the most.
+const MAX_PAID_MODELS: usize = 4;
+
+/// Bytes of a list of models at the most.
+const MAX_LIST_BYTES: usize = 4 << 20;
+
+/// Where is looked.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Ollama's address.
+    pub ollama: String,
+    /// Names and addresses (with `/v1`) of local servers that speak chat completions.
+    pub compatible: Vec<(&'static str, String)>,
+    /// OpenAI's address.
+    pub openai: String,
+    /// Anthropic's address.
+    pub anthropic: String,
+    /// Longest wait for a local server.
+    pub local_wait: Duration,
+    /// Longest wait for a provider on the Internet.
+    pub remote_wait: Duration,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            ollama: ollama::DEFAULT_BASE_URL.into(),
+            compatible: vec![
+                ("llama.cpp", "http://127.0.0.1:8080/v1".into()),
+                ("vLLM", "http://127.0.0.1:8000/v1".into()),
+                ("LM Studio", "http://127.0.0.1:1234/v1".into()),
+            ],
+            openai: openai::DEFAULT_BASE_URL.into(),
+            anthropic: anthropic::DEFAULT_BASE_URL.into(),
+            local_wait: Duration::from_millis(200),
+            remote_wait: Duration::from_secs(4),
+        }
+    }
+}
+
+/// The settings with the models found, where none are configured and `providers.discover` says so.
+pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &Places) -> Settings {
+    if settings.models.is_empty() && settings.providers.discover {
+        settings.models = discover(env, places).await;
+    }
+    settings
+}
+
+/// Looks in all places at once.
+pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> {
+    let http = match http_client(places.remote_wait) {
+        Ok(http) => http,
+        Err(error) => {
+            tracing::warn!(%error, "no model servers are looked for");
+            return Vec::new();
+        }
+    };
+    let compatible = places.compatible.iter().map(|(name, base)| compatible_models(name, base, places, &http));
+    let (from_ollama, from_compatible, from_openai, from_anthropic) = tokio::join!(
+        ollama_models(places, &http),
+        join_all(compatible),
+        openai_models(env, places, &http),
+        anthropic_models(env, places, &http)
+    );
+    if env.secret("OPENROUTER_API_KEY").is_some() {
+        tracing::info!(
+            "OPENROUTER_API_KEY is set: OpenRouter has hundreds of models, so name the ones to use under [[models]]"
+        );
+    }
+    let found = [from_ollama].into_iter().chain(from_compatible).chain([from_openai, from_anthropic]);
+    with_distinct_ids(found.flatten().collect())
+}
+
+async fn ollama_models(places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+    let Some(body) = fetch(&format!("{}/api/tags", places.ollama), HeaderMap::new(), places.local_wait, http).await
+    else {
+        return Vec::new();
+    };
+    let names = parse_ollama_tags(&body).into_iter();
+    let models: Vec<ModelSettings> = names
+        .map(|name| ModelSettings {
+            base_url: places.ollama.clone(),
+            ..ModelSettings::minimal(name, ProviderKind::Ollama)
+        })
+        .collect();
+    told("Ollama", models)
+}
+
+async fn compatible_models(server: &str, base: &str, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+    let Some(body) = fetch(&format!("{base}/models"), HeaderMap::new(), places.local_wait, http).await else {
+        return Vec::new();
+    };
+    let chat = parse_list(&body).into_iter().filter(|listed| !is_embedding(&listed.id));
+    let models = chat
+        .map(|Listed { id, .. }| ModelSettings {
+            base_url: base.to_owned(),
+            model: id.clone(),
+            // llama.cpp lists the path of its file.
+            ..ModelSettings::minimal(file_stem(&id), ProviderKind::Openai)
+        })
+        .collect();
+    told(server, models)
+}
+
+async fn openai_models(env: &Environment, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+    let variable = "OPENAI_API_KEY";
+    let Some(headers) = key_header(env, variable, AUTHORIZATION, "Bearer ") else { return Vec::new() };
+    let Some(body) = fetch(&format!("{}/models", places.openai), headers, places.remote_wait, http).await else {
+        tracing::warn!("{variable} is set, and OpenAI's list of models cannot be read with it");
+        return Vec::new();
+    };
+    let models = newest_chat_models(parse_list(&body)).into_iter().map(|listed| ModelSettings {
+        organization: "OpenAI".into(),
+        base_url: places.openai.clone(),
+        api_key_env: variable.into(),
+        ..ModelSettings::minimal(listed.id, ProviderKind::Openai)
+    });
+    told("OpenAI", models.collect())
+}
+
+async fn anthropic_models(env: &Environment, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+    let variable = "ANTHROPIC_API_KEY";
+    let Some(mut headers) = key_header(env, variable, HeaderName::from_static("x-api-key"), "") else {
+        return Vec::new();
+    };
+    headers.insert("anthropic-version", HeaderValue::from_static(anthropic::API_VERSION));
+    let Some(body) = fetch(&format!("{}/v1/models", places.anthropic), headers, places.remote_wait, http).await else {
+        tracing::warn!("{variable} is set, and Anthropic's list of models cannot be read with it");
+        return Vec::new();
+    };
+    // The list has the newest first.
+    let models = parse_list(&body).into_iter().take(MAX_PAID_MODELS).map(|listed| ModelSettings {
+        name: listed.display_name.unwrap_or_default(),
+        organization: "Anthropic".into(),
+        base_url: places.anthropic.clone(),
+        api_key_env: variable.into(),
+        ..ModelSettings::minimal(listed.id, ProviderKind::Anthropic)
+    });
+    told("Anthropic", models.collect())
+}
+
+fn told(server: &str, models: Vec<ModelSettings>) -> Vec<ModelSettings> {
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+    tracing::info!(server, models = ids.join(", "), "found a model server");
+    models
+}
+
+fn key_header(env: &Environment, variable: &str, header: HeaderName, prefix: &str) -> Option<HeaderMap> {
+    let key = env.secret(variable)?;
+    let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose_secret().trim())) else {
+        tracing::warn!("{variable} has characters that no key has, such as a line break");
+        return None;
+    };
+    value.set_sensitive(true);
+    Some(HeaderMap::from_iter([(header, value)]))
+}
+
+/// The body of a good answer; `None` for everything else.
+async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpClient) -> Option<Vec<u8>> {
+    let url = Url::parse(address).ok()?;
+    let request = http.for_url(&url).get(url.clone()).headers(headers);
+    let answer = async {
+        let mut response = request.send().await.ok()?;
+        if !response.status().is_success() {
+            return None;
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.ok()? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_LIST_BYTES {
+                return None;
+            }
+        }
+        Some(body)
+    };
+    timeout(wait, answer).await.ok().flatten()
+}
+
+#[derive(Debug, Deserialize)]
+struct List {
+    data: Vec<Listed>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    id: String,
+    display_name: Option<String>,
+    #[serde(default)]
+    created: i64,
+}
+
+fn parse_list(body: &[u8]) -> Vec<Listed> {
+    serde_json::from_slice::<List>(body).map(|list| list.data).unwrap_or_default()
+}
+
+#[derive(Deserialize)]
+struct Tags {
+    models: Vec<Tag>,
+}
+
+#[derive(Deserialize)]
+struct Tag {
+    name: String,
+}
+
+fn parse_ollama_tags(body: &[u8]) -> Vec<String> {
+    let tags = serde_json::from_slice::<Tags>(body).map(|tags| tags.models).unwrap_or_default();
+    tags.into_iter().map(|tag| tag.name).filter(|name| !is_embedding(name)).collect()
+}
+
+/// Models that turn text into vectors or ranks do not chat.
+fn is_embedding(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["embed", "bge-", "rerank", "minilm"].iter().any(|word| name.contains(word))
+}
+
+/// OpenAI lists everything that it serves; the newest chat models are taken, each once.
+fn newest_chat_models(mut listed: Vec<Listed>) -> Vec<Listed> {
+    const OTHER: [&str; 13] = [
+        "audio",
+        "realtime",
+        "transcribe",
+        "tts",
+        "image",
+        "search",
+        "instruct",
+        "codex",
+        "-pro",
+        "research",
+        "computer",
+        "moderation",
+        "embed",
+    ];
+    let ids: HashSet<String> = listed.iter().map(|model| model.id.clone()).collect();
+    listed.retain(|Listed { id, .. }| {
+        let family = id.starts_with("gpt-") || id.starts_with("chatgpt-") || is_reasoning_model(id);
+        // A dated copy of a model that is listed under its own name too.
+        let copy = ids.iter().any(|other| {
+            let date = id.strip_prefix(other.as_str()).and_then(|rest| rest.strip_prefix('-'));
+            date.is_some_and(|date| !date.is_empty() && date.chars().all(|c| c.is_ascii_digit() || c == '-'))
+        });
+        family && !copy && !OTHER.iter().any(|word| id.contains(word))
+    });
+    listed.sort_by_key(|model| std::cmp::Reverse(model.created));
+    listed.truncate(MAX_PAID_MODELS);
+    listed
+}
+
+/// `o3`, `o4-mini` and their like.
+fn is_reasoning_model(id: &str) -> bool {
+    id.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn file_stem(id: &str) -> &str {
+    let file = id.rsplit(['/', '\\']).next().unwrap_or(id);
+    file.strip_suffix(".gguf").map_or(id, |stem| stem)
+}
+
+/// The same model on two servers gets a number after its id.
+fn with_distinct_ids(mut models: Vec<ModelSettings>) -> Vec<ModelSettings> {
+    // No honest server names a model so, and the log of votes could not hold it.
+    models.retain(|model| !model.id.contains(char::is_control));
+    let mut seen = HashSet::new();
+    for model in &mut models {
+        if model.model.is_empty() {
+            model.model.clone_from(&model.id);
+        }
+        let own = model.id.clone();
+        let mut number = 2;
+        while !seen.insert(model.id.clone()) {
+            model.id = format!("{own}-{number}");
+            number += 1;
+        }
+    }
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(models: &[(&str, i64)]) -> Vec<Listed> {
+        models.iter().map(|(id, created)| Listed { id: (*id).into(), display_name: None, created: *created }).collect()
+    }
+
+    #[test]
+    fn the_newest_chat_models_are_taken_once_each() {
+        let all = listed(&[
+            ("text-embedding-3-small", 99),
+            ("gpt-4o", 10),
+            ("gpt-4o-2024-08-06", 12),
+            ("gpt-4o-audio-preview", 50),
+            ("gpt-5", 30),
+            ("gpt-5-pro", 31),
+            ("o3", 20),
+            ("o3-2025-04-16", 20),
+            ("omni-moderation-latest", 60),
+            ("gpt-4.1", 15),
+            ("gpt-3.5-turbo", 1),
+            ("whisper-1", 90),
+        ]);
+        let taken: Vec<String> = newest_chat_models(all).into_iter().map(|model| model.id).collect();
+        assert_eq!(taken, ["gpt-5", "o3", "gpt-4.1", "gpt-4o"]);
+    }
+
+    #[test]
+    fn one_model_on_two_servers_is_two_entries() {
+        let model = |id: &str| ModelSettings::minimal(id, ProviderKind::Ollama);
+        let unprintable = model("b\u{1e}");
+        let ids: Vec<_> = with_distinct_ids(vec![model("a"), model("a"), model("a-2"), unprintable, model("b")])
+            .into_iter()
+            .map(|m| (m.id, m.model))
+            .collect();
+        let expected = [("a", "a"), ("a-2", "a"), ("a-2-2", "a-2"), ("b", "b")];
+        assert_eq!(ids, expected.map(|(id, model)| (id.to_owned(), model.to_owned())));
+    }
+
+    #[test]
+    fn a_file_gives_its_stem_and_other_ids_stay() {
+        assert_eq!(file_stem("/models/qwen-7b.Q4.gguf"), "qwen-7b.Q4");
+        assert_eq!(file_stem("C:\\m\\x.gguf"), "x");
+        assert_eq!(file_stem("Qwen/Qwen-14B-Chat"), "Qwen/Qwen-14B-Chat");
+    }
+}

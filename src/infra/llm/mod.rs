@@ -1,0 +1,223 @@
+//! Language models behind one trait, [`ChatModel`]: ask with a conversation, get a stream of text.
+//!
+//! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
+//! breaker; [`roster`] is the list of models that the running arena knows.
+
+pub mod anthropic;
+pub mod breaker;
+pub mod builtin;
+mod client;
+pub mod discover;
+pub mod guard;
+mod lazy_timer;
+pub mod lines;
+pub mod ollama;
+pub mod openai;
+mod reading;
+pub mod roster;
+pub mod sse;
+mod transport;
+
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+
+pub use self::client::{HttpClient, http_client};
+#[cfg(fuzzing)]
+pub use self::reading::read_recorded;
+use crate::domain::battle::ModelId;
+pub use crate::domain::battle::message::{Message, Role};
+
+/// What is public about a model once its name may be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// Key used in logs and exports.
+    pub id: ModelId,
+    /// Name shown after the vote.
+    pub name: String,
+    /// Its maker; may be empty.
+    pub organization: String,
+    /// Its licence; may be empty.
+    pub license: String,
+    /// One of the built-in practice models; said wherever the name is shown.
+    pub practice: bool,
+}
+
+/// A piece of a reply as it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyPart {
+    /// Text of the answer; never empty.
+    Text(String),
+    /// Reasoning in a field of its own; kept apart and never counted as the answer.
+    Reasoning(String),
+    /// What the provider counted; where it counts at all, the last part of a guarded reply.
+    Usage(Usage),
+}
+
+/// How one reply is to be sampled; what is left out is as the model's settings say. Keys of the model's `extra_body` win
+/// over it: they say what its server takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Temperature.
+    pub temperature: Option<f64>,
+    /// Longest reply in tokens.
+    pub max_tokens: Option<u32>,
+    /// Seed, where the provider takes one.
+    pub seed: Option<u64>,
+    /// Whether the provider is asked to count tokens, where it counts only when asked.
+    #[serde(skip)]
+    pub with_usage: bool,
+}
+
+/// Tokens of one request and its reply, as far as the provider says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the conversation.
+    pub input: Option<u64>,
+    /// Tokens of the reply, with its reasoning.
+    pub output: Option<u64>,
+}
+
+/// Upper bound of the tokens that a provider may report, so that sums over all requests stay far below what a column holds.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+impl Usage {
+    /// What a provider reports, [`MOST_TOKENS`] at the most.
+    pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
+        let bounded = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MOST_TOKENS));
+        Self { input: bounded(input), output: bounded(output) }
+    }
+
+    /// The later count wins, number by number.
+    #[must_use]
+    pub fn updated(self, later: Self) -> Self {
+        Self { input: later.input.or(self.input), output: later.output.or(self.output) }
+    }
+}
+
+/// A reply under way: parts until the stream ends (`None`), or one error and then the end.
+/// Dropping it closes the connection to the provider.
+pub type ReplyStream = BoxStream<'static, Result<ReplyPart, ChatError>>;
+
+/// A language model that can be asked.
+pub trait ChatModel: Send + Sync {
+    /// Starts a reply to the conversation. A system message may stand first and takes the place of the model's own
+    /// system prompt.
+    fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream;
+
+    /// Starts a reply that is sampled as the model's settings say.
+    fn reply(&self, messages: &[Message]) -> ReplyStream {
+        self.ask(messages, &Sampling::default())
+    }
+}
+
+/// The system prompt of a conversation, its own one first, and the messages after it.
+fn system_and_rest<'m>(own: &'m str, messages: &'m [Message]) -> (Option<&'m str>, &'m [Message]) {
+    match messages.split_first() {
+        Some((first, rest)) if first.role == Role::System => (Some(&first.content), rest),
+        _ => (Some(own).filter(|own| !own.is_empty()), messages),
+    }
+}
+
+/// Why a model did not answer, or stopped answering. The text is for the operator's log: it holds no key and no
+/// provider text that could hold one, and it never reaches a visitor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChatError {
+    /// No connection, so that nothing was asked.
+    #[error("connection to the provider failed: {0}")]
+    Unreached(String),
+    /// The connection broke.
+    #[error("connection to the provider failed: {0}")]
+    Connection(String),
+    /// The provider answered with an error status.
+    #[error("the provider answered with status {status}")]
+    Status {
+        /// HTTP status.
+        status: u16,
+        /// What the provider asked to wait, if it did.
+        retry_after: Option<Duration>,
+    },
+    /// The stream was not what the provider's protocol says.
+    #[error("the provider's stream is malformed: {0}")]
+    Malformed(String),
+    /// An error object in the middle of a stream.
+    #[error("the provider reported an error in mid-stream")]
+    Reported,
+    /// The reply ended without any text.
+    #[error("the reply was empty")]
+    Empty,
+    /// A limit of time passed.
+    #[error("no {awaited} within {} s", .after.as_secs_f32())]
+    Timeout {
+        /// What was waited for: "first token", "next token", "end of the reply".
+        awaited: &'static str,
+        /// The limit.
+        after: Duration,
+    },
+    /// The circuit breaker is open: the model is not asked at the moment.
+    #[error("the model is resting after repeated failures")]
+    BreakerOpen,
+}
+
+impl ChatError {
+    /// One word for what went wrong, of a fixed few.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ChatError::Unreached(_) | ChatError::Connection(_) => "connection",
+            ChatError::Status { status: 429, .. } => "status_429",
+            ChatError::Status { status: 500.., .. } => "status_5xx",
+            ChatError::Status { .. } => "status_4xx",
+            ChatError::Malformed(_) => "malformed",
+            ChatError::Reported => "reported",
+            ChatError::Empty => "empty",
+            ChatError::Timeout { awaited: "first token", .. } => "timeout_first_token",
+            ChatError::Timeout { awaited: "next token", .. } => "timeout_next_token",
+            ChatError::Timeout { .. } => "timeout_total",
+            ChatError::BreakerOpen => "breaker_open",
+        }
+    }
+
+    /// Whether the provider may ask money for a request that ended like this before anything was heard: it has the prompt, and
+    /// has not said that it does not answer.
+    #[must_use]
+    pub fn may_be_billed(&self) -> bool {
+        !matches!(self, ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen)
+    }
+
+    /// What the provider asked to wait; zero where it did not.
+    #[must_use]
+    pub fn retry_after(&self) -> Duration {
+        match self {
+            ChatError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether asking again may help: no connection, too many requests, or a failure of the server.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ChatError::Unreached(_) | ChatError::Connection(_) => true,
+            ChatError::Status { status, .. } => *status == 429 || (500..600).contains(status),
+            _ => false,
+        }
+    }
+
+    /// Whether the provider may have had no room for this request: too many came at once, or it waited too long for its turn.
+    #[must_use]
+    pub fn may_be_overload(&self) -> bool {
+        match self {
+            ChatError::Status { status, .. } => matches!(status, 429 | 503 | 529),
+            ChatError::Timeout { awaited, .. } => *awaited == "first token",
+            _ => false,
+        }
+    }
+
+    /// Whether the provider found this one request unfit (too long, filtered): then it says nothing about the model.
+    #[must_use]
+    pub fn may_be_the_prompts_fault(&self) -> bool {
+        matches!(self, ChatError::Status { status: 400 | 413 | 422, .. })
+    }
+}

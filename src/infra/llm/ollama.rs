@@ -1,0 +1,150 @@
+//! Ollama's own chat API: one JSON object a line.
+
+use std::collections::VecDeque;
+
+use reqwest::header::AUTHORIZATION;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+
+use super::client::HttpClient;
+use super::openai::with_system_prompt;
+use super::reading::{LineReader, parse_json};
+use super::transport::{Endpoint, Progress, stream_reply};
+use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
+use crate::infra::config::{ConfigError, ModelSettings};
+
+/// Where Ollama listens unless told otherwise.
+pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:11434";
+
+/// A model that Ollama runs.
+#[derive(Debug)]
+pub struct OllamaModel {
+    endpoint: Endpoint,
+    template: Map<String, Value>,
+    system_prompt: String,
+    /// Options of the settings' extra body: these are never changed.
+    fixed: Map<String, Value>,
+}
+
+impl OllamaModel {
+    /// Takes the settings of one model and, for a server behind a proxy, the value of its key variable.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] for an unusable address or key.
+    pub fn new(settings: &ModelSettings, key: Option<&SecretString>, http: &HttpClient) -> Result<Self, ConfigError> {
+        let endpoint = Endpoint::new(settings, DEFAULT_BASE_URL, "/api/chat", http)?.with_key(
+            settings,
+            AUTHORIZATION,
+            "Bearer ",
+            key,
+        )?;
+        let fixed = settings.extra_body.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
+        Ok(Self { endpoint, template: template(settings), system_prompt: settings.system_prompt.clone(), fixed })
+    }
+
+    fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        let mut body = self.template.clone();
+        body.insert("messages".into(), json!(with_system_prompt(&self.system_prompt, messages)));
+        let sampled = [
+            ("temperature", sampling.temperature.map(Value::from)),
+            ("num_predict", sampling.max_tokens.map(Value::from)),
+            ("seed", sampling.seed.map(Value::from)),
+        ];
+        for (key, value) in sampled {
+            if let Some(value) = value.filter(|_| !self.fixed.contains_key(key)) {
+                body["options"][key] = value;
+            }
+        }
+        body
+    }
+}
+
+impl ChatModel for OllamaModel {
+    fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
+        stream_reply(self.endpoint.post(&self.body(messages, sampling)), LineReader::new(read_line))
+    }
+}
+
+/// Temperature and length are `options` here; an `options` table of the extra body is laid over them.
+fn template(settings: &ModelSettings) -> Map<String, Value> {
+    let mut options = Map::new();
+    options.insert("num_predict".into(), json!(settings.max_tokens));
+    if let Some(temperature) = settings.temperature {
+        options.insert("temperature".into(), json!(temperature));
+    }
+    let mut body = Map::new();
+    body.insert("model".into(), json!(settings.name_at_provider()));
+    body.insert("stream".into(), json!(true));
+    for (key, value) in &settings.extra_body {
+        match value {
+            Value::Object(extra) if key == "options" => options.extend(extra.clone()),
+            _ => drop(body.insert(key.clone(), value.clone())),
+        }
+    }
+    body.insert("options".into(), Value::Object(options));
+    body
+}
+
+#[derive(Deserialize)]
+struct Line {
+    message: Option<Said>,
+    #[serde(default)]
+    done: bool,
+    error: Option<IgnoredAny>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Said {
+    content: Option<String>,
+    thinking: Option<String>,
+}
+
+pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    let line: Line = parse_json(line)?;
+    if line.error.is_some() {
+        return Err(ChatError::Reported);
+    }
+    let said = line.message.unwrap_or_default();
+    parts.extend(said.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
+    parts.extend(said.content.filter(|text| !text.is_empty()).map(ReplyPart::Text));
+    let usage = Usage::reported(line.prompt_eval_count, line.eval_count);
+    parts.extend((usage != Usage::default()).then_some(ReplyPart::Usage(usage)));
+    Ok(if line.done { Progress::Ended } else { Progress::More })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infra::config::ProviderKind;
+
+    #[test]
+    fn thinking_is_kept_apart_and_done_ends_the_reply() {
+        let mut parts = VecDeque::new();
+        let thinking = r#"{"message":{"role":"assistant","content":"","thinking":"Hm"},"done":false}"#;
+        assert_eq!(read_line(thinking, &mut parts), Ok(Progress::More));
+        let last = r#"{"message":{"role":"assistant","content":"Yes"},"done":true,"eval_count":3}"#;
+        assert_eq!(read_line(last, &mut parts), Ok(Progress::Ended));
+        let usage = ReplyPart::Usage(Usage { input: None, output: Some(3) });
+        assert_eq!(parts, [ReplyPart::Reasoning("Hm".into()), ReplyPart::Text("Yes".into()), usage]);
+        assert_eq!(read_line(r#"{"error":"model runner gone"}"#, &mut parts), Err(ChatError::Reported));
+    }
+
+    #[test]
+    fn options_of_the_extra_body_are_merged_with_ours() {
+        let mut settings = ModelSettings::minimal("m", ProviderKind::Ollama);
+        settings.temperature = Some(0.5);
+        settings.extra_body.insert("options".into(), json!({"num_ctx": 4096, "temperature": 0.1}));
+        settings.extra_body.insert("keep_alive".into(), json!("5m"));
+        let body = template(&settings);
+        assert_eq!(body["options"], json!({"num_predict": 2048, "temperature": 0.1, "num_ctx": 4096}));
+        assert_eq!(body["keep_alive"], "5m");
+        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let sampling = Sampling { temperature: Some(0.9), max_tokens: Some(7), seed: Some(1), with_usage: true };
+        let body = OllamaModel::new(&settings, None, &http).unwrap().body(&[], &sampling);
+        assert_eq!(body["options"], json!({"num_predict": 7, "temperature": 0.1, "num_ctx": 4096, "seed": 1}));
+    }
+}

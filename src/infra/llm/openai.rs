@@ -1,0 +1,285 @@
+//! Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM stream them.
+//!
+//! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content,
+//! no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in mid-stream.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use reqwest::header::AUTHORIZATION;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+
+use super::client::HttpClient;
+use super::reading::{SseReader, parse_json};
+use super::sse::SseEvent;
+use super::transport::{Endpoint, Progress, stream_reply};
+use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role, Sampling, Usage, system_and_rest};
+use crate::infra::config::{ConfigError, ModelSettings};
+
+/// Where OpenAI itself listens.
+pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// A model behind a chat completions server.
+#[derive(Debug)]
+pub struct OpenAiModel {
+    endpoint: Endpoint,
+    /// Everything of the request but the conversation.
+    template: Map<String, Value>,
+    system_prompt: String,
+    limit_key: &'static str,
+    /// What the settings say beside: these keys are never changed.
+    fixed: Map<String, Value>,
+}
+
+impl OpenAiModel {
+    /// Takes the settings of one model and the value of its key variable.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] for an unusable address or key.
+    pub fn new(settings: &ModelSettings, key: Option<&SecretString>, http: &HttpClient) -> Result<Self, ConfigError> {
+        let endpoint = Endpoint::new(settings, DEFAULT_BASE_URL, "/chat/completions", http)?.with_key(
+            settings,
+            AUTHORIZATION,
+            "Bearer ",
+            key,
+        )?;
+        // OpenAI's newer models know only the longer name; other servers often know only the shorter one.
+        let official = endpoint.host() == "api.openai.com";
+        let limit_key = if official { "max_completion_tokens" } else { "max_tokens" };
+        let template = template(settings, limit_key);
+        let fixed = settings.extra_body.clone().into_iter().collect();
+        Ok(Self { endpoint, template, system_prompt: settings.system_prompt.clone(), limit_key, fixed })
+    }
+
+    fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        let mut body = self.template.clone();
+        body.insert("messages".into(), json!(with_system_prompt(&self.system_prompt, messages)));
+        let mut lay = |key: &str, value: Option<Value>| {
+            if let Some(value) = value.filter(|_| !self.fixed.contains_key(key)) {
+                body.insert(key.into(), value);
+            }
+        };
+        lay("temperature", sampling.temperature.map(Value::from));
+        lay("seed", sampling.seed.map(Value::from));
+        lay("stream_options", sampling.with_usage.then(|| json!({"include_usage": true})));
+        if !LIMIT_KEYS.iter().any(|key| self.fixed.contains_key(*key)) {
+            lay(self.limit_key, sampling.max_tokens.map(Value::from));
+        }
+        body
+    }
+}
+
+/// The two names of the longest reply.
+const LIMIT_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+impl ChatModel for OpenAiModel {
+    fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
+        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
+    }
+}
+
+fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".into(), json!(settings.name_at_provider()));
+    body.insert("stream".into(), json!(true));
+    body.insert(limit_key.into(), json!(settings.max_tokens));
+    if let Some(temperature) = settings.temperature {
+        body.insert("temperature".into(), json!(temperature));
+    }
+    if LIMIT_KEYS.iter().any(|key| settings.extra_body.contains_key(*key)) {
+        body.remove(limit_key);
+    }
+    body.extend(settings.extra_body.clone());
+    body
+}
+
+/// The conversation as chat completions and Ollama take it: the system prompt is its first message.
+pub(super) fn with_system_prompt(system_prompt: &str, messages: &[Message]) -> Vec<Message> {
+    let (system, rest) = system_and_rest(system_prompt, messages);
+    let system = system.map(|content| Message { role: Role::System, content: content.to_owned() });
+    system.into_iter().chain(rest.iter().cloned()).collect()
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    error: Option<IgnoredAny>,
+    #[serde(borrow)]
+    object: Option<Word<'a>>,
+    usage: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+/// Serde borrows a `Cow` only where it stands by itself, so it stands by itself here.
+#[derive(Deserialize)]
+struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+}
+
+#[derive(Default, Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+}
+
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    if event.data == "[DONE]" {
+        return Ok(Progress::Ended);
+    }
+    if event.name == "error" {
+        return Err(ChatError::Reported);
+    }
+    if event.data.is_empty() {
+        return Ok(Progress::More);
+    }
+    let chunk: Chunk<'_> = parse_json(event.data)?;
+    if chunk.error.is_some() || chunk.object.is_some_and(|Word(word)| word == "error") {
+        return Err(ChatError::Reported);
+    }
+    let delta = chunk.choices.into_iter().flatten().next().and_then(|choice| choice.delta).unwrap_or_default();
+    // Some servers send the same reasoning under both names.
+    let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
+    parts.extend(reasoning.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
+    parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
+    let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
+    parts.extend(usage.map(ReplyPart::Usage));
+    Ok(Progress::More)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(data: &str, expected: &[ReplyPart]) {
+        let mut parts = VecDeque::new();
+        assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(Progress::More), "{data}");
+        assert_eq!(parts, expected, "{data}");
+    }
+
+    fn text(text: &str) -> ReplyPart {
+        ReplyPart::Text(text.into())
+    }
+
+    fn reasoning(text: &str) -> ReplyPart {
+        ReplyPart::Reasoning(text.into())
+    }
+
+    #[test]
+    fn deltas_of_many_servers_are_read() {
+        check(r#"{"choices":[{"delta":{"role":"assistant","content":"Hi"}}]}"#, &[text("Hi")]);
+        check(r#"{"choices":[{"delta":{"role":"assistant"}}]}"#, &[]);
+        check(r#"{"choices":[{"delta":{"role":"assistant","content":null,"tool_calls":null}}]}"#, &[]);
+        check(r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"error":null}"#, &[]);
+        check(r#"{"choices":[{"delta":null}]}"#, &[]);
+        check(r#"{"choices":[],"usage":null}"#, &[]);
+        let usage = |input, output| ReplyPart::Usage(Usage { input, output });
+        check(r#"{"choices":[],"usage":{"total_tokens":9}}"#, &[usage(None, None)]);
+        check(
+            r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}"#,
+            &[usage(Some(7), Some(2))],
+        );
+        check(
+            r#"{"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":0}}"#,
+            &[usage(Some(1_000_000_000), Some(0))],
+        );
+        check(r#"{"choices":null,"object":"chat.completion.chunk"}"#, &[]);
+        check(r#"{"choices":[{"delta":{"content":"\ud83d\ude00\n"}}]}"#, &[text("😀\n")]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn reasoning_is_kept_apart_under_either_name_and_counted_once() {
+        check(r#"{"choices":[{"delta":{"reasoning_content":"Hm","content":""}}]}"#, &[reasoning("Hm")]);
+        check(r#"{"choices":[{"delta":{"reasoning":"Hm"}}]}"#, &[reasoning("Hm")]);
+        check(r#"{"choices":[{"delta":{"reasoning":"Hm","reasoning_content":"Hm"}}]}"#, &[reasoning("Hm")]);
+        check(r#"{"choices":[{"delta":{"reasoning":"Hm","reasoning_content":""}}]}"#, &[reasoning("Hm")]);
+        check(r#"{"choices":[{"delta":{"reasoning":"Hm","content":"Yes"}}]}"#, &[reasoning("Hm"), text("Yes")]);
+    }
+
+    #[test]
+    fn a_refusal_is_what_the_model_said() {
+        check(r#"{"choices":[{"delta":{"content":null,"refusal":"No."}}]}"#, &[text("No.")]);
+    }
+
+    #[test]
+    fn errors_in_mid_stream_are_known_in_each_spelling() {
+        for (name, data) in [
+            ("", r#"{"error":{"message":"overloaded sk-SECRET"}}"#),
+            ("", r#"{"choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502}}"#),
+            ("", r#"{"object":"error","message":"no"}"#),
+            ("error", "overloaded"),
+        ] {
+            assert_eq!(read_event(SseEvent { name, data }, &mut VecDeque::new()), Err(ChatError::Reported), "{data}");
+        }
+    }
+
+    #[test]
+    fn broken_json_is_malformed_and_its_text_is_not_quoted() {
+        for data in [r#"{"choices":[{"delta":{"content":"#, r#""sk-SECRET""#, r#"{"choices":"sk-SECRET"}"#, "5"] {
+            let error = read_event(SseEvent { name: "", data }, &mut VecDeque::new()).unwrap_err();
+            assert!(matches!(&error, ChatError::Malformed(_)) && !error.to_string().contains("SECRET"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_call_has_its_own_sampling_and_the_extra_body_wins_over_it() {
+        let mut settings = ModelSettings {
+            temperature: Some(0.7),
+            ..ModelSettings::minimal("m", crate::infra::config::ProviderKind::Openai)
+        };
+        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), seed: Some(3), with_usage: true };
+        let body =
+            |settings: &ModelSettings, sampling| OpenAiModel::new(settings, None, &http).unwrap().body(&[], &sampling);
+        let own = body(&settings, Sampling::default());
+        assert_eq!(
+            (&own["temperature"], &own["max_completion_tokens"], own.get("seed")),
+            (&json!(0.7), &json!(2048), None)
+        );
+        assert!(own.get("stream_options").is_none());
+        let asked = body(&settings, sampling);
+        assert_eq!(
+            (&asked["temperature"], &asked["max_completion_tokens"], &asked["seed"]),
+            (&json!(0.0), &json!(5), &json!(3))
+        );
+        assert_eq!(asked["stream_options"], json!({"include_usage": true}));
+        settings.extra_body =
+            [("temperature", json!(1)), ("max_tokens", json!(9))].map(|(key, value)| (key.to_owned(), value)).into();
+        let fixed = body(&settings, sampling);
+        assert_eq!((&fixed["temperature"], &fixed["max_tokens"]), (&json!(1), &json!(9)));
+        assert!(fixed.get("max_completion_tokens").is_none());
+    }
+
+    #[test]
+    fn a_system_message_takes_the_place_of_the_models_own() {
+        let said = |role, content: &str| Message { role, content: content.into() };
+        let (judge, question) = (said(Role::System, "Judge."), said(Role::User, "?"));
+        assert_eq!(with_system_prompt("Own.", &[judge.clone(), question.clone()]), [judge, question.clone()]);
+        assert_eq!(with_system_prompt("Own.", std::slice::from_ref(&question)), [said(Role::System, "Own."), question]);
+    }
+
+    #[test]
+    fn an_extra_limit_takes_the_place_of_ours() {
+        let mut settings = ModelSettings::minimal("m", crate::infra::config::ProviderKind::Openai);
+        assert_eq!(template(&settings, "max_tokens")["max_tokens"], json!(2048));
+        settings.extra_body.insert("max_completion_tokens".into(), json!(9));
+        settings.extra_body.insert("top_k".into(), json!(1));
+        let body = template(&settings, "max_tokens");
+        assert!(body.get("max_tokens").is_none() && body["max_completion_tokens"] == 9 && body["top_k"] == 1);
+    }
+}

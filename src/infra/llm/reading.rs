@@ -1,0 +1,143 @@
+//! The two readers of replies, event streams and JSON lines; each provider gives the meaning of one event or line.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::error::Category;
+
+use super::lines::LineBuffer;
+use super::sse::{SseDecoder, SseEvent};
+use super::transport::{Progress, ReplyReader};
+use super::{ChatError, ReplyPart};
+
+/// Reads a reply that comes as server-sent events.
+pub(crate) struct SseReader<F> {
+    decoder: SseDecoder,
+    read_event: F,
+}
+
+impl<F> SseReader<F>
+where
+    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+{
+    /// `read_event` says what one event means.
+    pub(crate) fn new(read_event: F) -> Self {
+        Self { decoder: SseDecoder::default(), read_event }
+    }
+
+    fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+        while let Some(event) = self.decoder.next_event().map_err(|error| ChatError::Malformed(error.to_string()))? {
+            if (self.read_event)(event, parts)? == Progress::Ended {
+                return Ok(Progress::Ended);
+            }
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl<F> ReplyReader for SseReader<F>
+where
+    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> + Send + 'static,
+{
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+        self.decoder.push(chunk);
+        self.read_all(parts)
+    }
+
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+        self.decoder.finish();
+        self.read_all(parts)
+    }
+}
+
+/// Reads a reply that comes as one JSON object a line.
+pub(crate) struct LineReader<F> {
+    lines: LineBuffer,
+    read_line: F,
+}
+
+impl<F> LineReader<F>
+where
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+{
+    /// `read_line` says what one line means; it is never called with a blank one.
+    pub(crate) fn new(read_line: F) -> Self {
+        Self { lines: LineBuffer::default(), read_line }
+    }
+}
+
+impl<F> ReplyReader for LineReader<F>
+where
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> + Send + 'static,
+{
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+        self.lines.push(chunk);
+        while let Some(line) = self.lines.next_line().map_err(|error| ChatError::Malformed(error.to_string()))? {
+            if read_one(line, &mut self.read_line, parts)? == Progress::Ended {
+                return Ok(Progress::Ended);
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+        self.lines.last_line().map_or(Ok(Progress::More), |line| read_one(line, &mut self.read_line, parts))
+    }
+}
+
+fn read_one<F>(line: &[u8], read_line: &mut F, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>
+where
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+{
+    if line.trim_ascii().is_empty() {
+        return Ok(Progress::More);
+    }
+    let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
+    read_line(line, parts)
+}
+
+/// Reads a recorded stream that came in these packets: the parts, and how it ended. What fuzzing calls.
+#[cfg(fuzzing)]
+pub fn read_recorded<'p>(
+    provider: crate::infra::config::ProviderKind,
+    packets: impl IntoIterator<Item = &'p [u8]>,
+) -> (Vec<ReplyPart>, Result<(), ChatError>) {
+    use super::{anthropic, ollama, openai};
+    use crate::infra::config::ProviderKind;
+
+    let mut parts = VecDeque::new();
+    let ended = match provider {
+        ProviderKind::Openai | ProviderKind::Builtin => {
+            read_packets(SseReader::new(openai::read_event), packets, &mut parts)
+        }
+        ProviderKind::Anthropic => read_packets(SseReader::new(anthropic::read_event), packets, &mut parts),
+        ProviderKind::Ollama => read_packets(LineReader::new(ollama::read_line), packets, &mut parts),
+    };
+    (parts.into(), ended)
+}
+
+#[cfg(fuzzing)]
+fn read_packets<'p>(
+    mut reader: impl ReplyReader,
+    packets: impl IntoIterator<Item = &'p [u8]>,
+    parts: &mut VecDeque<ReplyPart>,
+) -> Result<(), ChatError> {
+    for packet in packets {
+        if reader.read(packet, parts)? == Progress::Ended {
+            return Ok(());
+        }
+    }
+    reader.finish(parts).map(drop)
+}
+
+/// Parses one event. The error says where it broke and quotes nothing of it: it could hold a secret.
+pub(crate) fn parse_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ChatError> {
+    serde_json::from_str(text).map_err(|error| {
+        let what = match error.classify() {
+            Category::Eof => "an event of JSON that breaks off",
+            Category::Data => "an event of an unknown shape",
+            Category::Syntax | Category::Io => "an event that is not JSON",
+        };
+        ChatError::Malformed(format!("{what} (column {})", error.column()))
+    })
+}

@@ -1,0 +1,291 @@
+//! The models of the running arena, each behind its guard.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use secrecy::SecretString;
+
+use super::anthropic::AnthropicModel;
+use super::builtin::{PracticeKind, PracticeModel};
+use super::guard::{GuardedModel, Limits};
+use super::ollama::OllamaModel;
+use super::openai::OpenAiModel;
+use super::{ChatModel, HttpClient, ModelCard, http_client};
+use crate::domain::battle::ModelId;
+use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
+
+/// The models of an arena, in the order of its settings.
+#[derive(Clone, Default)]
+pub struct Roster {
+    models: Vec<Arc<GuardedModel>>,
+    /// What each model was built from; models of a test have none.
+    recipes: HashMap<ModelId, Recipe>,
+}
+
+#[derive(Clone)]
+struct Recipe {
+    entry: ModelSettings,
+    limits: Limits,
+}
+
+impl Roster {
+    /// Builds every configured model, and the practice models as `providers.practice` says. `seed` decides the spread
+    /// of waits and the wording of the practice models.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the model and the key that is missing, unusable or used twice.
+    pub fn build(settings: &Settings, env: &Environment, seed: u64) -> Result<Self, ConfigError> {
+        Self::rebuild(settings, env, seed, &Self::default())
+    }
+
+    /// As [`Roster::build`]; a model of the former roster that is asked as before keeps its breaker and what is under
+    /// way.
+    ///
+    /// # Errors
+    /// As [`Roster::build`].
+    pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
+        let http = http_client(settings.providers.timeouts().connect)?;
+        let limits = Limits::from(&settings.providers);
+        let mut seen = HashSet::new();
+        let mut roster = Self::default();
+        for (entry, stream) in entries(settings).iter().zip(0u64..) {
+            if !seen.insert(entry.id.clone()) {
+                return Err(ConfigError::DuplicateModel(entry.id.clone()));
+            }
+            let id = ModelId::new(&entry.id);
+            let recipe = Recipe { entry: entry.clone(), limits };
+            let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.asks_like(&recipe)));
+            roster.recipes.insert(id, recipe);
+            if let Some(kept) = kept {
+                roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));
+                continue;
+            }
+            // Two streams a model: one for its guard, one for what it says.
+            let rng = |offset: u64| {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                rng.set_stream(2 * stream + offset);
+                rng
+            };
+            let (card, model) = model(entry, env, &http, rng(1))?;
+            roster.models.push(Arc::new(GuardedModel::new(card, entry.weight, model, limits, rng(0))));
+        }
+        Ok(roster)
+    }
+
+    /// Fewer than two models make no battle. Where models may still be found, the arena starts and waits for them.
+    ///
+    /// # Errors
+    /// [`ConfigError::TooFewModels`].
+    pub fn check_pairable(&self, settings: &Settings) -> Result<(), ConfigError> {
+        let pairable = self.models.iter().filter(|model| model.weight > 0.0).count();
+        let may_find = settings.providers.discover && settings.models.is_empty();
+        if pairable >= 2 || may_find { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
+    }
+
+    /// A roster of these models, for tests and embedders.
+    #[must_use]
+    pub fn of(models: Vec<Arc<GuardedModel>>) -> Self {
+        Self { models, recipes: HashMap::new() }
+    }
+
+    /// The model with this id.
+    #[must_use]
+    pub fn get(&self, id: &ModelId) -> Option<Arc<GuardedModel>> {
+        self.models.iter().find(|model| model.card.id == *id).cloned()
+    }
+
+    /// All models.
+    #[must_use]
+    pub fn all(&self) -> &[Arc<GuardedModel>] {
+        &self.models
+    }
+
+    /// The models that may be paired now: a weight above 0, and not resting.
+    #[must_use]
+    pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {
+        self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()
+    }
+}
+
+impl Recipe {
+    /// Whether nothing differs but what the arena shows of the model, how often it draws it, and what benchmarks heed.
+    fn asks_like(&self, other: &Self) -> bool {
+        let public = &other.entry;
+        let entry = ModelSettings {
+            name: public.name.clone(),
+            organization: public.organization.clone(),
+            license: public.license.clone(),
+            weight: public.weight,
+            max_concurrent: public.max_concurrent,
+            input_price: public.input_price,
+            output_price: public.output_price,
+            ..self.entry.clone()
+        };
+        entry == other.entry && self.limits == other.limits
+    }
+}
+
+/// What the roster is built from: the configured models, then the practice models that join them.
+#[must_use]
+pub fn entries(settings: &Settings) -> Vec<ModelSettings> {
+    let joins = match settings.providers.practice {
+        PracticeMode::Always => true,
+        PracticeMode::Auto => settings.models.is_empty(),
+        PracticeMode::Never => false,
+    };
+    let mut entries = settings.models.clone();
+    let is_named = |kind: &PracticeKind| {
+        settings
+            .models
+            .iter()
+            .any(|entry| entry.provider == ProviderKind::Builtin && entry.name_at_provider() == kind.id())
+    };
+    let practice = PracticeKind::ALL.iter().filter(|kind| joins && !is_named(kind));
+    entries.extend(practice.map(|kind| ModelSettings::minimal(kind.id(), ProviderKind::Builtin)));
+    entries
+}
+
+/// What is public about the model of an entry. A practice model is called one whatever name it was given.
+#[must_use]
+pub fn card(entry: &ModelSettings) -> ModelCard {
+    let practice = PracticeKind::parse(entry.name_at_provider()).filter(|_| entry.provider == ProviderKind::Builtin);
+    let id = ModelId::new(&entry.id);
+    let Some(kind) = practice else {
+        return ModelCard {
+            id,
+            name: entry.display_name().to_owned(),
+            organization: entry.organization.clone(),
+            license: entry.license.clone(),
+            practice: false,
+        };
+    };
+    let own = kind.card();
+    let name = match entry.name.as_str() {
+        "" => own.name,
+        name if name.to_lowercase().contains("practice") => name.to_owned(),
+        name => format!("{name} (practice model)"),
+    };
+    ModelCard { id, name, ..own }
+}
+
+fn model(
+    entry: &ModelSettings,
+    env: &Environment,
+    http: &HttpClient,
+    rng: ChaCha8Rng,
+) -> Result<(ModelCard, Arc<dyn ChatModel>), ConfigError> {
+    let key = key(entry, env)?;
+    let model: Arc<dyn ChatModel> = match entry.provider {
+        ProviderKind::Openai => Arc::new(OpenAiModel::new(entry, key.as_ref(), http)?),
+        ProviderKind::Anthropic => Arc::new(AnthropicModel::new(entry, key.as_ref(), http)?),
+        ProviderKind::Ollama => Arc::new(OllamaModel::new(entry, key.as_ref(), http)?),
+        ProviderKind::Builtin => {
+            let kind = practice_kind(entry)?;
+            Arc::new(PracticeModel::new(kind, kind.pace(), rng))
+        }
+    };
+    Ok((card(entry), model))
+}
+
+fn key(entry: &ModelSettings, env: &Environment) -> Result<Option<SecretString>, ConfigError> {
+    if entry.api_key_env.is_empty() {
+        return Ok(None);
+    }
+    let missing = || ConfigError::MissingKey { model: entry.id.clone(), variable: entry.api_key_env.clone() };
+    env.secret(&entry.api_key_env).map(Some).ok_or_else(missing)
+}
+
+fn practice_kind(entry: &ModelSettings) -> Result<PracticeKind, ConfigError> {
+    PracticeKind::parse(entry.name_at_provider()).ok_or_else(|| ConfigError::OutOfRange {
+        key: "models.model",
+        value: format!("\"{}\" for model \"{}\"", entry.name_at_provider(), entry.id),
+        rule: "provider \"builtin\" has practice-echo, practice-rules, practice-calculator, practice-retriever and \
+               practice-scholar",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    fn roster(text: &str, env: &Environment) -> Result<Roster, ConfigError> {
+        let settings = Settings::parse(text, "test", &Environment::default()).unwrap();
+        Roster::build(&settings, env, 1)
+    }
+
+    fn ids(text: &str) -> Vec<String> {
+        let roster = roster(text, &Environment::default()).unwrap();
+        roster.all().iter().map(|model| model.card.id.to_string()).collect()
+    }
+
+    const MODEL: &str = "[[models]]\nid = \"m\"\nprovider = \"ollama\"\n";
+
+    #[test]
+    fn practice_models_join_as_the_settings_say() {
+        assert_eq!(ids("").len(), 5);
+        assert_eq!(ids(MODEL), ["m"]);
+        assert_eq!(ids(&format!("[providers]\npractice = \"always\"\n{MODEL}")).len(), 6);
+        assert!(ids("[providers]\npractice = \"never\"\n").is_empty());
+        let named = "[providers]\npractice = \"always\"\n[[models]]\nid = \"practice-echo\"\nprovider = \"builtin\"\n";
+        assert_eq!(ids(named).len(), 5);
+    }
+
+    #[test]
+    fn a_practice_model_is_called_one_whatever_its_name() {
+        let text = "[[models]]\nid = \"e\"\nname = \"GPT-9\"\nprovider = \"builtin\"\nmodel = \"practice-echo\"\n";
+        let card = roster(text, &Environment::default()).unwrap().all()[0].card.clone();
+        assert_eq!((card.name.as_str(), card.practice), ("GPT-9 (practice model)", true));
+    }
+
+    #[test]
+    fn a_missing_key_is_told_by_the_name_of_its_variable() {
+        let text = "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n";
+        let error = roster(text, &Environment::default()).err().unwrap();
+        assert!(matches!(error, ConfigError::MissingKey { variable, .. } if variable == "MY_KEY"));
+        assert!(roster(text, &Environment::of([("MY_KEY", "sk-1")])).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_practice_model_is_refused() {
+        let text = "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n";
+        assert!(roster(text, &Environment::default()).err().unwrap().to_string().contains("practice-scholar"));
+    }
+
+    #[test]
+    fn paused_models_are_known_and_not_paired() {
+        let roster = roster(&format!("{MODEL}weight = 0.0\n"), &Environment::default()).unwrap();
+        assert!(roster.get(&ModelId::new("m")).is_some() && roster.get(&ModelId::new("n")).is_none());
+        assert!(roster.healthy().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_model_that_is_asked_as_before_keeps_its_breaker() {
+        let env = Environment::default();
+        let build = |text: &str, former: &Roster| {
+            let settings = Settings::parse(text, "langya.toml", &env).unwrap();
+            Roster::rebuild(&settings, &env, 1, former).unwrap()
+        };
+        let limits = "[providers]\nbreaker_failures = 1\nretries = 0\npractice = \"never\"\n";
+        let entry = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\n";
+        let first = build(&format!("{limits}{entry}"), &Roster::default());
+        let m = ModelId::new("m");
+        first.get(&m).unwrap().reply(&[]).next().await.unwrap().unwrap_err();
+        assert!(!first.get(&m).unwrap().healthy());
+        let renamed = build(&format!("{limits}{entry}name = \"New\"\nweight = 3.0\n"), &first).get(&m).unwrap();
+        assert_eq!((renamed.card.name.as_str(), renamed.weight, renamed.healthy()), ("New", 3.0, false));
+        let moved = build(&format!("{limits}{entry}max_tokens = 7\n"), &first).get(&m).unwrap();
+        assert!(moved.healthy(), "another request is another model");
+    }
+
+    #[test]
+    fn two_entries_with_one_id_are_refused() {
+        let entry = ModelSettings::minimal("m", ProviderKind::Ollama);
+        let settings = Settings { models: vec![entry.clone(), entry], ..Settings::default() };
+        let error = Roster::build(&settings, &Environment::default(), 1).err();
+        assert!(matches!(error, Some(ConfigError::DuplicateModel(id)) if id == "m"));
+    }
+}

@@ -1,0 +1,342 @@
+//! The way to a provider and back: requests, errors without secrets, bytes to reply parts.
+//!
+//! Two rules: whatever a provider sends beside the reply (headers, bodies of error answers) is dropped unread, and no
+//! error text is made from it.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+
+use super::client::{HttpClient, is_forbidden};
+use super::{ChatError, ReplyPart, ReplyStream};
+use crate::infra::config::{ConfigError, ModelSettings};
+
+/// How long a finished reply may wait for the end of its body, so that the connection can be used again.
+const DRAIN_LIMIT: Duration = Duration::from_millis(50);
+/// Upper bound of what a provider may ask to wait.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
+
+/// Where and how one model is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    http: HttpClient,
+    url: Url,
+    headers: HeaderMap,
+}
+
+impl Endpoint {
+    /// `base_url` of the settings (or `default_base`) with `path` after it.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] for an address that is none or is out of reach.
+    pub(crate) fn new(
+        settings: &ModelSettings,
+        default_base: &str,
+        path: &str,
+        http: &HttpClient,
+    ) -> Result<Self, ConfigError> {
+        let base = if settings.base_url.is_empty() { default_base } else { &settings.base_url };
+        let invalid = |rule| ConfigError::OutOfRange {
+            key: "models.base_url",
+            value: format!("unusable for model \"{}\"", settings.id),
+            rule,
+        };
+        let url = Url::parse(&format!("{}{path}", base.trim_end_matches('/')))
+            .map_err(|_| invalid("write an address such as http://127.0.0.1:8000/v1"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(invalid("write an address that starts with http:// or https://"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(invalid("write the address without what follows a ? or #"));
+        }
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        if host.parse::<IpAddr>().is_ok_and(is_forbidden) {
+            return Err(invalid("link-local and metadata addresses are out of reach for models"));
+        }
+        Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
+    }
+
+    /// Adds the header that carries the key; it is marked as sensitive and never printed.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] names the variable where its value cannot be a header.
+    pub(crate) fn with_key(
+        mut self,
+        settings: &ModelSettings,
+        header: HeaderName,
+        prefix: &str,
+        key: Option<&SecretString>,
+    ) -> Result<Self, ConfigError> {
+        if let Some(key) = key {
+            let text = SecretString::from(format!("{prefix}{}", key.expose_secret().trim()));
+            let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| ConfigError::OutOfRange {
+                key: "models.api_key_env",
+                value: settings.api_key_env.clone(),
+                rule: "the variable's value has characters that no key has, such as a line break",
+            })?;
+            value.set_sensitive(true);
+            self.headers.insert(header, value);
+        }
+        Ok(self)
+    }
+
+    /// Adds a fixed header.
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
+    /// The host that is asked.
+    pub(crate) fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
+    /// A request with this JSON body.
+    pub(crate) fn post(&self, body: &Map<String, Value>) -> RequestBuilder {
+        self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone()).json(body)
+    }
+}
+
+/// Whether a reader has seen the end of the reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// More may come.
+    More,
+    /// The provider said that this was all.
+    Ended,
+}
+
+/// Turns the bytes of one reply into parts. Pure: one for event streams, one for JSON lines.
+pub(crate) trait ReplyReader: Send + 'static {
+    /// Takes the next chunk and appends what it held. Parts before an error still count.
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>;
+
+    /// Takes the end of the body.
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>;
+}
+
+/// Sends the request when first polled and reads the answer as it arrives.
+pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
+    let exchange = Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
+    stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
+        .fuse()
+        .boxed()
+}
+
+struct Exchange<R> {
+    request: Option<RequestBuilder>,
+    response: Option<Response>,
+    reader: R,
+    parts: VecDeque<ReplyPart>,
+    /// Set once nothing more is read; what is left in `parts` goes out first.
+    ending: Option<Result<(), ChatError>>,
+}
+
+impl<R: ReplyReader> Exchange<R> {
+    async fn next(&mut self) -> Option<Result<ReplyPart, ChatError>> {
+        loop {
+            if let Some(part) = self.parts.pop_front() {
+                return Some(Ok(part));
+            }
+            match self.ending.take() {
+                Some(Ok(())) => {
+                    self.ending = Some(Ok(()));
+                    return None;
+                }
+                Some(Err(error)) => {
+                    self.ending = Some(Ok(()));
+                    return Some(Err(error));
+                }
+                None => self.ending = self.advance().await.transpose(),
+            }
+        }
+    }
+
+    /// One step of the exchange: `Some` when nothing more is to be read.
+    async fn advance(&mut self) -> Result<Option<()>, ChatError> {
+        if let Some(request) = self.request.take() {
+            self.response = Some(accept(request.send().await.map_err(|error| connection_error(&error))?)?);
+        }
+        let Some(response) = &mut self.response else { return Ok(Some(())) };
+        let progress = match response.chunk().await {
+            Ok(Some(chunk)) => self.reader.read(&chunk, &mut self.parts),
+            Ok(None) => self.reader.finish(&mut self.parts).map(|_| Progress::Ended),
+            Err(error) => Err(connection_error(&error)),
+        };
+        if !matches!(progress, Ok(Progress::More)) {
+            let response = self.response.take();
+            if progress.is_ok() {
+                drain(response).await;
+            }
+        }
+        Ok((progress? == Progress::Ended).then_some(()))
+    }
+}
+
+/// Reads on to the end of the body where it is near, so that the connection goes back to the pool.
+async fn drain(response: Option<Response>) {
+    if let Some(mut response) = response {
+        let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
+        // Too late or broken: then the connection is closed instead, and the reply is whole all the same.
+        let _ = tokio::time::timeout(DRAIN_LIMIT, to_the_end).await;
+    }
+}
+
+fn accept(response: Response) -> Result<Response, ChatError> {
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?));
+    Err(ChatError::Status { status: response.status().as_u16(), retry_after })
+}
+
+/// The seconds of a `Retry-After` header, [`LONGEST_RETRY_AFTER`] at the most. A date is ignored: its clock is the
+/// provider's.
+fn retry_after(value: &str) -> Option<Duration> {
+    let digits = value.trim();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Digits that no number holds are a wait without end.
+    let seconds = || digits.parse().map_or(Duration::MAX, Duration::from_secs);
+    is_number.then(|| seconds().min(LONGEST_RETRY_AFTER))
+}
+
+/// Says what broke in words of our own: no address, no header, nothing that a provider sent.
+pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(current) = cause {
+        if let Some(io) = current.downcast_ref::<io::Error>() {
+            return broken(error, describe_io(io, error.is_connect()));
+        }
+        cause = current.source();
+    }
+    let words = match () {
+        () if error.is_connect() => "no connection, or not in time",
+        () if error.is_timeout() => "timed out",
+        () if error.is_builder() => "the request cannot be built",
+        () => "it broke off",
+    };
+    broken(error, words)
+}
+
+fn broken(error: &reqwest::Error, words: &str) -> ChatError {
+    match error.is_connect() || error.is_builder() {
+        true => ChatError::Unreached(words.to_owned()),
+        false => ChatError::Connection(words.to_owned()),
+    }
+}
+
+fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "refused: nothing listens there",
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => "reset",
+        io::ErrorKind::UnexpectedEof => "it broke off",
+        io::ErrorKind::TimedOut => "not in time",
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "the host is unreachable",
+        io::ErrorKind::InvalidData => "the TLS handshake failed",
+        io::ErrorKind::PermissionDenied => "the name leads to a forbidden address",
+        _ if connecting => "the host's name is unknown",
+        _ => "it broke off",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::http_client;
+    use super::*;
+    use crate::infra::config::Settings;
+
+    fn endpoint(base_url: &str) -> Result<Endpoint, ConfigError> {
+        let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"{base_url}\"\n");
+        let settings = Settings::parse(&text, "test", &crate::infra::config::Environment::default()).unwrap();
+        Endpoint::new(
+            &settings.models[0],
+            "http://127.0.0.1/v1",
+            "/chat",
+            &http_client(Duration::from_secs(1)).unwrap(),
+        )
+    }
+
+    #[track_caller]
+    fn check_retry_after(value: &str, seconds: Option<u64>) {
+        assert_eq!(retry_after(value), seconds.map(Duration::from_secs), "{value:?}");
+    }
+
+    #[test]
+    fn a_wait_is_read_in_seconds_and_is_an_hour_at_the_most() {
+        check_retry_after(" 7 ", Some(7));
+        check_retry_after("0", Some(0));
+        for ages in ["3601", "18446744073709551615", "18446744073709551616", "99999999999999999999999999999999"] {
+            check_retry_after(ages, Some(3_600));
+        }
+        for nothing in ["", "-1", "+1", "1.5", "1e308", "NaN", "soon", "7, 8", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            check_retry_after(nothing, None);
+        }
+    }
+
+    #[test]
+    fn addresses_are_joined_whether_or_not_they_end_in_a_slash() {
+        assert_eq!(endpoint("http://127.0.0.1:8000/v1/").unwrap().url.as_str(), "http://127.0.0.1:8000/v1/chat");
+        assert_eq!(endpoint("").unwrap().url.as_str(), "http://127.0.0.1/v1/chat");
+    }
+
+    #[test]
+    fn metadata_addresses_strange_schemes_and_queries_are_refused() {
+        for base in [
+            "http://169.254.169.254/v1",
+            "http://[fe80::1]/v1",
+            "http://[::ffff:169.254.169.254]/v1",
+            "http://100.100.100.200",
+            "http://[fd00:ec2::254]/",
+            "http://0xA9FEA9FE/",
+            "file:///etc/passwd",
+            "127.0.0.1:8000",
+            "http://127.0.0.1:8000/v1?key=x",
+            "http://127.0.0.1:8000/v1?",
+            "http://127.0.0.1:8000/v1#part",
+        ] {
+            assert!(endpoint(base).is_err(), "{base}");
+        }
+    }
+
+    #[test]
+    fn a_key_with_a_line_break_is_refused_by_the_name_of_its_variable() {
+        let settings = Settings::parse(
+            "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n",
+            "test",
+            &crate::infra::config::Environment::default(),
+        )
+        .unwrap();
+        let key = SecretString::from("sk-canary\nx-evil: 1");
+        let error = endpoint("")
+            .unwrap()
+            .with_key(&settings.models[0], reqwest::header::AUTHORIZATION, "Bearer ", Some(&key))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("MY_KEY") && !error.contains("canary"), "{error}");
+    }
+
+    #[test]
+    fn a_key_is_not_in_the_debug_text_of_an_endpoint() {
+        let settings = Settings::parse(
+            "[[models]]\nid = \"m\"\nprovider = \"openai\"\n",
+            "test",
+            &crate::infra::config::Environment::default(),
+        )
+        .unwrap();
+        let key = SecretString::from(" sk-canary\n");
+        let endpoint = endpoint("")
+            .unwrap()
+            .with_key(&settings.models[0], reqwest::header::AUTHORIZATION, "Bearer ", Some(&key))
+            .unwrap();
+        assert_eq!(endpoint.headers["authorization"], "Bearer sk-canary");
+        assert!(!format!("{endpoint:?}").contains("canary"));
+    }
+}

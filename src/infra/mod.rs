@@ -1,0 +1,14 @@
+//! Adapters, one outside world each.
+
+pub mod backoff;
+pub mod clock;
+pub mod config;
+pub mod events;
+pub mod limits;
+pub mod llm;
+pub mod metrics;
+pub mod redis;
+pub mod rng;
+pub mod storage;
+pub mod tasks;
+pub mod telemetry;

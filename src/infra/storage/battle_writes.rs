@@ -1,0 +1,295 @@
+//! What a battle writes while it is under way, each as one value, so that a queue can put several into one commit.
+//!
+//! Each write is safe to send again when nobody knows whether its commit came through. Ids of runs are never used twice,
+//! so `answered_by` tells a row that this very write changed before from another's.
+
+use std::sync::LazyLock;
+
+use sqlx::postgres::PgConnection;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
+
+use super::battles::{BattleRow, NewReply, SideFailure};
+use super::signed;
+use crate::domain::battle::Side;
+use crate::domain::battle::state::Progress;
+use crate::domain::time::Timestamp;
+
+const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
+     policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \
+     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
+     ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
+     WHERE battles.answered_by = excluded.answered_by";
+const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at)";
+const KEEP_FIRST_TURN: &str = "ON CONFLICT (battle_id, turn) DO NOTHING";
+const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
+     WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \
+     OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
+const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
+     AND stage = 'answering' AND (answered_by IS NOT DISTINCT FROM $2 OR answered_by = $3)";
+/// A run that voided its battle may still report its other side.
+const FAIL_SIDE: &str = "UPDATE battles SET stage = CASE WHEN $4 THEN 'voided' ELSE stage END, model_a = COALESCE($5, model_a), \
+     model_b = COALESCE($6, model_b), pair_probability = COALESCE($7, pair_probability), updated_at = $8 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', 'voided')";
+const INSERT_FAILURE: &str =
+    "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at, answered_by)";
+const KEEP_FIRST_FAILURE: &str = "ON CONFLICT (battle_id, COALESCE(answered_by, ''), turn, side, model) DO NOTHING";
+/// Finds the battle also where it is what it shall be: the run that answered it had voided it, or asks once more.
+const FINISH_TURN: &str = "UPDATE battles SET stage = $4, updated_at = $5 \
+     WHERE id = $1 AND answered_by = $2 AND turn = $3 AND stage IN ('answering', $4)";
+const INSERT_REPLIES: &str = "INSERT INTO replies (battle_id, turn, side, model, text, reasoning, ending, \
+     first_token_ms, duration_ms)";
+const LATEST_REPLY_STAYS: &str = "ON CONFLICT (battle_id, turn, side) DO UPDATE SET model = excluded.model, \
+     text = excluded.text, reasoning = excluded.reasoning, ending = excluded.ending, \
+     first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms";
+const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
+     WHERE stage IN ('answering', 'ready') AND (updated_at < $1 OR updated_at > $2)";
+
+// Each write is one round trip: on SQLite to the connection's thread, where the second statement goes by what the first one
+// changed; on PostgreSQL, in one statement, to the server.
+static SQLITE_BEGIN: LazyLock<String> = LazyLock::new(|| {
+    format!("{INSERT_BATTLE}; {INSERT_TURN} SELECT $1, 1, $13, $12 WHERE changes() > 0 {KEEP_FIRST_TURN}")
+});
+static SQLITE_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{BEGIN_TURN}; {INSERT_TURN} SELECT $1, $2, $7, $4 WHERE changes() > 0 AND $7 IS NOT NULL {KEEP_FIRST_TURN}"
+    )
+});
+static SQLITE_FAIL_SIDE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{FAIL_SIDE}; {INSERT_FAILURE} SELECT $1, $3, $9, $10, $11, $12, $8, $2 WHERE changes() > 0 {KEEP_FIRST_FAILURE}"
+    )
+});
+/// With no reply, with one and with both.
+static SQLITE_FINISH_TURN: LazyLock<[String; 3]> = LazyLock::new(|| {
+    [0, 1, 2].map(|replies| {
+        let rows: Vec<String> = (0..replies).map(reply_places).collect();
+        match rows.is_empty() {
+            true => FINISH_TURN.to_owned(),
+            false => format!(
+                "{FINISH_TURN}; {INSERT_REPLIES} SELECT $1, $3, replies.* FROM (VALUES {}) AS replies \
+                 WHERE changes() > 0 {LATEST_REPLY_STAYS}",
+                rows.join(", ")
+            ),
+        }
+    })
+});
+static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS ({INSERT_TURN} \
+         SELECT id, 1, $13, $12 FROM changed {KEEP_FIRST_TURN}) SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS ({INSERT_TURN} \
+         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL {KEEP_FIRST_TURN}) \
+         SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_FAIL_SIDE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({FAIL_SIDE} RETURNING id), kept AS ({INSERT_FAILURE} SELECT id, $3, $9, $10, $11, $12, $8, $2 FROM changed \
+         {KEEP_FIRST_FAILURE}) SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_FINISH_TURN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({FINISH_TURN} RETURNING id, turn), kept AS ({INSERT_REPLIES} \
+         SELECT changed.id, changed.turn, replies.* FROM changed, \
+         UNNEST($6, $7, $8, $9, $10, $11, $12) AS replies {LATEST_REPLY_STAYS}) SELECT COUNT(*) FROM changed"
+    )
+});
+
+/// The places of one reply, after the five of [`FINISH_TURN`].
+fn reply_places(at: usize) -> String {
+    let places: Vec<String> = (0..7).map(|column| format!("${}", 6 + 7 * at + column)).collect();
+    format!("({})", places.join(", "))
+}
+
+/// One change of a battle. It is written whole or not at all, and says how many battles it changed.
+#[derive(Debug, Clone)]
+pub(super) enum BattleWrite {
+    /// A battle begins, with its first prompt. Changes nothing where another battle has its id.
+    Begin { battle: BattleRow, prompt: String, now: Timestamp },
+    /// Changes nothing where the battle is not ready in the turn before, with the replies of the run `from`.
+    BeginTurn(NewTurn),
+    /// `run` answers the latest turn in place of `from`. Changes nothing where somebody else does, or nobody has to.
+    TakeOverTurn { battle: String, from: Option<String>, run: String, now: Timestamp },
+    /// A side failed: its replacement takes its place, or the battle is voided. Changes nothing where `run` does not
+    /// answer this turn any more.
+    FailSide { battle: String, run: String, failure: SideFailure, now: Timestamp },
+    /// Both replies of a turn, and the stage that follows. Changes nothing where `run` does not answer it any more.
+    FinishTurn { battle: String, run: String, progress: Progress, replies: Vec<NewReply>, now: Timestamp },
+    /// Every battle without a vote that was last touched before `oldest` or after `newest` is abandoned.
+    Abandon { oldest: Timestamp, newest: Timestamp },
+}
+
+/// A turn that begins: the one after `former` with its prompt, or `former` once more without.
+#[derive(Debug, Clone)]
+pub(super) struct NewTurn {
+    pub(super) battle: String,
+    pub(super) number: u32,
+    pub(super) former: u32,
+    pub(super) from: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) run: String,
+    pub(super) now: Timestamp,
+}
+
+/// A connection that takes a [`BattleWrite`] in as few round trips as its database allows.
+pub(super) trait ApplyWrite {
+    /// Writes it, and returns how many battles it changed. On SQLite the caller's transaction makes it one.
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64>;
+}
+
+// What both databases bind, in the order of the places.
+macro_rules! bind_battle {
+    ($query:expr, $battle:expr, $prompt:expr, $now:expr) => {
+        $query
+            .bind(&$battle.id)
+            .bind(&$battle.visitor)
+            .bind($battle.models[0].as_str())
+            .bind($battle.models[1].as_str())
+            .bind(&$battle.pairing_policy)
+            .bind(i64::from($battle.policy_version))
+            .bind($battle.pair_probability)
+            .bind(&$battle.language)
+            .bind(&$battle.category)
+            .bind(&$battle.intent)
+            .bind(&$battle.answered_by)
+            .bind($now.0)
+            .bind($prompt)
+    };
+}
+
+macro_rules! bind_turn {
+    ($query:expr, $turn:expr) => {
+        $query
+            .bind(&$turn.battle)
+            .bind(i64::from($turn.number))
+            .bind(&$turn.run)
+            .bind($turn.now.0)
+            .bind(i64::from($turn.former))
+            .bind(&$turn.from)
+            .bind(&$turn.prompt)
+    };
+}
+
+macro_rules! bind_failure {
+    ($query:expr, $battle:expr, $run:expr, $failure:expr, $now:expr) => {{
+        let replacement = $failure.replacement.as_ref();
+        let model_of = |side| replacement.filter(|_| $failure.side == side).map(|(model, _)| model.as_str());
+        $query
+            .bind($battle)
+            .bind($run)
+            .bind(i64::from($failure.turn))
+            .bind(replacement.is_none())
+            .bind(model_of(Side::A))
+            .bind(model_of(Side::B))
+            .bind(replacement.map(|(_, probability)| *probability))
+            .bind($now.0)
+            .bind($failure.side.as_str())
+            .bind($failure.model.as_str())
+            .bind(replacement.map(|(model, _)| model.as_str()))
+            .bind(&$failure.reason)
+    }};
+}
+
+macro_rules! bind_finish {
+    ($query:expr, $battle:expr, $run:expr, $progress:expr, $now:expr) => {
+        $query.bind($battle).bind($run).bind(i64::from($progress.turn)).bind($progress.stage.as_str()).bind($now.0)
+    };
+}
+
+impl ApplyWrite for SqliteConnection {
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
+        match write {
+            BattleWrite::Begin { battle, prompt, now } => {
+                changed(self, bind_battle!(sqlx::query(SQLITE_BEGIN.as_str()), battle, prompt, now)).await
+            }
+            BattleWrite::BeginTurn(turn) => {
+                changed(self, bind_turn!(sqlx::query(SQLITE_BEGIN_TURN.as_str()), turn)).await
+            }
+            BattleWrite::TakeOverTurn { battle, from, run, now } => {
+                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                Ok(taken.execute(self).await?.rows_affected())
+            }
+            BattleWrite::FailSide { battle, run, failure, now } => {
+                let fail = sqlx::query(SQLITE_FAIL_SIDE.as_str());
+                changed(self, bind_failure!(fail, battle, run, failure, now)).await
+            }
+            BattleWrite::FinishTurn { battle, run, progress, replies, now } => {
+                let statement = SQLITE_FINISH_TURN.get(replies.len());
+                let statement = statement.ok_or_else(|| sqlx::Error::Encode("a turn has two replies".into()))?;
+                let finish = bind_finish!(sqlx::query(statement.as_str()), battle, run, progress, now);
+                changed(self, replies.iter().fold(finish, bind_reply)).await
+            }
+            BattleWrite::Abandon { oldest, newest } => {
+                Ok(sqlx::query(ABANDON).bind(oldest.0).bind(newest.0).execute(self).await?.rows_affected())
+            }
+        }
+    }
+}
+
+/// A statement for SQLite that is being filled.
+pub(super) type SqliteQuery<'q> = Query<'q, Sqlite, SqliteArguments>;
+
+/// Runs a write on one battle; 1 where it changed the battle. The second statement changes rows only where the first did.
+async fn changed(connection: &mut SqliteConnection, write: SqliteQuery<'_>) -> sqlx::Result<u64> {
+    Ok(u64::from(write.execute(connection).await?.rows_affected() > 0))
+}
+
+fn bind_reply<'q>(query: SqliteQuery<'q>, reply: &'q NewReply) -> SqliteQuery<'q> {
+    query
+        .bind(reply.side.as_str())
+        .bind(reply.model.as_str())
+        .bind(&reply.text)
+        .bind(&reply.reasoning)
+        .bind(reply.ending.as_str())
+        .bind(reply.first_token_ms.map(signed))
+        .bind(signed(reply.duration_ms))
+}
+
+impl ApplyWrite for PgConnection {
+    async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
+        let count = |changed: i64| u64::try_from(changed).unwrap_or_default();
+        match write {
+            BattleWrite::Begin { battle, prompt, now } => {
+                let begin = bind_battle!(sqlx::query_scalar(POSTGRES_BEGIN.as_str()), battle, prompt, now);
+                begin.fetch_one(self).await.map(count)
+            }
+            BattleWrite::BeginTurn(turn) => {
+                let begin = bind_turn!(sqlx::query_scalar(POSTGRES_BEGIN_TURN.as_str()), turn);
+                begin.fetch_one(self).await.map(count)
+            }
+            BattleWrite::TakeOverTurn { battle, from, run, now } => {
+                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                Ok(taken.execute(self).await?.rows_affected())
+            }
+            BattleWrite::FailSide { battle, run, failure, now } => {
+                let statement = sqlx::query_scalar(POSTGRES_FAIL_SIDE.as_str());
+                let fail = bind_failure!(statement, battle, run, failure, now);
+                fail.fetch_one(self).await.map(count)
+            }
+            BattleWrite::FinishTurn { battle, run, progress, replies, now } => {
+                fn column<'a, T>(replies: &'a [NewReply], value: impl Fn(&'a NewReply) -> T) -> Vec<T> {
+                    replies.iter().map(value).collect()
+                }
+                let statement = sqlx::query_scalar(POSTGRES_FINISH_TURN.as_str());
+                let finish = bind_finish!(statement, battle, run, progress, now)
+                    .bind(column(replies, |reply| reply.side.as_str()))
+                    .bind(column(replies, |reply| reply.model.as_str()))
+                    .bind(column(replies, |reply| reply.text.as_str()))
+                    .bind(column(replies, |reply| reply.reasoning.as_str()))
+                    .bind(column(replies, |reply| reply.ending.as_str()))
+                    .bind(column(replies, |reply| reply.first_token_ms.map(signed)))
+                    .bind(column(replies, |reply| signed(reply.duration_ms)));
+                finish.fetch_one(self).await.map(count)
+            }
+            BattleWrite::Abandon { oldest, newest } => {
+                Ok(sqlx::query(ABANDON).bind(oldest.0).bind(newest.0).execute(self).await?.rows_affected())
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What models answered to the items of suites: insert-only, one row for each item, turn, model and sample.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+use sqlx::Connection;
+
+const INSERT: &str = "INSERT INTO bench_answers (id, suite, version, ask_sha256, sample, item, turn, model, source, params, \
+     text, attempts, latency_ms, input_tokens, output_tokens, created_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING";
+const SELECT: &str = "SELECT id, item, turn, model, ask_sha256, source, params, text, attempts, latency_ms, input_tokens, \
+     output_tokens, created_at FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
+     AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY model, item, turn";
+const SELECT_LENGTHS: &str = "SELECT item, turn, model, CAST(LENGTH(text) AS BIGINT) FROM bench_answers WHERE suite = $1 AND version = $2 \
+     AND sample = $3";
+const SELECT_MODELS: &str = "SELECT sample, model, COUNT(*), MAX(created_at) FROM bench_answers WHERE suite = $1 \
+     AND version = $2 GROUP BY sample, model ORDER BY sample, model";
+
+/// One round of answers to the items of one data file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BenchSet {
+    /// The suite's name.
+    pub suite: String,
+    /// SHA-256 of the data file.
+    pub version: String,
+    /// Which of repeated answers, from 1.
+    pub sample: u32,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchAnswerRow {
+    /// Its id.
+    pub id: String,
+    /// The item.
+    pub item: String,
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Who answered.
+    pub model: String,
+    /// SHA-256 of the question: its messages and how it was to be sampled.
+    pub ask_sha256: String,
+    /// The file that it came from; empty where it was asked here.
+    pub source: String,
+    /// How it was sampled, as JSON.
+    pub params: String,
+    /// The answer; may be empty.
+    pub text: String,
+    /// Requests that it took.
+    pub attempts: u32,
+    /// How long it took, in milliseconds.
+    pub latency_ms: u64,
+    /// Tokens of the question, where the provider counts.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the answer.
+    pub output_tokens: Option<u64>,
+    /// When it was complete.
+    pub created_at: Timestamp,
+}
+
+/// How long an answer is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerLength {
+    /// The item.
+    pub item: String,
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Who answered.
+    pub model: String,
+    /// In characters.
+    pub characters: u64,
+}
+
+/// How far a model's answers go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredModel {
+    /// Which round of answers, from 1.
+    pub sample: u32,
+    /// The model.
+    pub model: String,
+    /// Its answers.
+    pub answers: u64,
+    /// The latest one.
+    pub latest: Timestamp,
+}
+
+/// A row on its way into the table, on whichever database.
+macro_rules! insert_answer {
+    ($set:expr, $row:expr) => {
+        sqlx::query(INSERT)
+            .bind(&$row.id)
+            .bind(&$set.suite)
+            .bind(&$set.version)
+            .bind(&$row.ask_sha256)
+            .bind(i64::from($set.sample))
+            .bind(&$row.item)
+            .bind(i64::from($row.turn))
+            .bind(&$row.model)
+            .bind(&$row.source)
+            .bind(&$row.params)
+            .bind(&$row.text)
+            .bind(i64::from($row.attempts))
+            .bind(signed($row.latency_ms))
+            .bind($row.input_tokens.map(signed))
+            .bind($row.output_tokens.map(signed))
+            .bind($row.created_at.0)
+    };
+}
+
+impl Store {
+    /// Keeps answers in one commit; those that are there already stay.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<(), StoreError> {
+        let _time = store_time("insert_answers");
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            for row in rows {
+                insert_answer!(set, row).execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        })
+    }
+
+    /// Keeps answers that were given elsewhere, all or none; those that are there already stay. Returns how many are new.
+    ///
+    /// # Errors
+    /// [`StoreError`]; none was kept then.
+    pub async fn import_answers(&self, set: &BenchSet, rows: &[BenchAnswerRow]) -> Result<u64, StoreError> {
+        let _time = store_time("import_answers");
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut new) = (connection.begin().await?, 0);
+            for row in rows {
+                new += insert_answer!(set, row).execute(&mut *tx).await?.rows_affected();
+            }
+            tx.commit().await.map(|()| new)
+        })
+    }
+
+    /// The answers of one model, or of all where it is empty, to one item or to all.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_answers(
+        &self,
+        set: &BenchSet,
+        model: &str,
+        item: &str,
+    ) -> Result<Vec<BenchAnswerRow>, StoreError> {
+        let _time = store_time("bench_answers");
+        let rows: Vec<RawAnswer> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT)
+                .bind(&set.suite)
+                .bind(&set.version)
+                .bind(i64::from(set.sample))
+                .bind(model)
+                .bind(item)
+                .fetch_all(pool)
+                .await
+        })?;
+        rows.into_iter().map(BenchAnswerRow::try_from).collect()
+    }
+
+    /// How long each answer is, in no order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn answer_lengths(&self, set: &BenchSet) -> Result<Vec<AnswerLength>, StoreError> {
+        let _time = store_time("answer_lengths");
+        let rows: Vec<(String, i64, String, i64)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_LENGTHS)
+                .bind(&set.suite)
+                .bind(&set.version)
+                .bind(i64::from(set.sample))
+                .fetch_all(pool)
+                .await
+        })?;
+        let row = |(item, turn, model, length): (String, i64, String, i64)| {
+            let turn = u32::try_from(unsigned(turn, "bench_answers", "turn", &item)?).unwrap_or(u32::MAX);
+            let characters = unsigned(length, "bench_answers", "text", &item)?;
+            Ok(AnswerLength { item, turn, model, characters })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// Who has answered, and how much of it, in all rounds.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn answered(&self, suite: &str, version: &str) -> Result<Vec<AnsweredModel>, StoreError> {
+        let _time = store_time("answered");
+        type Row = (i64, String, i64, i64);
+        let rows: Vec<Row> =
+            on_reader!(self, |pool| { sqlx::query_as(SELECT_MODELS).bind(suite).bind(version).fetch_all(pool).await })?;
+        let row = |(sample, model, answers, latest): Row| {
+            let answers = unsigned(answers, "bench_answers", "COUNT(*)", &model)?;
+            Ok(AnsweredModel { sample: small(sample, "sample", &model)?, model, answers, latest: Timestamp(latest) })
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+#[derive(FromRow)]
+struct RawAnswer {
+    id: String,
+    item: String,
+    turn: i64,
+    model: String,
+    ask_sha256: String,
+    source: String,
+    params: String,
+    text: String,
+    attempts: i64,
+    latency_ms: i64,
+    input_tokens: Option<i64>,
+    output_tokens: Option<i64>,
+    created_at: i64,
+}
+
+impl TryFrom<RawAnswer> for BenchAnswerRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawAnswer) -> Result<Self, StoreError> {
+        let count = |value: i64, column| unsigned(value, "bench_answers", column, &raw.id);
+        Ok(Self {
+            turn: small(raw.turn, "turn", &raw.id)?,
+            attempts: small(raw.attempts, "attempts", &raw.id)?,
+            latency_ms: count(raw.latency_ms, "latency_ms")?,
+            input_tokens: raw.input_tokens.map(|value| count(value, "input_tokens")).transpose()?,
+            output_tokens: raw.output_tokens.map(|value| count(value, "output_tokens")).transpose()?,
+            created_at: Timestamp(raw.created_at),
+            id: raw.id,
+            item: raw.item,
+            model: raw.model,
+            ask_sha256: raw.ask_sha256,
+            source: raw.source,
+            params: raw.params,
+            text: raw.text,
+        })
+    }
+}
+
+fn small(value: i64, column: &'static str, row: &str) -> Result<u32, StoreError> {
+    u32::try_from(value).map_err(|_| StoreError::Inconsistent {
+        table: "bench_answers",
+        column,
+        row: row.to_owned(),
+        value: value.to_string(),
+    })
+}

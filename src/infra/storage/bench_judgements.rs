@@ -1,0 +1,388 @@
+//! What judges said of answers: insert-only, with the judge's own words. Of failures there may be several for one request;
+//! of readable verdicts there is one.
+
+use serde_json::Value;
+use sqlx::FromRow;
+
+use super::bench_answers::BenchSet;
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
+use crate::domain::benchmark::judgement::{Game, Judgement, Status, Tokens};
+use crate::domain::judging::verdict::{Rating, Verdict};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+use sqlx::Connection;
+
+const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \
+     game, source, prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, \
+     output_tokens, created_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) \
+     ON CONFLICT DO NOTHING";
+const SELECT: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
+     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
+     AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
+/// Without the judge's words, which are most of a row.
+const SELECT_VERDICTS: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
+     prompt_sha256, params, '' AS raw_text, '[]' AS earlier, parsed, status, attempts, latency_ms, input_tokens, \
+     output_tokens, created_at \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
+     AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
+/// A row with attempts 0 is itself such a copy.
+const SELECT_KNOWN: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
+     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     FROM bench_judgements WHERE judge = $1 AND prompt_sha256 = $2 AND params = $3 AND source = '' AND attempts > 0 \
+     AND status <> 'transport_failed' \
+     ORDER BY CASE status WHEN 'ok' THEN 0 ELSE 1 END, created_at DESC, id LIMIT 1";
+
+/// By the index alone.
+const COUNT: &str = "SELECT COUNT(*) FROM bench_judgements WHERE suite = $1 AND version = $2";
+const COUNT_ALL: &str = "SELECT (SELECT COUNT(*) FROM bench_suites) + (SELECT COUNT(*) FROM bench_answers) + \
+     (SELECT COUNT(*) FROM bench_judgements)";
+const SELECT_GROUPS: &str = "SELECT sample, variant, judge, baseline, model, status, COUNT(*), MAX(created_at) \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 GROUP BY sample, variant, judge, baseline, model, status \
+     ORDER BY sample, variant, judge, baseline, model, status";
+
+/// How often a judge's judgements of a model ended in one way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedGroup {
+    /// Which round of answers was judged, from 1.
+    pub sample: u32,
+    /// How it was judged where that is not the suite's own way; else empty.
+    pub variant: String,
+    /// The judge; empty where none is needed.
+    pub judge: String,
+    /// Who was compared with; empty where nobody was.
+    pub baseline: String,
+    /// Whose answers were judged.
+    pub model: String,
+    /// How the judgements ended.
+    pub status: String,
+    /// How many.
+    pub count: u64,
+    /// The latest of them.
+    pub latest: Timestamp,
+}
+
+/// A judgement as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchJudgementRow {
+    /// Its id.
+    pub id: String,
+    /// Which of repeated answers was judged, from 1.
+    pub sample: u32,
+    /// How it was judged where that is not the suite's own way; else empty.
+    pub variant: String,
+    /// Who was compared with; empty where nobody was.
+    pub baseline: String,
+    /// The file that it came from; empty where the judge was asked here.
+    pub source: String,
+    /// Replies before the one that counts, which could not be read.
+    pub earlier: Vec<String>,
+    /// What was said and read.
+    pub judgement: Judgement,
+}
+
+/// Whether the judge's own words are read too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// All of it.
+    With,
+    /// Only what was read of them.
+    Without,
+}
+
+macro_rules! insert_judgement {
+    ($row:expr, $verdict:expr) => {{
+        let said = &$row.judgement;
+        sqlx::query(INSERT)
+            .bind(&$row.id)
+            .bind(&said.suite)
+            .bind(&said.suite_version)
+            .bind(i64::from($row.sample))
+            .bind(&$row.variant)
+            .bind(&said.item_id)
+            .bind(i64::from(said.turn))
+            .bind(&said.model)
+            .bind(&said.judge_model)
+            .bind(&$row.baseline)
+            .bind(i64::from(u8::from(said.game)))
+            .bind(&$row.source)
+            .bind(&said.judge_prompt_sha256)
+            .bind(json(&said.params))
+            .bind(&said.raw_text)
+            .bind(json(&$row.earlier))
+            .bind($verdict)
+            .bind(said.status.as_str())
+            .bind(i64::from(said.attempts))
+            .bind(signed(said.latency_ms.unwrap_or_default()))
+            .bind(said.tokens.map(|tokens| signed(tokens.prompt)))
+            .bind(said.tokens.map(|tokens| signed(tokens.reply)))
+            .bind(said.ts)
+    }};
+}
+
+/// How the judge was sampled, as it is kept and compared.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain numbers and texts")
+}
+
+fn verdict_texts(rows: &[BenchJudgementRow]) -> Result<Vec<String>, StoreError> {
+    rows.iter().map(verdict_text).collect()
+}
+
+/// A verdict as it is kept. JSON has no infinite number, and what stands in its place could not be read back.
+fn verdict_text(row: &BenchJudgementRow) -> Result<String, StoreError> {
+    let parsed = &row.judgement.parsed;
+    let lost = match parsed {
+        Some(Verdict::Rating(Rating { score, dimensions })) => {
+            std::iter::once(score).chain(dimensions.values()).find(|score| !score.is_finite())
+        }
+        _ => None,
+    };
+    match lost {
+        None => Ok(json(parsed)),
+        Some(score) => Err(StoreError::Inconsistent {
+            table: "bench_judgements",
+            column: "parsed",
+            row: row.id.clone(),
+            value: score.to_string(),
+        }),
+    }
+}
+
+impl Store {
+    /// Keeps judgements, unless the same verdict is there already; all of them in one commit.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_judgements(&self, rows: &[BenchJudgementRow]) -> Result<(), StoreError> {
+        let _time = store_time("insert_judgements");
+        let verdicts = verdict_texts(rows)?;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            for (row, verdict) in rows.iter().zip(&verdicts) {
+                insert_judgement!(row, verdict).execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        })
+    }
+
+    /// Keeps verdicts that were given elsewhere, all or none. Returns how many are new.
+    ///
+    /// # Errors
+    /// [`StoreError`]; none was kept then.
+    pub async fn import_judgements(&self, rows: &[BenchJudgementRow]) -> Result<u64, StoreError> {
+        let _time = store_time("import_judgements");
+        let verdicts = verdict_texts(rows)?;
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut new) = (connection.begin().await?, 0);
+            for (row, verdict) in rows.iter().zip(&verdicts) {
+                new += insert_judgement!(row, verdict).execute(&mut *tx).await?.rows_affected();
+            }
+            tx.commit().await.map(|()| new)
+        })
+    }
+
+    /// The judgements of one model's answers, or of all where it is empty, to one item or to all, in the order in which
+    /// they came.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_judgements(
+        &self,
+        set: &BenchSet,
+        model: &str,
+        item: &str,
+        words: Words,
+    ) -> Result<Vec<BenchJudgementRow>, StoreError> {
+        let _time = store_time("bench_judgements");
+        let select = if words == Words::With { SELECT } else { SELECT_VERDICTS };
+        let rows: Vec<RawJudgement> = on_reader!(self, |pool| {
+            sqlx::query_as(select)
+                .bind(&set.suite)
+                .bind(&set.version)
+                .bind(i64::from(set.sample))
+                .bind(model)
+                .bind(item)
+                .fetch_all(pool)
+                .await
+        })?;
+        rows.into_iter().map(BenchJudgementRow::try_from).collect()
+    }
+
+    /// How many judgements there are over a data file; they are never taken away, so the number tells whether there are new
+    /// ones.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn judgement_count(&self, suite: &str, version: &str) -> Result<u64, StoreError> {
+        let _time = store_time("judgement_count");
+        let count: i64 =
+            on_reader!(self, |pool| sqlx::query_scalar(COUNT).bind(suite).bind(version).fetch_one(pool).await)?;
+        unsigned(count, "bench_judgements", "COUNT(*)", "")
+    }
+
+    /// How many data files, answers and judgements there are.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_row_count(&self) -> Result<u64, StoreError> {
+        let _time = store_time("bench_row_count");
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_ALL).fetch_one(pool).await)?;
+        unsigned(count, "bench_judgements", "COUNT(*)", "")
+    }
+
+    /// How the judgements over a data file ended.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn judged(&self, suite: &str, version: &str) -> Result<Vec<JudgedGroup>, StoreError> {
+        let _time = store_time("judged");
+        type Row = (i64, String, String, String, String, String, i64, i64);
+        let rows: Vec<Row> =
+            on_reader!(self, |pool| { sqlx::query_as(SELECT_GROUPS).bind(suite).bind(version).fetch_all(pool).await })?;
+        let row = |(sample, variant, judge, baseline, model, status, count, latest): Row| {
+            let number = |value, column| unsigned(value, "bench_judgements", column, &model);
+            Ok(JudgedGroup {
+                sample: u32::try_from(number(sample, "sample")?).unwrap_or(u32::MAX),
+                count: number(count, "COUNT(*)")?,
+                latest: Timestamp(latest),
+                variant,
+                judge,
+                baseline,
+                model,
+                status,
+            })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// What this judge said to exactly this prompt, if it was ever asked here: a readable verdict before any other.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn known_judgement(
+        &self,
+        judge: &str,
+        prompt_sha256: &str,
+        params: &crate::domain::benchmark::item::Sampling,
+    ) -> Result<Option<BenchJudgementRow>, StoreError> {
+        let _time = store_time("known_judgement");
+        let params = json(params);
+        let row: Option<RawJudgement> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_KNOWN).bind(judge).bind(prompt_sha256).bind(&params).fetch_optional(pool).await
+        })?;
+        row.map(BenchJudgementRow::try_from).transpose()
+    }
+}
+
+#[derive(FromRow)]
+struct RawJudgement {
+    id: String,
+    suite: String,
+    version: String,
+    sample: i64,
+    variant: String,
+    item: String,
+    turn: i64,
+    model: String,
+    judge: String,
+    baseline: String,
+    game: i64,
+    source: String,
+    prompt_sha256: String,
+    params: String,
+    raw_text: String,
+    earlier: String,
+    parsed: String,
+    status: String,
+    attempts: i64,
+    latency_ms: i64,
+    input_tokens: Option<i64>,
+    output_tokens: Option<i64>,
+    created_at: i64,
+}
+
+impl RawJudgement {
+    fn broken(&self, column: &'static str, value: impl ToString) -> StoreError {
+        StoreError::Inconsistent { table: "bench_judgements", column, row: self.id.clone(), value: value.to_string() }
+    }
+
+    fn small(&self, value: i64, column: &'static str) -> Result<u32, StoreError> {
+        u32::try_from(value).map_err(|_| self.broken(column, value))
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&self, text: &str, column: &'static str) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|_| self.broken(column, text))
+    }
+
+    fn tokens(&self) -> Result<Option<Tokens>, StoreError> {
+        let count = |value, column| unsigned(value, "bench_judgements", column, &self.id);
+        let (Some(prompt), Some(reply)) = (self.input_tokens, self.output_tokens) else { return Ok(None) };
+        Ok(Some(Tokens { prompt: count(prompt, "input_tokens")?, reply: count(reply, "output_tokens")? }))
+    }
+}
+
+/// Whether a verdict was kept with a score beyond all numbers, of which only a null is left: that is no score, and the rest
+/// of its suite counts without it.
+fn lost_its_number(verdict: &str) -> bool {
+    let null = |value: &Value| value.is_null();
+    serde_json::from_str::<Value>(verdict).is_ok_and(|verdict| {
+        let dimensions = verdict.get("rating").and_then(Value::as_object);
+        verdict.get("score").is_some_and(null) || dimensions.is_some_and(|scores| scores.values().any(null))
+    })
+}
+
+impl TryFrom<RawJudgement> for BenchJudgementRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawJudgement) -> Result<Self, StoreError> {
+        let game = u8::try_from(raw.game).ok().and_then(|game| Game::try_from(game).ok());
+        let parsed = match raw.read(&raw.parsed, "parsed") {
+            Err(_) if lost_its_number(&raw.parsed) => None,
+            read => Some(read?),
+        };
+        let status = raw.status.parse().map_err(|_| raw.broken("status", &raw.status));
+        let judgement = Judgement {
+            turn: raw.small(raw.turn, "turn")?,
+            params: raw.read(&raw.params, "params")?,
+            game: game.ok_or_else(|| raw.broken("game", raw.game))?,
+            status: parsed.as_ref().map_or(Ok(Status::OutOfRange), |_| status)?,
+            parsed: parsed.flatten(),
+            attempts: raw.small(raw.attempts, "attempts")?,
+            latency_ms: Some(unsigned(raw.latency_ms, "bench_judgements", "latency_ms", &raw.id)?),
+            tokens: raw.tokens()?,
+            ts: raw.created_at,
+            suite: raw.suite.clone(),
+            suite_version: raw.version.clone(),
+            item_id: raw.item.clone(),
+            model: raw.model.clone(),
+            judge_model: raw.judge.clone(),
+            judge_prompt_sha256: raw.prompt_sha256.clone(),
+            raw_text: raw.raw_text.clone(),
+        };
+        Ok(Self {
+            sample: raw.small(raw.sample, "sample")?,
+            earlier: raw.read(&raw.earlier, "earlier")?,
+            id: raw.id,
+            variant: raw.variant,
+            baseline: raw.baseline,
+            source: raw.source,
+            judgement,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verdict_whose_number_is_lost_is_told_from_the_others() {
+        assert!(lost_its_number(r#"{"score":null,"rating":{}}"#));
+        assert!(lost_its_number(r#"{"score":7.0,"rating":{"清晰度":null}}"#));
+        for other in ["null", "{", r#"{"choice":null,"correct":false}"#, r#"{"score":7.0,"rating":{"score":1.0}}"#] {
+            assert!(!lost_its_number(other), "{other}");
+        }
+    }
+}

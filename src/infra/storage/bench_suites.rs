@@ -1,0 +1,114 @@
+//! The items of each suite, as files brought them: all of a file in one transaction, or none of it.
+
+use sqlx::{Connection, FromRow};
+
+use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+const INSERT_SUITE: &str = "INSERT INTO bench_suites (suite, version, source, declaration, items, imported_at) \
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (suite, version) DO NOTHING";
+const INSERT_ITEM: &str = "INSERT INTO bench_items (suite, version, item, position, body) VALUES ($1, $2, $3, $4, $5)";
+const SELECT_SUITES: &str = "SELECT suite, version, source, declaration, items, imported_at FROM bench_suites \
+     ORDER BY suite, imported_at DESC, version";
+const SELECT_ITEMS: &str = "SELECT item, body FROM bench_items WHERE suite = $1 AND version = $2 ORDER BY position";
+const SELECT_ITEM: &str = "SELECT body FROM bench_items WHERE suite = $1 AND version = $2 AND item = $3";
+
+/// A data file of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchSuiteRow {
+    /// The suite's name.
+    pub suite: String,
+    /// SHA-256 of the data file.
+    pub version: String,
+    /// The file's name.
+    pub source: String,
+    /// How a suite of the user's own is declared; empty for one that the program knows.
+    pub declaration: String,
+    /// How many items it has.
+    pub items: u64,
+    /// When it was brought in.
+    pub imported_at: Timestamp,
+}
+
+/// An item of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct BenchItemRow {
+    /// Its id within the suite.
+    pub item: String,
+    /// What it holds, as JSON.
+    pub body: String,
+}
+
+impl Store {
+    /// Keeps a data file's items in their order, or says that the same file came before.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was kept then.
+    pub async fn import_suite(&self, suite: &BenchSuiteRow, items: &[BenchItemRow]) -> Result<Imported, StoreError> {
+        let _time = store_time("import_suite");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let new = sqlx::query(INSERT_SUITE)
+                .bind(&suite.suite)
+                .bind(&suite.version)
+                .bind(&suite.source)
+                .bind(&suite.declaration)
+                .bind(super::signed(suite.items))
+                .bind(suite.imported_at.0)
+                .execute(&mut *tx)
+                .await?
+                .rows_affected();
+            if new == 0 {
+                return Ok(Imported::Before);
+            }
+            for (row, position) in items.iter().zip(1_i64..) {
+                sqlx::query(INSERT_ITEM)
+                    .bind(&suite.suite)
+                    .bind(&suite.version)
+                    .bind(&row.item)
+                    .bind(position)
+                    .bind(&row.body)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await?;
+            Ok::<_, StoreError>(Imported::All(suite.items))
+        })
+    }
+
+    /// Every data file, by suite, the latest one of a suite first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_suites(&self) -> Result<Vec<BenchSuiteRow>, StoreError> {
+        let _time = store_time("bench_suites");
+        type Row = (String, String, String, String, i64, i64);
+        let rows: Vec<Row> = on_reader!(self, |pool| sqlx::query_as(SELECT_SUITES).fetch_all(pool).await)?;
+        let row = |(suite, version, source, declaration, items, imported_at): Row| {
+            let items = unsigned(items, "bench_suites", "items", &suite)?;
+            Ok(BenchSuiteRow { suite, version, source, declaration, items, imported_at: Timestamp(imported_at) })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// A data file's items in their order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_items(&self, suite: &str, version: &str) -> Result<Vec<BenchItemRow>, StoreError> {
+        let _time = store_time("bench_items");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_ITEMS).bind(suite).bind(version).fetch_all(pool).await)
+    }
+
+    /// One item's body.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_item(&self, suite: &str, version: &str, item: &str) -> Result<Option<String>, StoreError> {
+        let _time = store_time("bench_item");
+        on_reader!(self, |pool| {
+            sqlx::query_scalar(SELECT_ITEM).bind(suite).bind(version).bind(item).fetch_optional(pool).await
+        })
+    }
+}

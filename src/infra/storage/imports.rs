@@ -1,0 +1,155 @@
+//! Votes that were cast elsewhere, as battles and votes of this arena: all of a file in one transaction, or none.
+//!
+//! Rows go in many at a time, in one statement whose text is the same each time.
+
+use sqlx::{Connection, QueryBuilder};
+
+use super::{Store, StoreError, on_writer_once};
+use crate::domain::time::Timestamp;
+
+/// Rows in one statement.
+const ROWS: usize = 1_000;
+
+const INSERT_IMPORT: &str =
+    "INSERT INTO imports (id, source, votes, imported_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING";
+const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \
+     VALUES ($1, $1, '', '', FALSE, $2) ON CONFLICT (id) DO NOTHING";
+/// A whole import is one commit: the battles of a file are voted on as soon as they are there.
+const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b, turn, language, category, intent, \
+     pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
+const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
+     pair_probability, outcome, text_counts, created_at, satisfaction, anonymous, pairing_policy, policy_version, duration_ms_a, \
+     duration_ms_b, rated, receipt) ";
+
+/// A vote that was cast elsewhere.
+#[derive(Debug, Clone)]
+pub struct ImportedVote<'v> {
+    /// Id of the vote and of its battle: the import's, and the vote's number.
+    pub battle: String,
+    /// Pseudonym of the voter.
+    pub voter: &'v str,
+    /// The model on side A.
+    pub a: &'v str,
+    /// The model on side B.
+    pub b: &'v str,
+    /// What the person said.
+    pub outcome: &'static str,
+    /// Turns of the battle.
+    pub turn: u32,
+    /// Language of the first prompt; empty where it is not known.
+    pub language: &'v str,
+    /// Category, where known.
+    pub category: Option<&'v str>,
+    /// Intent, where known.
+    pub intent: Option<&'v str>,
+    /// Satisfaction from 1 to 5, where known.
+    pub satisfaction: Option<u32>,
+    /// Probability of the pair; 0 where it is not known.
+    pub probability: f64,
+    /// Text counts of sides A and B, as JSON.
+    pub text_counts: String,
+    /// When it was cast, in milliseconds since 1970.
+    pub cast_at: i64,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    /// Every vote was kept.
+    All(u64),
+    /// The same file came in before: nothing was changed.
+    Before,
+}
+
+/// A file of votes.
+#[derive(Debug, Clone, Copy)]
+pub struct Import<'i> {
+    /// Its id, made of what it holds.
+    pub id: &'i str,
+    /// Its name.
+    pub source: &'i str,
+    /// The models in it.
+    pub models: &'i [String],
+    /// When it is imported.
+    pub at: Timestamp,
+}
+
+/// Adds what battles and votes have in common.
+macro_rules! push_common {
+    ($row:expr, $vote:expr) => {
+        $row.push_bind($vote.voter)
+            .push_bind($vote.a)
+            .push_bind($vote.b)
+            .push_bind(i64::from($vote.turn))
+            .push_bind($vote.language)
+            .push_bind($vote.category)
+            .push_bind($vote.intent)
+            .push_bind($vote.probability)
+    };
+}
+
+/// The statements of an import on an open transaction of either database.
+macro_rules! insert_all {
+    ($tx:expr, $import:expr, $votes:expr, $count:expr, $progress:expr) => {{
+        let new = sqlx::query(INSERT_IMPORT)
+            .bind($import.id)
+            .bind($import.source)
+            .bind(i64::try_from($count).unwrap_or(i64::MAX))
+            .bind($import.at.0)
+            .execute(&mut *$tx)
+            .await?
+            .rows_affected();
+        if new == 0 {
+            return Ok(Imported::Before);
+        }
+        for model in $import.models {
+            sqlx::query(INSERT_MODEL).bind(model).bind($import.at.0).execute(&mut *$tx).await?;
+        }
+        let mut votes = $votes.peekable();
+        let mut done = 0;
+        while votes.peek().is_some() {
+            let page: Vec<ImportedVote<'_>> = votes.by_ref().take(ROWS).collect();
+            let mut battles = QueryBuilder::new(INSERT_BATTLES);
+            battles.push_values(&page, |mut row, vote| {
+                push_common!(row.push_bind(&vote.battle), vote)
+                    .push_bind(vote.cast_at)
+                    .push_bind(vote.cast_at)
+                    .push("'anonymous', 'voted', 'import', 0");
+            });
+            battles.build().execute(&mut *$tx).await?;
+            let mut casts = QueryBuilder::new(INSERT_VOTES);
+            casts.push_values(&page, |mut row, vote| {
+                push_common!(row.push_bind(&vote.battle).push_bind(&vote.battle), vote)
+                    .push_bind(vote.outcome)
+                    .push_bind(&vote.text_counts)
+                    .push_bind(vote.cast_at)
+                    .push_bind(vote.satisfaction.map(i64::from))
+                    .push("TRUE, 'import', 0, 0, 0, TRUE, '{}'");
+            });
+            casts.build().execute(&mut *$tx).await?;
+            done += page.len() as u64;
+            $progress(done);
+        }
+        $tx.commit().await?;
+        Ok::<_, StoreError>(Imported::All(done))
+    }};
+}
+
+impl Store {
+    /// Keeps all votes of a file, in their order, or none of them.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was kept then.
+    pub async fn import_votes<'v>(
+        &self,
+        import: Import<'_>,
+        votes: impl ExactSizeIterator<Item = ImportedVote<'v>>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Imported, StoreError> {
+        let count = votes.len();
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            insert_all!(tx, import, votes, count, progress)
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! The instances that serve this arena: each writes its row every few seconds, and reads the others'.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
+     ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1, settings = excluded.settings, \
+     seen_at = excluded.seen_at";
+const SELECT_ALL: &str = "SELECT id, beats, settings, started_at, seen_at FROM instances ORDER BY id";
+const DELETE: &str = "DELETE FROM instances WHERE id = $1";
+const FORGET: &str = "DELETE FROM instances WHERE seen_at < $1";
+
+/// An instance as it last wrote of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceRow {
+    /// Its id, new at each start.
+    pub id: String,
+    /// How often it has written: a number that grows is a sign of life, whatever the clocks say.
+    pub beats: u64,
+    /// Fingerprint of the settings that all instances have to share.
+    pub settings: String,
+    /// Its first beat.
+    pub started_at: Timestamp,
+    /// Its latest beat, by its own clock.
+    pub seen_at: Timestamp,
+}
+
+impl Store {
+    /// Writes that an instance is alive, and returns every instance's row, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn beat(&self, instance: &str, settings: &str, now: Timestamp) -> Result<Vec<InstanceRow>, StoreError> {
+        let _time = store_time("beat");
+        let rows: Vec<RawInstance> = on_writer!(self, |connection| {
+            sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(&mut *connection).await?;
+            sqlx::query_as(SELECT_ALL).fetch_all(connection).await
+        })?;
+        rows.into_iter().map(InstanceRow::try_from).collect()
+    }
+
+    /// Every instance's row, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn instances(&self) -> Result<Vec<InstanceRow>, StoreError> {
+        let _time = store_time("instances");
+        let rows: Vec<RawInstance> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL).fetch_all(pool).await)?;
+        rows.into_iter().map(InstanceRow::try_from).collect()
+    }
+
+    /// Takes out an instance that ends in order.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn leave(&self, instance: &str) -> Result<(), StoreError> {
+        let _time = store_time("leave");
+        on_writer!(self, |connection| sqlx::query(DELETE).bind(instance).execute(connection).await.map(drop))
+    }
+
+    /// Takes out the instances whose latest beat is older; returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn forget_instances(&self, seen_before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("forget_instances");
+        on_writer!(self, |connection| {
+            sqlx::query(FORGET).bind(seen_before.0).execute(connection).await.map(|done| done.rows_affected())
+        })
+    }
+}
+
+#[derive(FromRow)]
+struct RawInstance {
+    id: String,
+    beats: i64,
+    settings: String,
+    started_at: i64,
+    seen_at: i64,
+}
+
+impl TryFrom<RawInstance> for InstanceRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawInstance) -> Result<Self, StoreError> {
+        Ok(Self {
+            beats: unsigned(raw.beats, "instances", "beats", &raw.id)?,
+            id: raw.id,
+            settings: raw.settings,
+            started_at: Timestamp(raw.started_at),
+            seen_at: Timestamp(raw.seen_at),
+        })
+    }
+}

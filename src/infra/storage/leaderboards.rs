@@ -1,0 +1,62 @@
+//! Dated leaderboards: derived from the votes, one for each minute in which a fit ran.
+
+use super::{Store, StoreError, on_reader, on_writer};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body, fit) VALUES ($1, $2, $3, $4, \
+     (SELECT MAX(number) + 1 FROM (SELECT MAX(fit) AS number FROM leaderboards UNION ALL SELECT $5) AS fits)) \
+     ON CONFLICT (minute) DO UPDATE SET fitted_at = excluded.fitted_at, last_vote_seq = excluded.last_vote_seq, \
+     body = excluded.body, fit = excluded.fit WHERE leaderboards.last_vote_seq <= excluded.last_vote_seq RETURNING fit";
+const SELECT_LATEST: &str = "SELECT fit, fitted_at, last_vote_seq, body FROM leaderboards \
+     ORDER BY last_vote_seq DESC, fit DESC LIMIT 1";
+
+/// A leaderboard as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLeaderboard {
+    /// The number of the fit: of two leaderboards with the same votes, the one with the greater number is newer.
+    pub fit: i64,
+    /// When it was fitted.
+    pub fitted_at: Timestamp,
+    /// The last vote in it.
+    pub last_vote_seq: i64,
+    /// The leaderboard as JSON.
+    pub body: String,
+}
+
+impl Store {
+    /// Keeps a leaderboard as the one of its minute and returns its number, which is greater than `board.fit` and than
+    /// all that are stored. `None` where one with later votes is kept in that minute already.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn put_leaderboard(&self, board: &StoredLeaderboard) -> Result<Option<i64>, StoreError> {
+        let _time = store_time("put_leaderboard");
+        on_writer!(self, |connection| {
+            sqlx::query_scalar(UPSERT)
+                .bind(board.fitted_at.0.div_euclid(60_000))
+                .bind(board.fitted_at.0)
+                .bind(board.last_vote_seq)
+                .bind(&board.body)
+                .bind(board.fit)
+                .fetch_optional(connection)
+                .await
+        })
+    }
+
+    /// The leaderboard with the latest votes.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn latest_leaderboard(&self) -> Result<Option<StoredLeaderboard>, StoreError> {
+        let _time = store_time("latest_leaderboard");
+        let row: Option<(i64, i64, i64, String)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_LATEST).fetch_optional(pool).await)?;
+        Ok(row.map(|(fit, fitted_at, last_vote_seq, body)| StoredLeaderboard {
+            fit,
+            fitted_at: Timestamp(fitted_at),
+            last_vote_seq,
+            body,
+        }))
+    }
+}

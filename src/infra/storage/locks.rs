@@ -1,0 +1,114 @@
+//! Locks that die with their holder: one process serves an embedded database, one instance does a job.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::Connection;
+use sqlx::postgres::PgConnection;
+use tokio::time::timeout;
+
+use super::{Backend, Database, Store, StoreError};
+use crate::infra::config::StorageSettings;
+
+/// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
+const TRY_LOCK: &str =
+    "SELECT pg_try_advisory_lock(hashtextextended('langya job ' || current_schema() || ' ' || $1, 0))";
+
+/// The lock that one serving process holds on an embedded database; it ends with the process. Any number of processes
+/// serve a PostgreSQL database, so there it locks nothing.
+#[derive(Debug)]
+pub struct DataLock {
+    _file: Option<File>,
+}
+
+impl DataLock {
+    /// Takes the lock.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
+    pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
+        let file = match Backend::of(settings)? {
+            Backend::Sqlite(database) => Some(lock_beside(&database)?),
+            Backend::Postgres => None,
+        };
+        Ok(Self { _file: file })
+    }
+}
+
+fn lock_beside(database: &Path) -> Result<File, StoreError> {
+    let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
+    let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
+    std::fs::create_dir_all(&folder).map_err(unusable)?;
+    let file = File::create(database.with_extension("lock")).map_err(unusable)?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Locked(folder.clone()),
+        TryLockError::Error(error) => unusable(error),
+    })?;
+    Ok(file)
+}
+
+/// The right to do a job that must run once across instances. Dropping it gives it up.
+#[derive(Debug)]
+pub struct JobLock {
+    /// The file that it holds on an embedded database, where other commands may do the job too.
+    _file: Option<File>,
+    /// The session that holds it; none where this process is the only one.
+    session: Option<PgConnection>,
+    patience: Duration,
+}
+
+impl Store {
+    /// Takes the lock of a job, if no instance holds it. On PostgreSQL it is an advisory lock of a session of its own,
+    /// so it is free as soon as that session has ended; on SQLite the only process has it always.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the server cannot be asked.
+    pub async fn job_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
+        let Database::Postgres(postgres) = &self.database else {
+            return Ok(Some(JobLock { _file: None, session: None, patience: Duration::ZERO }));
+        };
+        let mut session = postgres.server.connect().await?;
+        let taken: bool = sqlx::query_scalar(TRY_LOCK).bind(job).fetch_one(&mut session).await?;
+        if taken {
+            return Ok(Some(JobLock { _file: None, session: Some(session), patience: postgres.server.patience() }));
+        }
+        session.close().await?;
+        Ok(None)
+    }
+
+    /// As [`Store::job_lock`], for a job that commands do beside the serving process: on SQLite it is the lock of a file
+    /// beside the database.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the server cannot be asked, or the folder cannot be written.
+    pub async fn command_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
+        let Database::Sqlite(pools) = &self.database else { return self.job_lock(job).await };
+        let unusable =
+            |error: std::io::Error| StoreError::DataDir { path: pools.folder.clone(), reason: error.to_string() };
+        let file = File::create(pools.folder.join(format!("langya.{job}.lock"))).map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(JobLock { _file: Some(file), session: None, patience: Duration::ZERO })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(unusable(error)),
+        }
+    }
+}
+
+impl JobLock {
+    /// Whether its session still answers, and with it the lock is held; `false` also where no answer comes in time.
+    pub async fn is_held(&mut self) -> bool {
+        match &mut self.session {
+            None => true,
+            Some(session) => timeout(self.patience, session.ping()).await.is_ok_and(|answer| answer.is_ok()),
+        }
+    }
+
+    /// Gives the lock up; it is free when this returns.
+    pub async fn release(self) {
+        if let Some(mut session) = self.session {
+            // A session that does not answer is closed by dropping it, and its lock goes with it.
+            let _ = timeout(self.patience, sqlx::query("SELECT pg_advisory_unlock_all()").execute(&mut session)).await;
+        }
+    }
+}

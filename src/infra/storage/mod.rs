@@ -1,0 +1,370 @@
+//! Everything that is kept, behind [`Store`]: one file per table, the SQL beside the method that runs it.
+//!
+//! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL read alike; `on_reader`
+//! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
+//! two constants and says why. Numbers are cast here, checked, and nowhere else.
+
+mod ballots;
+mod battle_verdicts;
+mod battle_writes;
+mod battles;
+mod bench_answers;
+mod bench_judgements;
+mod bench_scores;
+mod bench_suites;
+mod error;
+mod imports;
+mod instances;
+mod leaderboards;
+mod locks;
+mod models;
+mod partitions;
+mod postgres;
+mod query_labels;
+mod retry;
+mod secrets;
+mod sqlite;
+mod sqlite_writer;
+mod transfer;
+mod trouble;
+mod vote_counts;
+mod vote_pages;
+mod votes;
+mod write_queue;
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use tokio::time::Instant;
+
+pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
+pub use battles::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
+pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
+pub use bench_judgements::{BenchJudgementRow, JudgedGroup, Words};
+pub use bench_scores::PublishedScoreRow;
+pub use bench_suites::{BenchItemRow, BenchSuiteRow};
+pub use error::StoreError;
+pub use imports::{Import, Imported, ImportedVote};
+pub use instances::InstanceRow;
+pub use leaderboards::StoredLeaderboard;
+pub use locks::{DataLock, JobLock};
+pub use models::{BreakerReport, RegisteredModel};
+pub use query_labels::{Annotator, NewLabel, QueryLabel, QueryRow, VoteLabel};
+pub use transfer::{Moved, TransferError, transfer};
+pub use trouble::Trouble;
+pub use vote_counts::StoredCounts;
+pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
+pub use votes::{NewVoteRow, SatisfiedVote, VoteInsert, VoteRow};
+
+use crate::infra::config::StorageSettings;
+use postgres::PostgresPool;
+use retry::Outage;
+use sqlite::SqlitePools;
+use write_queue::WriteQueue;
+
+/// The arena's database.
+#[derive(Debug, Clone)]
+pub struct Store {
+    database: Database,
+    writes: WriteQueue,
+}
+
+/// The kinds of database, each with the types of its own driver.
+#[derive(Debug, Clone)]
+enum Database {
+    /// The embedded default: one writer, a few readers.
+    Sqlite(SqlitePools),
+    /// A server that any number of instances share.
+    Postgres(PostgresPool),
+}
+
+/// Runs an expression with `$connection` bound to what reads, again after what passes.
+macro_rules! on_reader {
+    ($owner:expr, |$connection:ident| $body:expr) => {
+        $crate::infra::storage::with_retries!(&$owner.database, reader, |database| {
+            match database {
+                $crate::infra::storage::Database::Sqlite(pools) => {
+                    let $connection = &pools.reader;
+                    Box::pin(async { Ok($body?) }).await
+                }
+                $crate::infra::storage::Database::Postgres(postgres) => {
+                    $crate::infra::storage::on_postgres!(postgres, |$connection| $body)
+                }
+            }
+        })
+    };
+}
+
+/// Runs an expression with `$connection` bound to a connection that writes, again after what passes. On SQLite the
+/// whole expression is one transaction. On PostgreSQL each statement is one, unless the expression begins its own.
+macro_rules! on_writer {
+    ($owner:expr, |$connection:ident| $body:expr) => {
+        $crate::infra::storage::with_retries!(&$owner.database, writer, |database| {
+            $crate::infra::storage::attempt_write!(database, |$connection| $body)
+        })
+    };
+}
+
+/// As [`on_writer`], for what cannot run twice: it is not repeated.
+macro_rules! on_writer_once {
+    ($owner:expr, |$connection:ident| $body:expr) => {{
+        let database: &$crate::infra::storage::Database = &$owner.database;
+        let written: Result<_, $crate::infra::storage::StoreError> =
+            $crate::infra::storage::attempt_write!(database, |$connection| $body);
+        written
+    }};
+}
+
+/// The body gives a `Result` of its own: `?` and `return` end the body, not the method around it. It may run several
+/// times, so it must be safe to send again. Attempts are boxed: a driver's futures are tens of kilobytes, and every turn
+/// and socket would hold one for each statement that it might send.
+macro_rules! with_retries {
+    ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
+        let $bound: &$crate::infra::storage::Database = $database;
+        let mut patience = $crate::infra::storage::retry::Patience::$role($bound);
+        loop {
+            let done = $attempt;
+            match done {
+                Ok(done) => {
+                    patience.rewarded().await;
+                    break Ok::<_, $crate::infra::storage::StoreError>(done);
+                }
+                Err(error) => {
+                    if !patience.wait_after(&error).await {
+                        break Err(error);
+                    }
+                }
+            }
+        }
+    }};
+}
+
+/// One try of a write.
+macro_rules! attempt_write {
+    ($database:expr, |$connection:ident| $body:expr) => {
+        match $database {
+            $crate::infra::storage::Database::Sqlite(pools) => {
+                Box::pin(async {
+                    let mut writing = pools.writer.acquire().await?;
+                    let mut transaction = writing.begin().await?;
+                    let written = async {
+                        let $connection = &mut *transaction;
+                        Ok($body?)
+                    };
+                    let written = written.await;
+                    // Where this fails, the connection is not kept.
+                    let written = $crate::infra::storage::sqlite_writer::end(transaction, written).await?;
+                    writing.keep();
+                    written
+                })
+                .await
+            }
+            $crate::infra::storage::Database::Postgres(postgres) => {
+                $crate::infra::storage::on_postgres!(postgres, |$connection| $body)
+            }
+        }
+    };
+}
+
+/// One try on a pooled connection to PostgreSQL.
+macro_rules! on_postgres {
+    ($postgres:expr, |$connection:ident| $body:expr) => {{
+        let attempt = Box::pin(async {
+            let mut pooled = $postgres.acquire().await?;
+            let $connection = &mut *pooled;
+            Ok($body?)
+        });
+        $crate::infra::storage::answered_within($postgres.longest, attempt).await
+    }};
+}
+
+pub(crate) use {attempt_write, on_postgres, on_reader, on_writer, on_writer_once, with_retries};
+
+/// What [`Store::open`] does where there is no database yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    /// Make a new one; on a server, make its tables.
+    Create,
+    /// Fail with [`StoreError::Missing`].
+    Fail,
+}
+
+impl Store {
+    /// Opens the database and checks that its commits last. Who may create it brings its tables up to date too; who
+    /// may not leaves that to the serving process, and takes them only as this program knows them.
+    ///
+    /// # Errors
+    /// [`StoreError`] names the folder, server or setting and the way out.
+    pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
+        let database = match Backend::of(settings)? {
+            Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
+            Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
+        };
+        Ok(Self { writes: WriteQueue::start(database.clone()), database })
+    }
+
+    /// Whether other processes may serve the same database.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.database, Database::Postgres(_))
+    }
+
+    /// Whether the database answers, keeps what is written, and has the tables that this program knows. On SQLite a
+    /// committed write is read back over another connection; on PostgreSQL its durability settings are read.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] or [`StoreError::Older`] where its tables are another version's, [`StoreError::Outage`]
+    /// where it takes no writes or would lose them.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let applied: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_VERSION).fetch_one(pool).await)?;
+        let known = match self.database {
+            Database::Sqlite(_) => &sqlite::MIGRATIONS,
+            Database::Postgres(_) => &postgres::MIGRATIONS,
+        };
+        compare_versions(applied, known)?;
+        match &self.database {
+            Database::Sqlite(pools) => {
+                let mut probed_at = pools.probed_at.lock().await;
+                let known = probed_at.filter(|at| at.elapsed() < PROBE_EVERY && self.trouble().is_none());
+                if known.is_none() {
+                    *probed_at = None;
+                    with_retries!(&self.database, writer, |_database| pools.probe_write().await)?;
+                    *probed_at = Some(Instant::now());
+                }
+            }
+            // Every instance writes that it is there, which shows the end of an outage.
+            Database::Postgres(_) => self.check_durable().await?,
+        }
+        self.database.outage().trouble().map_or(Ok(()), |trouble| Err(StoreError::Outage(trouble)))
+    }
+
+    /// What is known to be wrong with the database at the moment.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.database.outage().trouble()
+    }
+
+    /// Looks whether the server still keeps commits through a crash; the embedded database always does.
+    ///
+    /// # Errors
+    /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
+    pub async fn check_durable(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(()),
+            Database::Postgres(postgres) => postgres.check_durable().await,
+        }
+    }
+
+    /// Waits for queued writes and running statements, and closes all connections.
+    pub async fn close(&self) {
+        self.writes.close().await;
+        match &self.database {
+            Database::Sqlite(pools) => {
+                pools.writer.close().await;
+                pools.reader.close().await;
+            }
+            Database::Postgres(postgres) => postgres.pool.close().await,
+        }
+    }
+}
+
+impl Database {
+    /// Whether a failure is one that passes by itself, so that the same statement may succeed a little later.
+    fn passes(&self, error: &StoreError) -> bool {
+        let StoreError::Database(error) = error else { return false };
+        match self {
+            Self::Sqlite(_) => sqlite::passes(error),
+            Self::Postgres(_) => postgres::passes(error),
+        }
+    }
+
+    /// Whether there is space for more than what was just written; a server is not asked.
+    async fn has_room(&self) -> bool {
+        match self {
+            Self::Sqlite(pools) => pools.has_room().await,
+            Self::Postgres(_) => true,
+        }
+    }
+
+    /// Refuses what would be acknowledged and could be lost in a crash.
+    fn refuse_if_not_durable(&self) -> Result<(), StoreError> {
+        match self.outage().trouble().filter(|trouble| trouble.loses_commits()) {
+            Some(trouble) => Err(StoreError::Outage(trouble)),
+            None => Ok(()),
+        }
+    }
+
+    fn outage(&self) -> &Outage {
+        match self {
+            Self::Sqlite(pools) => &pools.outage,
+            Self::Postgres(postgres) => &postgres.outage,
+        }
+    }
+}
+
+/// Gives up on a server that has gone silent; its own limits end a statement much earlier.
+async fn answered_within<T>(
+    longest: Duration,
+    statement: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let silent = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into());
+    tokio::time::timeout(longest, statement).await.unwrap_or_else(silent)
+}
+
+/// The kind of database that the settings name.
+enum Backend {
+    Sqlite(PathBuf),
+    Postgres,
+}
+
+impl Backend {
+    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+        let address = settings.database.expose();
+        if address.is_empty() {
+            return Ok(Self::Sqlite(settings.data_dir.join("langya.db")));
+        }
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            return Ok(Self::Postgres);
+        }
+        address
+            .strip_prefix("sqlite:")
+            .map(|path| PathBuf::from(path.trim_start_matches("//")))
+            .filter(|path| !path.as_os_str().is_empty())
+            .map(Self::Sqlite)
+            // An address may hold a password, so only its scheme is repeated.
+            .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
+    }
+}
+
+/// How long it holds that a committed write was read back.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+
+/// The last migration that the database has.
+const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
+
+/// Whether the migrations that the database has are those that this program knows.
+fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {
+    let known = migrations.iter().map(|migration| migration.version).max();
+    match applied.cmp(&known) {
+        Ordering::Less => Err(StoreError::Older),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(StoreError::Newer(applied.unwrap_or_default())),
+    }
+}
+
+/// A count or duration out of a column that never holds a negative number.
+fn unsigned(value: i64, table: &'static str, column: &'static str, row: &str) -> Result<u64, StoreError> {
+    u64::try_from(value).map_err(|_| StoreError::Inconsistent {
+        table,
+        column,
+        row: row.to_owned(),
+        value: value.to_string(),
+    })
+}
+
+/// A number on its way into a `BIGINT` column.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,37 @@
+//! Partitions of votes and replies by month, on PostgreSQL.
+//!
+//! They are created ahead of time: once the default partition holds rows of a month, that month can no longer get one.
+
+use sqlx::postgres::PgConnection;
+
+use super::{Database, Store, StoreError};
+use crate::infra::metrics::store_time;
+
+/// Months after the current one that have partitions.
+const MONTHS_AHEAD: i32 = 3;
+const ADD_MONTHS_AHEAD: &str = "SELECT add_months_ahead($1)";
+const ADD_MONTHS_OF_BATTLES: &str = "SELECT add_months_of_battles()";
+
+impl Store {
+    /// Creates the missing partitions of this month and the next ones, and returns their number: 0 on SQLite, which has
+    /// none.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`], also where a lock was not free within a second.
+    pub async fn add_partitions(&self) -> Result<u32, StoreError> {
+        let Database::Postgres(postgres) = &self.database else { return Ok(0) };
+        let _time = store_time("add_partitions");
+        add_months_ahead(&mut *postgres.pool.acquire().await?).await
+    }
+}
+
+/// The same on a connection that no store has yet.
+pub(super) async fn add_months_ahead(connection: &mut PgConnection) -> Result<u32, StoreError> {
+    let added: i32 = sqlx::query_scalar(ADD_MONTHS_AHEAD).bind(MONTHS_AHEAD).fetch_one(connection).await?;
+    Ok(added.unsigned_abs())
+}
+
+/// Creates the partitions of every month in which a stored battle began.
+pub(super) async fn add_months_of_battles(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(ADD_MONTHS_OF_BATTLES).execute(connection).await.map(drop)
+}

@@ -1,0 +1,407 @@
+//! PostgreSQL: one pool for reading and writing, and what is asked of a server before it is trusted with votes.
+
+use std::fmt;
+use std::pin::pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
+use sqlx::{ConnectOptions, Connection};
+use tokio::time::timeout;
+
+use super::partitions::add_months_ahead;
+use super::retry::Outage;
+use super::trouble::Trouble;
+use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
+use crate::infra::config::{ServiceUrl, StorageSettings};
+
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// The oldest version that the statements are written for.
+const OLDEST: i64 = 13;
+/// What an address may say after its `?`; whatever else stands there is a slip, and might be a secret.
+const ADDRESS_OPTIONS: [&str; 16] = [
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "user",
+];
+/// So that the server notices within a quarter of a minute that an instance's machine is gone, and frees its locks.
+const KEEPALIVE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "4"),
+    ("tcp_user_timeout", "12000"),
+];
+/// What the server does for a commit: asked once a connection, and now and then, since both can be changed by a reload.
+const SELECT_DURABILITY: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
+/// Holds on to the session's own value, so that a reload of the server's settings cannot turn it off; where it is off, on.
+const PIN_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', \
+     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
+const SELECT_FACTS: &str = "SELECT CAST(current_setting('server_version_num') AS BIGINT), \
+     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
+     current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes')";
+
+/// SQLSTATE classes and codes that are told apart.
+mod code {
+    pub(super) const WRONG_PASSWORD: &str = "28P01";
+    pub(super) const NOT_ALLOWED_IN: &str = "28000";
+    pub(super) const NO_DATABASE: &str = "3D000";
+    pub(super) const NO_TABLE: &str = "42P01";
+    pub(super) const NO_PRIVILEGE: &str = "42501";
+    /// The class of all that happens to connections.
+    pub(super) const CONNECTION_LOST: &str = "08";
+    /// In this order: serialization failure, deadlock; shut down, crashed, starting; a session or transaction that was
+    /// idle for too long; no connection left; read-only.
+    pub(super) const PASSING: [&str; 9] =
+        ["40001", "40P01", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006"];
+}
+
+/// The pool, and how to make a connection outside of it.
+#[derive(Clone)]
+pub(super) struct PostgresPool {
+    pub(super) pool: PgPool,
+    pub(super) server: Arc<Server>,
+    pub(super) outage: Arc<Outage>,
+    /// Held by the one who asks the server why no connection comes.
+    asking: Arc<tokio::sync::Mutex<()>>,
+    /// How long any answer is waited for.
+    pub(super) longest: Duration,
+}
+
+/// The options hold the password, so only the address is shown.
+impl fmt::Debug for PostgresPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostgresPool").field(&self.server.address).finish()
+    }
+}
+
+impl PostgresPool {
+    pub(super) async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
+        let server = Arc::new(Server::of(settings)?);
+        let mut connection = server.connect().await?;
+        ServerFacts::read(&mut connection).await?.check(&server.address)?;
+        match if_missing {
+            IfMissing::Create => {
+                server.migrate(&mut connection).await?;
+                // Before the first row of a month that has no partition yet. Without one the rows are kept all the same.
+                if let Err(error) = add_months_ahead(&mut connection).await {
+                    tracing::warn!(error = ?error, "partitions for the next months could not be created");
+                }
+            }
+            IfMissing::Fail => server.check_version(&mut connection).await?,
+        }
+        connection.close().await?;
+        let limit = settings.statement_timeout_ms;
+        let outage: Arc<Outage> = Arc::default();
+        let outage_of_connections = Arc::clone(&outage);
+        let pool = PgPoolOptions::new()
+            .after_connect(move |connection, _| {
+                let outage = Arc::clone(&outage_of_connections);
+                Box::pin(async move { prepare(connection, &outage).await })
+            })
+            .max_connections(settings.max_connections)
+            .acquire_timeout(server.patience)
+            // A test before each use would be a round trip; a connection that was lost meanwhile is what retries are for.
+            .test_before_acquire(false)
+            .before_acquire(|connection, meta| {
+                Box::pin(async move {
+                    if meta.idle_for > REST {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(server.options.clone().options([
+                ("statement_timeout", limit),
+                // Shorter, so that an error names the lock that was waited for.
+                ("lock_timeout", limit / 2),
+                // An instance that is stopped within a transaction must not hold its rows for long.
+                ("idle_in_transaction_session_timeout", limit / 5),
+            ]));
+        let longest = server.patience + Duration::from_millis(limit) + REST;
+        Ok(Self { pool, server, outage, asking: Arc::default(), longest })
+    }
+
+    /// A connection of the pool. Where none comes soon, the server is asked why on a connection outside of it, so that
+    /// the log and `/readyz` say so long before the wait is over.
+    pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        let mut acquiring = pin!(self.pool.acquire());
+        if let Ok(acquired) = timeout(ASK_WHY_AFTER, &mut acquiring).await {
+            return acquired.map_err(StoreError::from);
+        }
+        // One asks for all who wait: a connection for each of them would be the load that they wait for.
+        let reason = match self.asking.try_lock() {
+            Ok(_asking) => Box::pin(self.reason_for_no_connection()).await,
+            Err(_) => None,
+        };
+        if let Some(trouble) = reason {
+            self.outage.note(trouble);
+        }
+        match acquiring.await {
+            Err(sqlx::Error::PoolTimedOut) => Err(reason.map_or(sqlx::Error::PoolTimedOut.into(), StoreError::Outage)),
+            acquired => acquired.map_err(StoreError::from),
+        }
+    }
+
+    /// `None` where the server would give one: the pool's own are all in use.
+    async fn reason_for_no_connection(&self) -> Option<Trouble> {
+        match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
+            Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
+            Ok(Err(error)) => Trouble::of(&error),
+            // Slow is not gone: the pool's own wait decides.
+            Err(_) => None,
+        }
+    }
+
+    /// Whether the server still does for commits what it did at the start.
+    pub(super) async fn check_durable(&self) -> Result<(), StoreError> {
+        let mut connection = self.acquire().await?;
+        match durability(&mut connection).await? {
+            Some(trouble) => {
+                self.outage.note(trouble);
+                Err(StoreError::Outage(trouble))
+            }
+            None => {
+                self.outage.looks_durable();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Makes a new connection one that loses no acknowledged commit, or refuses it.
+async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result<()> {
+    sqlx::query(PIN_SYNCHRONOUS_COMMIT).execute(&mut *connection).await?;
+    match durability(connection).await? {
+        Some(trouble) => {
+            outage.note(trouble);
+            Err(sqlx::Error::Configuration(trouble.into()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What keeps the server from keeping commits through a crash.
+async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<Trouble>> {
+    let (fsync, full_page_writes): (String, String) = sqlx::query_as(SELECT_DURABILITY).fetch_one(connection).await?;
+    Ok(if fsync != "on" {
+        Some(Trouble::FsyncOff)
+    } else if full_page_writes != "on" {
+        Some(Trouble::FullPageWritesOff)
+    } else {
+        None
+    })
+}
+
+/// When no connection came for so long, the server is asked why.
+const ASK_WHY_AFTER: Duration = Duration::from_millis(800);
+/// A connection that was not used for this long is asked whether it is still there.
+const REST: Duration = Duration::from_secs(1);
+
+/// What passes by itself: a connection or a server that went away, two transactions in each other's way, a standby
+/// that is about to become the primary.
+pub(super) fn passes(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|found| {
+            found.starts_with(code::CONNECTION_LOST) || code::PASSING.iter().any(|passing| found == *passing)
+        }),
+        _ => false,
+    }
+}
+
+/// Where the database is and how to get in.
+pub(super) struct Server {
+    address: ServiceUrl,
+    options: PgConnectOptions,
+    patience: Duration,
+}
+
+impl Server {
+    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+        let address = &settings.database;
+        let bad = |reason: String| StoreError::BadAddress { address: address.to_string(), reason };
+        if let Some(option) = unknown_option(address.expose()) {
+            return Err(bad(format!("it has an unknown option {option:?}")));
+        }
+        let options = PgConnectOptions::from_str(address.expose())
+            .map_err(|_| bad("it has to look like postgres://USER:PASSWORD@HOST:PORT/NAME".to_owned()))?
+            .application_name("langya")
+            .options(KEEPALIVE)
+            .disable_statement_logging();
+        Ok(Self { address: address.clone(), options, patience: Duration::from_millis(settings.acquire_timeout_ms) })
+    }
+
+    /// A connection of its own, outside of the pool and without limits on its statements.
+    pub(super) async fn connect(&self) -> Result<PgConnection, StoreError> {
+        match timeout(self.patience, PgConnection::connect_with(&self.options)).await {
+            Ok(connected) => connected.map_err(|error| self.explain(&error)),
+            Err(_) => Err(self.unreachable(format!("no answer within {} ms", self.patience.as_millis()))),
+        }
+    }
+
+    /// How long an answer is waited for.
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    async fn migrate(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        MIGRATIONS.run(connection).await.map_err(|error| match error {
+            MigrateError::VersionMissing(version) => StoreError::Newer(version),
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
+                if is(&error, code::NO_PRIVILEGE) =>
+            {
+                StoreError::NoPrivilege(self.address.to_string())
+            }
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if passes(&error) => error.into(),
+            other => StoreError::Migrate(other),
+        })
+    }
+
+    async fn check_version(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
+            if is(&error, code::NO_TABLE) { StoreError::Missing(self.address.to_string()) } else { error.into() }
+        })?;
+        compare_versions(applied, &MIGRATIONS)
+    }
+
+    fn explain(&self, error: &sqlx::Error) -> StoreError {
+        if is(error, code::WRONG_PASSWORD) || is(error, code::NOT_ALLOWED_IN) {
+            return StoreError::Denied(self.address.to_string());
+        }
+        if is(error, code::NO_DATABASE) {
+            return StoreError::NoDatabase(self.address.to_string());
+        }
+        self.unreachable(match error {
+            sqlx::Error::Io(error) => error.to_string(),
+            sqlx::Error::Database(error) => error.message().to_owned(),
+            other => other.to_string(),
+        })
+    }
+
+    fn unreachable(&self, reason: String) -> StoreError {
+        StoreError::Unreachable { address: self.address.to_string(), reason }
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, sqlx::FromRow)]
+struct ServerFacts {
+    version: i64,
+    read_only: bool,
+    encoding: String,
+    fsync: String,
+    synchronous_commit: String,
+    full_page_writes: String,
+}
+
+impl ServerFacts {
+    async fn read(connection: &mut PgConnection) -> Result<Self, StoreError> {
+        let (version, read_only, encoding, fsync, synchronous_commit, full_page_writes) =
+            sqlx::query_as(SELECT_FACTS).fetch_one(connection).await?;
+        Ok(Self { version, read_only, encoding, fsync, synchronous_commit, full_page_writes })
+    }
+
+    /// Refuses a server on which a vote could not be kept, or not be kept for sure.
+    fn check(self, address: &ServiceUrl) -> Result<(), StoreError> {
+        let major = self.version / 10_000;
+        if major < OLDEST {
+            return Err(StoreError::TooOld { found: major, oldest: OLDEST });
+        }
+        if self.read_only {
+            return Err(StoreError::ReadOnly(address.to_string()));
+        }
+        let wanted = |setting, value: String, wanted| Err(StoreError::NotDurable { setting, value, wanted });
+        if self.fsync != "on" {
+            return wanted("fsync", self.fsync, "on");
+        }
+        // `local`, `remote_write` and `remote_apply` flush at home before they answer.
+        if self.synchronous_commit == "off" {
+            return wanted("synchronous_commit", self.synchronous_commit, "on");
+        }
+        if self.full_page_writes != "on" {
+            return wanted("full_page_writes", self.full_page_writes, "on");
+        }
+        if self.encoding != "UTF8" {
+            return Err(StoreError::Encoding { address: address.to_string(), encoding: self.encoding });
+        }
+        Ok(())
+    }
+}
+
+fn is(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|found| found == code)
+}
+
+fn unknown_option(address: &str) -> Option<&str> {
+    let options = address.split_once('?')?.1;
+    let names = options.split('&').filter_map(|option| option.split('=').next());
+    names.into_iter().find(|name| !ADDRESS_OPTIONS.contains(name) && !name.starts_with("options["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> ServerFacts {
+        ServerFacts {
+            version: 150_004,
+            read_only: false,
+            encoding: "UTF8".into(),
+            fsync: "on".into(),
+            synchronous_commit: "on".into(),
+            full_page_writes: "on".into(),
+        }
+    }
+
+    #[track_caller]
+    fn check(facts: ServerFacts, said: &str) {
+        let refused = facts.check(&"postgres://me:secret@db/arena".into()).unwrap_err().to_string();
+        assert!(refused.contains(said) && !refused.contains("secret"), "{refused}");
+    }
+
+    #[test]
+    fn a_server_that_might_lose_votes_is_refused() {
+        good().check(&ServiceUrl::default()).unwrap();
+        for flushed_at_home in ["local", "remote_write", "remote_apply"] {
+            let facts = ServerFacts { synchronous_commit: flushed_at_home.into(), ..good() };
+            facts.check(&ServiceUrl::default()).unwrap();
+        }
+        check(ServerFacts { version: 120_017, ..good() }, "PostgreSQL 12");
+        check(ServerFacts { read_only: true, ..good() }, "postgres://db/arena is read-only");
+        check(ServerFacts { fsync: "off".into(), ..good() }, "fsync = off");
+        check(ServerFacts { synchronous_commit: "off".into(), ..good() }, "synchronous_commit = off");
+        check(ServerFacts { full_page_writes: "off".into(), ..good() }, "full_page_writes = off");
+        check(ServerFacts { encoding: "LATIN1".into(), ..good() }, "LATIN1");
+    }
+
+    #[test]
+    fn an_address_with_a_slip_is_refused_without_its_password() {
+        for (address, said) in [
+            ("postgres://me:secret@db/arena?pasword=secret", "\"pasword\""),
+            ("postgres://me:secret@db:port/arena", "has to look like"),
+            ("postgres://me:secret@db/arena?sslmode=secret", "has to look like"),
+            ("postgres://me:sec?ret@db/arena", "unknown option"),
+        ] {
+            let settings = StorageSettings { database: address.into(), ..StorageSettings::default() };
+            let refused = Server::of(&settings).map(|_| ()).unwrap_err().to_string();
+            assert!(refused.contains(said) && !refused.contains("sec"), "{address}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Labels of prompts: who said what a battle's first prompt is about. A query is that prompt, and its id the battle's.
+//!
+//! Rows go in many at a time, as one JSON array a statement, which each database reads in a way of its own.
+
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, Connection, FromRow};
+
+use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
+use crate::domain::labeling::Source;
+use crate::domain::labeling::queue::QueuedQuery;
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+/// Rows in one statement.
+const ROWS: usize = 1_000;
+
+const UPSERT: &str = "ON CONFLICT (query_id, scheme, source, annotator) DO UPDATE SET label = excluded.label, \
+     confidence = excluded.confidence, ts = excluded.ts WHERE query_labels.label <> excluded.label \
+     OR query_labels.confidence IS DISTINCT FROM excluded.confidence";
+const INSERT: &str = "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
+     SELECT query_id, $2, $3, label, confidence, $4, CAST($5 AS BIGINT) FROM";
+const ROWS_ON_SQLITE: &str = "(SELECT value->>'query_id' AS query_id, value->>'label' AS label, \
+     value->>'confidence' AS confidence FROM json_each($1)) AS given WHERE TRUE";
+const ROWS_ON_POSTGRES: &str = "jsonb_to_recordset($1::jsonb) AS given (query_id TEXT, label TEXT, \
+     confidence DOUBLE PRECISION)";
+const SELECT_QUERIES: &str = "SELECT battle_id, prompt FROM turns WHERE turn = 1 AND battle_id > $1 \
+     ORDER BY battle_id LIMIT $2";
+const SELECT_KNOWN: &str = "SELECT battle_id FROM turns WHERE turn = 1 AND battle_id = $1";
+const SELECT_QUEUE: &str = "SELECT labels.query_id, turns.prompt, labels.label, labels.confidence \
+     FROM query_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
+     WHERE labels.scheme = $1 AND labels.source = 'model' AND NOT EXISTS (SELECT 1 FROM query_labels AS other \
+     WHERE other.query_id = labels.query_id AND other.scheme = $1 AND (other.source = 'seed' \
+     OR other.source = 'review' AND other.annotator = $2)) ORDER BY labels.confidence, labels.query_id LIMIT $3";
+const SELECT_LABELS: &str = "SELECT query_id, source, annotator, label FROM query_labels \
+     WHERE scheme = $1 AND query_id > $2 AND query_id <= $3 ORDER BY query_id, source, annotator";
+/// The order of the tables is said outright: a page of votes looks up its labels, never all labels their votes.
+const SELECT_OF_VOTES: &str = "SELECT votes.seq, votes.rated, votes.category, votes.intent, labels.source, labels.label \
+     FROM votes CROSS JOIN query_labels AS labels WHERE votes.seq > $2 AND votes.seq <= $3 \
+     AND labels.query_id = votes.battle_id AND labels.scheme = $1 ORDER BY votes.seq";
+const SELECT_CHANGED: &str = "SELECT COALESCE(MAX(ts), 0) FROM query_labels";
+
+/// A prompt of the arena.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct QueryRow {
+    /// Its id: the battle's.
+    #[sqlx(rename = "battle_id")]
+    pub id: String,
+    /// What was asked.
+    pub prompt: String,
+}
+
+/// Who labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Annotator<'a> {
+    /// With which labels.
+    pub scheme: Scheme,
+    /// In which part.
+    pub source: Source,
+    /// A reviewer's name; empty for seeds and the model.
+    pub name: &'a str,
+}
+
+/// A label to be kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NewLabel<'a> {
+    /// Of this prompt.
+    pub query_id: &'a str,
+    /// What it is about.
+    pub label: &'a str,
+    /// How sure a classifier is.
+    pub confidence: Option<f64>,
+}
+
+/// A label of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryLabel {
+    /// The prompt.
+    pub query_id: String,
+    /// Who says it.
+    pub source: Source,
+    /// The reviewer's name.
+    pub annotator: String,
+    /// What it is about.
+    pub label: String,
+}
+
+/// A label of a vote's prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoteLabel {
+    /// Number of the vote.
+    pub seq: i64,
+    /// Whether the vote is rated.
+    pub rated: bool,
+    /// What the visitor said it was about, in this scheme.
+    pub given: Option<String>,
+    /// Who says it.
+    pub source: Source,
+    /// What it is about.
+    pub label: String,
+}
+
+impl Store {
+    /// Keeps what an annotator says, in place of what the same one said before: all of it or nothing. Returns how many
+    /// labels are new or other ones.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was kept then.
+    pub async fn put_labels(
+        &self,
+        by: Annotator<'_>,
+        labels: &[NewLabel<'_>],
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let _time = store_time("put_labels");
+        let rows = match &self.database {
+            Database::Sqlite(_) => ROWS_ON_SQLITE,
+            Database::Postgres(_) => ROWS_ON_POSTGRES,
+        };
+        let upsert = format!("{INSERT} {rows} {UPSERT}");
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut changed) = (connection.begin().await?, 0);
+            for page in labels.chunks(ROWS) {
+                let json = serde_json::to_string(page).expect("a label is plain text and a finite number");
+                let done = sqlx::query(AssertSqlSafe(upsert.as_str()))
+                    .bind(&json)
+                    .bind(by.scheme.as_str())
+                    .bind(by.source.as_str())
+                    .bind(by.name)
+                    .bind(at.0)
+                    .execute(&mut *tx)
+                    .await?;
+                changed += done.rows_affected();
+            }
+            tx.commit().await.map(|()| changed)
+        })
+    }
+
+    /// The prompts after this one, in the order of their ids, at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn queries_after(&self, last: &str, limit: u32) -> Result<Vec<QueryRow>, StoreError> {
+        let _time = store_time("queries_after");
+        on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_QUERIES).bind(last).bind(i64::from(limit)).fetch_all(pool).await
+        })
+    }
+
+    /// Whether there is a prompt with this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_query(&self, id: &str) -> Result<bool, StoreError> {
+        let _time = store_time("has_query");
+        let found: Option<String> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_KNOWN).bind(id).fetch_optional(pool).await)?;
+        Ok(found.is_some())
+    }
+
+    /// What a reviewer is to look at: prompts that the model labelled, neither seeds nor reviewed by the same one, those
+    /// first of which it is least sure.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn review_queue(
+        &self,
+        scheme: Scheme,
+        reviewer: &str,
+        limit: u32,
+    ) -> Result<Vec<QueuedQuery>, StoreError> {
+        let _time = store_time("review_queue");
+        let rows: Vec<(String, String, String, Option<f64>)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_QUEUE)
+                .bind(scheme.as_str())
+                .bind(reviewer)
+                .bind(i64::from(limit))
+                .fetch_all(pool)
+                .await
+        })?;
+        let query = |(query_id, text, suggested, confidence): (_, _, _, Option<f64>)| QueuedQuery {
+            query_id,
+            text,
+            suggested,
+            confidence: confidence.unwrap_or_default(),
+        };
+        Ok(rows.into_iter().map(query).collect())
+    }
+
+    /// All labels of the prompts after the first id, up to the second, prompt by prompt.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn labels_between(&self, scheme: Scheme, after: &str, upto: &str) -> Result<Vec<QueryLabel>, StoreError> {
+        let _time = store_time("labels_between");
+        let rows: Vec<(String, String, String, String)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_LABELS).bind(scheme.as_str()).bind(after).bind(upto).fetch_all(pool).await
+        })?;
+        let label = |(query_id, source, annotator, label): (String, String, _, _)| {
+            Ok(QueryLabel { source: parse_source(&source, &query_id)?, query_id, annotator, label })
+        };
+        rows.into_iter().map(label).collect()
+    }
+
+    /// All labels of the prompts of votes, by the numbers of the range, vote by vote. Its times are not looked at.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn labels_of_votes(&self, scheme: Scheme, range: VoteRange) -> Result<Vec<VoteLabel>, StoreError> {
+        let _time = store_time("labels_of_votes");
+        let rows: Vec<RawVoteLabel> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_OF_VOTES)
+                .bind(scheme.as_str())
+                .bind(range.after)
+                .bind(range.upto)
+                .fetch_all(pool)
+                .await
+        })?;
+        let label = |row: RawVoteLabel| {
+            let given = match scheme {
+                Scheme::Superclue => row.category,
+                Scheme::Urs => row.intent,
+            };
+            let source = parse_source(&row.source, &row.seq.to_string())?;
+            Ok(VoteLabel { seq: row.seq, rated: row.rated, given, source, label: row.label })
+        };
+        rows.into_iter().map(label).collect()
+    }
+
+    /// When a label last changed; the epoch where there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn labels_changed_at(&self) -> Result<Timestamp, StoreError> {
+        let _time = store_time("labels_changed_at");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_CHANGED).fetch_one(pool).await).map(Timestamp)
+    }
+}
+
+#[derive(FromRow)]
+struct RawVoteLabel {
+    seq: i64,
+    rated: bool,
+    category: Option<String>,
+    intent: Option<String>,
+    source: String,
+    label: String,
+}
+
+fn parse_source(text: &str, row: &str) -> Result<Source, StoreError> {
+    Source::parse(text).ok_or_else(|| StoreError::Inconsistent {
+        table: "query_labels",
+        column: "source",
+        row: row.to_owned(),
+        value: text.to_owned(),
+    })
+}

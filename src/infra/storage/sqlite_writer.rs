@@ -1,0 +1,201 @@
+//! The one connection that writes to an embedded database.
+//!
+//! Every write is a transaction that begins on a connection in autocommit mode and is over when its caller is answered.
+//! A connection is kept only after a clean end. After a full disk, an I/O error, a failed commit or rollback, or a caller
+//! that left in the middle, nobody can say what it still holds open: a later statement could join that transaction,
+//! succeed, and never be committed. Such a connection is closed, and the next write opens another one.
+
+use std::sync::Arc;
+
+use sqlx::sqlite::{Sqlite, SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection, Transaction};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::StoreError;
+use super::sqlite::check_durable;
+use super::trouble::Trouble;
+
+/// Takes the write lock at once. SQLite refuses it within an open transaction, so its success also proves that the
+/// connection was in autocommit mode.
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Hands the writing connection to one caller at a time, in the order in which they ask.
+#[derive(Debug, Clone)]
+pub(super) struct SqliteWriter {
+    options: Arc<SqliteConnectOptions>,
+    idle: Arc<Mutex<Idle>>,
+}
+
+#[derive(Debug)]
+enum Idle {
+    Connection(SqliteConnection),
+    /// The last one was closed, or is in use.
+    None,
+    /// The store is closed.
+    Closed,
+}
+
+impl SqliteWriter {
+    pub(super) fn new(options: SqliteConnectOptions, connection: SqliteConnection) -> Self {
+        Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
+    }
+
+    /// Waits for the connection, and opens a new one where the last one was not kept.
+    pub(super) async fn acquire(&self) -> Result<Writing, StoreError> {
+        let mut idle = Arc::clone(&self.idle).lock_owned().await;
+        let connection = match std::mem::replace(&mut *idle, Idle::None) {
+            Idle::Connection(connection) => connection,
+            Idle::None => {
+                let mut connection = SqliteConnection::connect_with(&self.options).await?;
+                check_durable(&mut connection).await?;
+                connection
+            }
+            Idle::Closed => {
+                *idle = Idle::Closed;
+                return Err(sqlx::Error::PoolClosed.into());
+            }
+        };
+        Ok(Writing { connection, idle })
+    }
+
+    /// Waits for the write under way and closes the connection.
+    pub(super) async fn close(&self) {
+        let connection = std::mem::replace(&mut *self.idle.lock().await, Idle::Closed);
+        if let Idle::Connection(connection) = connection
+            && let Err(error) = connection.close().await
+        {
+            tracing::warn!(error = %error, "the writing connection did not close cleanly");
+        }
+    }
+}
+
+/// The writing connection in the hands of one caller. Dropping it closes the connection, which rolls back.
+pub(super) struct Writing {
+    connection: SqliteConnection,
+    idle: OwnedMutexGuard<Idle>,
+}
+
+impl Writing {
+    pub(super) async fn begin(&mut self) -> sqlx::Result<Transaction<'_, Sqlite>> {
+        self.connection.begin_with(BEGIN).await
+    }
+
+    /// Keeps the connection for the next write; only after [`end`] found it clean.
+    pub(super) fn keep(self) {
+        let Self { connection, mut idle } = self;
+        *idle = Idle::Connection(connection);
+    }
+}
+
+/// Commits a write that went well and rolls back one that did not. `Ok` holds its result, and says that the connection
+/// is in autocommit mode again: SQLite refuses a `COMMIT` or `ROLLBACK` without an open transaction.
+///
+/// # Errors
+/// [`StoreError`] where the connection cannot be trusted any more; what was written may or may not be stored.
+pub(super) async fn end<T>(
+    transaction: Transaction<'_, Sqlite>,
+    written: Result<T, StoreError>,
+) -> Result<Result<T, StoreError>, StoreError> {
+    match written {
+        Ok(written) => {
+            transaction.commit().await?;
+            Ok(Ok(written))
+        }
+        Err(error) if is_untrustworthy(&error) => Err(error),
+        Err(error) => match transaction.rollback().await {
+            Ok(()) => Ok(Err(error)),
+            Err(_) => Err(error),
+        },
+    }
+}
+
+/// Whether SQLite may have rolled back by itself, or may have failed to: a full disk, an I/O error, no memory.
+fn is_untrustworthy(error: &StoreError) -> bool {
+    let StoreError::Database(error) = error else { return false };
+    Trouble::of(error).is_some() || error.as_database_error().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::sqlite::SqliteJournalMode;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    async fn writer() -> (TempDir, SqliteWriter) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteConnectOptions::new()
+            .filename(folder.path().join("test.db"))
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::raw_sql("CREATE TABLE words (word TEXT NOT NULL)").execute(&mut connection).await.unwrap();
+        (folder, SqliteWriter::new(options, connection))
+    }
+
+    /// One write of this word, as [`crate::infra::storage::attempt_write`] makes it.
+    async fn write(writer: &SqliteWriter, word: Option<&str>) -> Result<(), StoreError> {
+        let mut writing = writer.acquire().await?;
+        let mut transaction = writing.begin().await?;
+        let written = sqlx::query("INSERT INTO words VALUES ($1)").bind(word).execute(&mut *transaction).await;
+        let written = end(transaction, written.map(drop).map_err(StoreError::from)).await?;
+        writing.keep();
+        written
+    }
+
+    /// What another connection sees, which is what is committed.
+    async fn committed(writer: &SqliteWriter) -> Vec<String> {
+        let mut other = SqliteConnection::connect_with(&writer.options).await.unwrap();
+        sqlx::query_scalar("SELECT word FROM words WHERE LENGTH(word) < 100").fetch_all(&mut other).await.unwrap()
+    }
+
+    /// Has the kept connection find the disk full, until it is closed.
+    async fn fill_disk(writer: &SqliteWriter) {
+        let mut writing = writer.acquire().await.unwrap();
+        sqlx::raw_sql("PRAGMA max_page_count = 1").execute(&mut writing.connection).await.unwrap();
+        writing.keep();
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_found_the_disk_full_writes_nothing_more() {
+        let (_folder, writer) = writer().await;
+        let long = "x".repeat(100_000);
+        fill_disk(&writer).await;
+        let full = write(&writer, Some(&long)).await.unwrap_err();
+        assert!(full.is_outage(), "{full:?}");
+        write(&writer, Some("after")).await.unwrap();
+        assert_eq!(committed(&writer).await, ["after"], "acknowledged is committed");
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_leaves_in_the_middle_leaves_no_transaction_open() {
+        let (_folder, writer) = writer().await;
+        {
+            let mut writing = writer.acquire().await.unwrap();
+            let mut transaction = writing.begin().await.unwrap();
+            sqlx::query("INSERT INTO words VALUES ('left')").execute(&mut *transaction).await.unwrap();
+        }
+        write(&writer, Some("after")).await.unwrap();
+        assert_eq!(committed(&writer).await, ["after"]);
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_somebody_left_open_is_not_joined() {
+        let (_folder, writer) = writer().await;
+        let mut writing = writer.acquire().await.unwrap();
+        sqlx::raw_sql("BEGIN; INSERT INTO words VALUES ('open')").execute(&mut writing.connection).await.unwrap();
+        writing.keep();
+        write(&writer, Some("refused")).await.unwrap_err();
+        write(&writer, Some("after")).await.unwrap();
+        assert_eq!(committed(&writer).await, ["after"]);
+    }
+
+    #[tokio::test]
+    async fn a_refused_row_is_rolled_back_and_the_connection_kept() {
+        let (_folder, writer) = writer().await;
+        write(&writer, None).await.unwrap_err();
+        assert!(matches!(*writer.idle.lock().await, Idle::Connection(_)));
+        write(&writer, Some("after")).await.unwrap();
+        assert_eq!(committed(&writer).await, ["after"]);
+    }
+}

@@ -1,0 +1,265 @@
+//! The log of votes as fits read it: thousands of votes in one row of text a column, because a row of its own for each of
+//! millions takes many times longer on its way through a driver.
+//!
+//! The database joins the values of each column that is asked for with the control character that ASCII has for that. What
+//! visitors wrote is cleaned of it, names of models and imported votes are refused with it, and the other columns are the
+//! arena's own words.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::{Database, Store, StoreError, on_reader, unsigned};
+use crate::domain::battle::Outcome;
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+/// Between votes.
+const RECORD: char = '\u{1e}';
+
+/// Whether a column of the log can hold a text: not with the character that stands between votes, nor with the zero that
+/// PostgreSQL takes in no text.
+#[must_use]
+pub fn is_storable(text: &str) -> bool {
+    !text.contains([RECORD, '\0'])
+}
+
+/// What is read of a vote beside its models and outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VoteColumn {
+    /// Number in the log.
+    Seq,
+    /// Id of the battle.
+    Battle,
+    /// Pseudonym of the voter.
+    Voter,
+    /// Language of the first prompt.
+    Language,
+    /// Category; empty where unknown.
+    Category,
+    /// Intent; empty where unknown.
+    Intent,
+    /// Number of turns.
+    Turn,
+    /// When it was cast, in milliseconds since 1970.
+    CreatedAt,
+    /// Probability of the pair.
+    PairProbability,
+    /// Text counts of both sides as JSON.
+    TextCounts,
+    /// Satisfaction; empty where unknown.
+    Satisfaction,
+    /// All that the visitor asked.
+    Prompts,
+}
+
+/// Which votes are read: `after < seq ≤ upto`, cast in `[since, until)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VoteRange {
+    /// The last vote that is known already.
+    pub after: i64,
+    /// The last vote to read.
+    pub upto: i64,
+    /// The earliest time.
+    pub since: Timestamp,
+    /// The first time that is too late.
+    pub until: Timestamp,
+}
+
+impl VoteRange {
+    /// All votes.
+    pub const ALL: Self = Self { after: 0, upto: i64::MAX, since: Timestamp(i64::MIN), until: Timestamp(i64::MAX) };
+}
+
+/// The votes of a range, in log order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VotePage {
+    /// The range.
+    pub range: VoteRange,
+    /// How many votes there are.
+    pub votes: usize,
+    outcomes: String,
+    models: [String; 2],
+    columns: Vec<(VoteColumn, String)>,
+}
+
+/// One vote of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedVote<'a> {
+    /// The models on sides A and B.
+    pub models: [&'a str; 2],
+    /// What the person said, or the name of the rule that excludes the vote.
+    pub outcome: Result<Outcome, &'a str>,
+}
+
+impl VotePage {
+    /// `texts` are outcomes, models A, models B and then the columns.
+    fn new(range: VoteRange, votes: usize, columns: &[VoteColumn], texts: Vec<String>) -> Result<Self, StoreError> {
+        let named = ["outcome", "model_a", "model_b"].into_iter().chain(columns.iter().map(|column| column.name()));
+        for (name, text) in named.zip(&texts) {
+            // One value too many or too few would move all that follow to another vote.
+            let held = if votes == 0 { 0 } else { memchr::memchr_iter(RECORD as u8, text.as_bytes()).count() + 1 };
+            if held != votes {
+                return Err(inconsistent(range, name, &format!("{held} values of {votes} votes")));
+            }
+        }
+        let mut texts = texts.into_iter();
+        let mut next = || texts.next().unwrap_or_default();
+        let (outcomes, models) = (next(), [next(), next()]);
+        Ok(Self { range, votes, outcomes, models, columns: columns.iter().map(|&column| (column, next())).collect() })
+    }
+
+    /// Its votes.
+    pub fn rows(&self) -> impl Iterator<Item = Result<PackedVote<'_>, StoreError>> {
+        let [a, b] = self.models.each_ref().map(|models| self.split(models));
+        self.split(&self.outcomes).zip(a.zip(b)).map(|(outcome, (a, b))| {
+            let outcome = match outcome.strip_prefix('x') {
+                Some(rule) => Err(rule),
+                None => Ok(Outcome::parse(outcome).map_err(|_| self.inconsistent("outcome", outcome))?),
+            };
+            Ok(PackedVote { models: [a, b], outcome })
+        })
+    }
+
+    /// The columns that were asked for, in that order, each with one value a vote.
+    pub fn columns(&self) -> impl Iterator<Item = (VoteColumn, impl Iterator<Item = &str>)> {
+        self.columns.iter().map(|(column, text)| (*column, self.split(text)))
+    }
+
+    /// The error of a value that its column cannot hold.
+    #[must_use]
+    pub fn inconsistent(&self, column: &'static str, value: &str) -> StoreError {
+        inconsistent(self.range, column, value)
+    }
+
+    fn split<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let ends = memchr::memchr_iter(RECORD as u8, text.as_bytes()).chain([text.len()]);
+        let mut start = 0;
+        ends.take(self.votes).map(move |end| {
+            let value = &text[start..end];
+            start = end + 1;
+            value
+        })
+    }
+}
+
+fn inconsistent(range: VoteRange, column: &'static str, value: &str) -> StoreError {
+    StoreError::Inconsistent {
+        table: "votes",
+        column,
+        row: format!("one with seq from {} to {}", range.after + 1, range.upto),
+        value: value.chars().take(80).collect(),
+    }
+}
+
+impl Store {
+    /// The votes of a range, which is best a few thousand numbers wide.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
+        let _time = store_time("vote_page");
+        let query = self.select_page(columns);
+        let (votes, texts) = on_reader!(self, |pool| {
+            let row = sqlx::query(AssertSqlSafe(query.clone()))
+                .bind(range.after)
+                .bind(range.upto)
+                .bind(range.since.0)
+                .bind(range.until.0)
+                .fetch_one(pool)
+                .await?;
+            let texts = (1..row.len()).map(|column| Ok(row.try_get::<Option<String>, _>(column)?.unwrap_or_default()));
+            let texts = texts.collect::<Result<Vec<String>, sqlx::Error>>()?;
+            Ok::<_, sqlx::Error>((row.try_get::<i64, _>(0)?, texts))
+        })?;
+        let votes = unsigned(votes, "votes", "seq", "a page")?;
+        VotePage::new(range, usize::try_from(votes).unwrap_or(usize::MAX), columns, texts)
+    }
+
+    /// The number of the latest vote; 0 where there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn last_vote_seq(&self) -> Result<i64, StoreError> {
+        let _time = store_time("last_vote_seq");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_LAST).fetch_one(pool).await)
+    }
+
+    /// PostgreSQL wants the order in each aggregate. SQLite would sort the values once more for it, and takes them in the
+    /// order of the inner query without: that is why it never merges an ordered query into one that aggregates.
+    fn select_page(&self, columns: &[VoteColumn]) -> String {
+        let sqlite = matches!(self.database, Database::Sqlite(_));
+        let own = ["CASE WHEN rated THEN outcome ELSE 'x' || COALESCE(exclusion, '') END", "model_a", "model_b"];
+        let values = own.map(str::to_owned).into_iter().chain(columns.iter().map(|column| column.sql(sqlite)));
+        let order = if sqlite { "" } else { " ORDER BY seq" };
+        let (mut joined, mut named) = (String::new(), String::new());
+        for (number, value) in values.enumerate() {
+            joined += &format!(", string_agg(c{number}, '{RECORD}'{order})");
+            named += &format!(", {value} AS c{number}");
+        }
+        // SQLite would read the whole rows: it does not know how wide they are.
+        let index =
+            if sqlite && columns.iter().all(|column| column.is_indexed()) { "INDEXED BY votes_for_fits" } else { "" };
+        format!(
+            "SELECT COUNT(*){joined} FROM (SELECT seq{named} FROM votes {index} WHERE seq > $1 AND seq <= $2 \
+             AND created_at >= $3 AND created_at < $4 ORDER BY seq) AS page"
+        )
+    }
+}
+
+const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
+
+impl VoteColumn {
+    /// What the column is called where it is stored.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seq => "seq",
+            Self::Battle => "battle_id",
+            Self::Voter => "visitor",
+            Self::Language => "language",
+            Self::Category => "category",
+            Self::Intent => "intent",
+            Self::Turn => "turn",
+            Self::CreatedAt => "created_at",
+            Self::PairProbability => "pair_probability",
+            Self::TextCounts => "text_counts",
+            Self::Satisfaction => "satisfaction",
+            Self::Prompts => "prompt",
+        }
+    }
+
+    /// The column as text. SQLite writes 15 digits of a number unless told otherwise; PostgreSQL as many as it has.
+    fn sql(self, sqlite: bool) -> String {
+        match self {
+            Self::PairProbability if sqlite => "printf('%!.17g', pair_probability)".to_owned(),
+            Self::Prompts => format!(
+                "COALESCE((SELECT REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{RECORD}', ' ') FROM turns \
+                 WHERE turns.battle_id = votes.battle_id AND turns.turn <= votes.turn), '')"
+            ),
+            other => format!("COALESCE(CAST({} AS TEXT), '')", other.name()),
+        }
+    }
+
+    /// Whether the index for fits has it, so that the votes themselves need not be read.
+    fn is_indexed(self) -> bool {
+        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(votes: usize, texts: [&str; 4]) -> Result<VotePage, StoreError> {
+        VotePage::new(VoteRange::ALL, votes, &[VoteColumn::Voter], texts.map(str::to_owned).to_vec())
+    }
+
+    #[test]
+    fn a_column_with_a_value_too_few_or_too_many_is_told_by_name() {
+        assert!(page(2, ["a\u{1e}b", "m\u{1e}n", "n\u{1e}m", "ann\u{1e}"]).is_ok());
+        assert!(page(0, [""; 4]).is_ok());
+        for voters in ["ann", "ann\u{1e}bob\u{1e}"] {
+            let error = page(2, ["a\u{1e}b", "m\u{1e}n", "n\u{1e}m", voters]).unwrap_err().to_string();
+            assert!(error.contains("visitor") && error.contains("values of 2 votes"), "{error}");
+        }
+    }
+}

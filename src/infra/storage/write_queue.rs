@@ -1,0 +1,325 @@
+//! Group commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
+//!
+//! On SQLite all that a battle writes goes through here, on PostgreSQL only votes: there each of the other writes is one
+//! statement on a connection of its own, and the server groups their commits. A caller is answered only after the commit.
+//! Both lanes are bounded, and every group takes from each of them, so that a flood of votes does not keep battles from
+//! beginning. Where a lane stays full, callers are refused.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::ballots::{Ballot, TakeBallots};
+use super::battle_writes::{ApplyWrite, BattleWrite};
+use super::{Database, StoreError, on_writer};
+use crate::infra::metrics;
+
+/// Writes that wait in a lane at the most.
+const LANE: usize = 4_096;
+/// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
+/// several turns between threads, whatever it holds.
+const SPACING: Duration = Duration::from_millis(2);
+const ENOUGH: usize = 64;
+/// Writes of a lane in one commit at the most.
+const LARGEST_GROUP: usize = 1_024;
+/// How long a caller waits for a place in its lane.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// What was stored of a group of votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Every vote in it.
+    All,
+    /// Not every one, so that each caller has to look whose vote its battle has. A group that is sent again after a
+    /// lost answer ends here, too.
+    Some,
+}
+
+/// A write, and where its caller waits for the commit.
+struct Pending<W, A> {
+    write: W,
+    answer: oneshot::Sender<Result<A, StoreError>>,
+}
+
+/// The way to the one task that writes.
+#[derive(Debug, Clone)]
+pub(super) struct WriteQueue {
+    battles: mpsc::Sender<Pending<BattleWrite, u64>>,
+    votes: mpsc::Sender<Pending<Ballot, Written>>,
+    stop: CancellationToken,
+    writer: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl WriteQueue {
+    /// Starts the writer; it ends with [`WriteQueue::close`], or when the last handle is gone.
+    pub(super) fn start(database: Database) -> Self {
+        let (battles, waiting_battles) = mpsc::channel(LANE);
+        let (votes, waiting_votes) = mpsc::channel(LANE);
+        let stop = CancellationToken::new();
+        let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
+        let writer = tokio::spawn(lanes.write_all(GroupWriter { database }, stop.clone()));
+        Self { battles, votes, stop, writer: Arc::new(Mutex::new(Some(writer))) }
+    }
+
+    /// Has a change of a battle written; returns after its commit how many battles it changed.
+    pub(super) async fn battle(&self, write: BattleWrite) -> Result<u64, StoreError> {
+        enqueue(&self.battles, write).await
+    }
+
+    /// Has a vote written; returns after its commit.
+    pub(super) async fn vote(&self, ballot: Ballot) -> Result<Written, StoreError> {
+        enqueue(&self.votes, ballot).await
+    }
+
+    /// Takes no more writes, and waits until those in the queue are done.
+    pub(super) async fn close(&self) {
+        self.stop.cancel();
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer
+            && let Err(error) = writer.await
+        {
+            tracing::error!(error = %error, "the writer of battles and votes ended badly");
+        }
+    }
+}
+
+async fn enqueue<W, A>(lane: &mpsc::Sender<Pending<W, A>>, write: W) -> Result<A, StoreError> {
+    let (answer, answered) = oneshot::channel();
+    match lane.send_timeout(Pending { write, answer }, LONGEST_WAIT).await {
+        // The sender is gone only where the writer panicked; the next write goes through.
+        Ok(()) => answered.await.unwrap_or(Err(sqlx::Error::WorkerCrashed.into())),
+        Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(StoreError::Busy),
+        Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(sqlx::Error::PoolClosed.into()),
+    }
+}
+
+/// What waits to be written.
+struct Lanes {
+    battles: mpsc::Receiver<Pending<BattleWrite, u64>>,
+    votes: mpsc::Receiver<Pending<Ballot, Written>>,
+}
+
+impl Lanes {
+    /// Writes group after group until both lanes are closed and empty.
+    async fn write_all(mut self, writer: GroupWriter, stop: CancellationToken) {
+        let depths = [metrics::queue_depth("battles"), metrics::queue_depth("votes")];
+        let mut earliest = Instant::now();
+        while let Some(group) = self.next_group(earliest, &stop).await {
+            earliest = Instant::now() + SPACING;
+            depths[0].set(metrics::float(group.battles.len() + self.battles.len()));
+            depths[1].set(metrics::float(group.votes.len() + self.votes.len()));
+            // A task of its own, so that a panic costs this group and not the queue.
+            if let Err(error) = tokio::spawn(writer.clone().write(group)).await {
+                tracing::error!(error = %error, "a group of writes panicked: its callers were told that it failed");
+            }
+            depths[0].set(metrics::float(self.battles.len()));
+            depths[1].set(metrics::float(self.votes.len()));
+        }
+    }
+
+    /// Everything that waits at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier where enough wait, later where
+    /// nothing does; `None` at the end.
+    async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<Group> {
+        // Whoever was answered just now may have the next write ready: it shall not miss the group.
+        tokio::task::yield_now().await;
+        let mut group = Group::default();
+        while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {
+            let room = LARGEST_GROUP - group.len();
+            tokio::select! {
+                _ = self.battles.recv_many(&mut group.battles, room), if !is_over(&self.battles) => {}
+                _ = self.votes.recv_many(&mut group.votes, room), if !is_over(&self.votes) => {}
+                () = tokio::time::sleep_until(earliest), if !group.is_empty() => {}
+                () = stop.cancelled(), if !self.votes.is_closed() => {
+                    self.battles.close();
+                    self.votes.close();
+                }
+                else => return None,
+            }
+        }
+        fill(&mut self.battles, &mut group.battles);
+        fill(&mut self.votes, &mut group.votes);
+        Some(group)
+    }
+}
+
+fn is_over<T>(lane: &mpsc::Receiver<T>) -> bool {
+    lane.is_closed() && lane.is_empty()
+}
+
+/// Takes what waits in a lane without waiting for more.
+fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
+    while taken.len() < LARGEST_GROUP
+        && let Ok(pending) = lane.try_recv()
+    {
+        taken.push(pending);
+    }
+}
+
+/// What one transaction writes.
+#[derive(Default)]
+struct Group {
+    battles: Vec<Pending<BattleWrite, u64>>,
+    votes: Vec<Pending<Ballot, Written>>,
+}
+
+impl Group {
+    fn len(&self) -> usize {
+        self.battles.len() + self.votes.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Clone)]
+struct GroupWriter {
+    database: Database,
+}
+
+impl GroupWriter {
+    /// Writes a group, and answers every caller. Where the database refuses it, one of its writes is at fault: each is
+    /// tried alone then, so that none pays for another.
+    async fn write(self, group: Group) {
+        let (writes, changes): (Vec<_>, Vec<_>) = group.battles.into_iter().map(Pending::split).unzip();
+        let (ballots, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
+        match self.commit(&writes, &ballots).await {
+            Ok((changed, written)) => {
+                changes.into_iter().zip(changed).for_each(|(caller, changed)| answer(caller, Ok(changed)));
+                receipts.into_iter().for_each(|caller| answer(caller, Ok(written)));
+            }
+            Err(error) if writes.len() + ballots.len() > 1 && !error.is_outage() && !self.database.passes(&error) => {
+                for (write, caller) in writes.iter().zip(changes) {
+                    let written = self.commit(std::slice::from_ref(write), &[]).await;
+                    answer(caller, written.map(|(changed, _)| changed.into_iter().sum()));
+                }
+                for (ballot, caller) in ballots.iter().zip(receipts) {
+                    let written = self.commit(&[], std::slice::from_ref(ballot)).await;
+                    answer(caller, written.map(|(_, written)| written));
+                }
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                changes.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
+                receipts.into_iter().for_each(|caller| answer(caller, Err(StoreError::Group(Arc::clone(&error)))));
+            }
+        }
+    }
+
+    /// Writes all of it in one commit: how many battles each change of a battle changed, and whether all votes are new.
+    async fn commit(&self, writes: &[BattleWrite], ballots: &[Ballot]) -> Result<(Vec<u64>, Written), StoreError> {
+        on_writer!(self, |connection| {
+            let mut changed = Vec::with_capacity(writes.len());
+            for write in writes {
+                changed.push(connection.apply(write).await?);
+            }
+            let stored = if ballots.is_empty() { 0 } else { connection.take(ballots).await? };
+            let all = usize::try_from(stored).is_ok_and(|stored| stored == ballots.len());
+            Ok::<_, sqlx::Error>((changed, if all { Written::All } else { Written::Some }))
+        })
+    }
+}
+
+impl<W, A> Pending<W, A> {
+    fn split(self) -> (W, oneshot::Sender<Result<A, StoreError>>) {
+        (self.write, self.answer)
+    }
+}
+
+fn answer<A>(caller: oneshot::Sender<Result<A, StoreError>>, answer: Result<A, StoreError>) {
+    // A caller that is gone has left the battle, too.
+    let _ = caller.send(answer);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::{Pin, pin};
+    use std::task::Poll;
+
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::domain::time::Timestamp;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    struct Rig {
+        lanes: Lanes,
+        battles: mpsc::Sender<Pending<BattleWrite, u64>>,
+        stop: CancellationToken,
+        _votes: mpsc::Sender<Pending<Ballot, Written>>,
+    }
+
+    fn rig() -> Rig {
+        let (battles, waiting_battles) = mpsc::channel(LANE);
+        let (votes, waiting_votes) = mpsc::channel(LANE);
+        let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
+        Rig { lanes, battles, stop: CancellationToken::new(), _votes: votes }
+    }
+
+    /// Enqueues so many writes.
+    fn enqueue_all(battles: &mpsc::Sender<Pending<BattleWrite, u64>>, count: usize) {
+        for _ in 0..count {
+            let write = BattleWrite::Abandon { oldest: Timestamp(0), newest: Timestamp(1) };
+            assert!(battles.try_send(Pending { write, answer: oneshot::channel().0 }).is_ok());
+        }
+    }
+
+    /// The size of the group, if it is complete now.
+    async fn complete(group: &mut Pin<&mut impl Future<Output = Option<Group>>>) -> Option<usize> {
+        // The first look only lets others go first.
+        for _ in 0..3 {
+            if let Poll::Ready(group) = futures_util::poll!(group.as_mut()) {
+                return Some(group.expect("the queue is open").len());
+            }
+        }
+        None
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_before_its_time_shares_a_group() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, None);
+        advance(3 * MS).await;
+        enqueue_all(&battles, 2);
+        assert_eq!(complete(&mut group).await, None, "its time has not come");
+        advance(MS).await;
+        assert_eq!(complete(&mut group).await, Some(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn on_an_idle_arena_a_write_waits_for_nothing() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now(), &stop));
+        assert_eq!(complete(&mut group).await, None);
+        advance(1_000 * MS).await;
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, Some(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn enough_writes_do_not_wait() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
+        enqueue_all(&battles, ENOUGH - 1);
+        assert_eq!(complete(&mut group).await, None);
+        enqueue_all(&battles, 1);
+        assert_eq!(complete(&mut group).await, Some(ENOUGH));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_the_end_what_waits_is_written_and_nothing_more_comes() {
+        let Rig { mut lanes, battles, stop, _votes } = rig();
+        enqueue_all(&battles, 2);
+        stop.cancel();
+        let last = lanes.next_group(Instant::now() + 4 * MS, &stop).await;
+        assert_eq!(last.map(|group| group.len()), Some(2));
+        assert!(lanes.next_group(Instant::now(), &stop).await.is_none());
+    }
+}

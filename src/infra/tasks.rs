@@ -1,0 +1,298 @@
+//! The owner of everything that runs beside a request. It ends in two steps: visitors are served to the end of what
+//! they began and nothing new begins ([`Tasks::drain`]); then all that is left is told to end ([`Tasks::end`]).
+//!
+//! No panic passes unnoticed: it is logged under the task's name, without what it says, and counted. A job
+//! ([`Tasks::supervise`]) starts again after one.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::infra::backoff::Backoff;
+use crate::infra::metrics;
+
+/// How long a job waits before it starts again after a panic.
+const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+/// A job that ran for so long since its last panic has settled: the next panic counts as the first.
+const SETTLED: Duration = Duration::from_secs(60);
+
+/// Background tasks of this process.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    tracker: TaskTracker,
+    /// Turns and sockets, which are in `tracker` as well: what a drain waits for.
+    visits: TaskTracker,
+    draining: CancellationToken,
+    shutdown: CancellationToken,
+    /// Jobs that have panicked and not settled since.
+    troubled: Arc<Mutex<BTreeMap<&'static str, JobTrouble>>>,
+}
+
+/// A job that has panicked a short while ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobTrouble {
+    /// Whether battles need the job.
+    pub need: Need,
+    /// Whether it runs again.
+    pub state: JobState,
+}
+
+/// Whether battles can go on without a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// They cannot: the instance is not ready while the job is down.
+    Battles,
+    /// They can.
+    Nothing,
+}
+
+/// Where a job stands after a panic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobState {
+    /// It waits for its restart.
+    Down,
+    /// It runs again, and may panic again.
+    Restarted,
+}
+
+/// A task ended in a panic, which is logged and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a task panicked")]
+pub struct Panicked;
+
+/// Runs a task to its end. A panic is logged and counted under the task's name; what it says is not logged, for it may quote
+/// a prompt or a key.
+///
+/// # Errors
+/// [`Panicked`].
+pub async fn contain<T>(name: &'static str, task: impl Future<Output = T>) -> Result<T, Panicked> {
+    // Whatever the task shares is behind locks whose users expect a panic elsewhere.
+    AssertUnwindSafe(task).catch_unwind().await.map_err(|_| {
+        metrics::job_panicked(name);
+        tracing::error!(job = name, "a task panicked");
+        Panicked
+    })
+}
+
+impl Tasks {
+    /// Runs a task that heeds [`Tasks::shutdown`]; its log lines are those of whoever began it.
+    pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn(contain(name, Box::pin(task)).map(drop).in_current_span());
+    }
+
+    /// Runs a task that a visitor waits for: as [`Tasks::spawn`], and a drain waits for it too.
+    pub fn spawn_turn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // Boxed first: a runtime moves a task several times, and this one is large.
+        let task = contain("turn", Box::pin(task)).map(drop).in_current_span();
+        self.tracker.spawn(self.visits.track_future(task));
+    }
+
+    /// Counts a task that runs on the thread of its socket; a drain waits for it.
+    pub fn track<F: Future>(&self, task: F) -> impl Future<Output = ()> + use<F> {
+        self.tracker.track_future(self.visits.track_future(contain("socket", Box::pin(task)).map(drop)))
+    }
+
+    /// Runs a job that heeds [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
+    /// with each panic in a row; until it has settled, [`Tasks::troubled`] names it.
+    pub fn supervise<F>(&self, name: &'static str, need: Need, mut job: impl FnMut() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let tasks = self.clone();
+        self.tracker.spawn(async move {
+            let mut failures = 0;
+            // The job itself is made within, so that a panic while it is made counts too.
+            while tasks.run_once(name, &mut failures, async { job().await }).await.is_err() {
+                tasks.trouble(name, JobTrouble { need, state: JobState::Down });
+                tokio::select! {
+                    () = sleep(RESTART.after(failures)) => {}
+                    () = tasks.shutdown.cancelled() => return,
+                }
+                tasks.trouble(name, JobTrouble { need, state: JobState::Restarted });
+            }
+            tasks.troubles().remove(name);
+        });
+    }
+
+    /// Runs a job until it returns or panics, and keeps count of its panics in a row.
+    async fn run_once(
+        &self,
+        name: &'static str,
+        failures: &mut u32,
+        job: impl Future<Output = ()>,
+    ) -> Result<(), Panicked> {
+        let began = Instant::now();
+        let settle = async {
+            sleep(SETTLED).await;
+            self.troubles().remove(name);
+            std::future::pending::<Infallible>().await
+        };
+        let ended = tokio::select! {
+            ended = contain(name, job) => ended,
+            never = settle => match never {},
+        };
+        *failures = if began.elapsed() < SETTLED { failures.saturating_add(1) } else { 1 };
+        ended
+    }
+
+    /// Jobs that have panicked and not settled since, by name.
+    #[must_use]
+    pub fn troubled(&self) -> BTreeMap<&'static str, JobTrouble> {
+        self.troubles().clone()
+    }
+
+    fn trouble(&self, name: &'static str, trouble: JobTrouble) {
+        self.troubles().insert(name, trouble);
+    }
+
+    fn troubles(&self) -> MutexGuard<'_, BTreeMap<&'static str, JobTrouble>> {
+        // The map is valid after each statement, so a panic elsewhere does not spoil it.
+        self.troubled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fires when nothing new may begin any more.
+    #[must_use]
+    pub fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// Whether nothing new may begin any more.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.is_cancelled()
+    }
+
+    /// Fires when the process is to end.
+    #[must_use]
+    pub fn shutdown(&self) -> CancellationToken {
+        self.shutdown.clone()
+    }
+
+    /// Lets nothing new begin and waits for turns and sockets to come to their ends, `patience` at the most; `false`
+    /// if some had not by then. Jobs go on.
+    pub async fn drain(&self, patience: Duration) -> bool {
+        self.draining.cancel();
+        self.visits.close();
+        tokio::time::timeout(patience, self.visits.wait()).await.is_ok()
+    }
+
+    /// Tells all tasks to end.
+    pub fn stop(&self) {
+        self.draining.cancel();
+        self.shutdown.cancel();
+    }
+
+    /// Tells all tasks to end and waits for them, `patience` at the most; `false` if some were still running.
+    pub async fn end(&self, patience: Duration) -> bool {
+        self.stop();
+        self.tracker.close();
+        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::sync::mpsc;
+    use tokio::time::advance;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// A job whose first runs panic and whose later ones wait for the end; the receiver hears when each run begins.
+    fn panicking(tasks: &Tasks, name: &'static str, need: Need, panics: u32) -> mpsc::UnboundedReceiver<Instant> {
+        let (begun, receiver) = mpsc::unbounded_channel();
+        let (runs, shutdown) = (AtomicU32::new(0), tasks.shutdown());
+        tasks.supervise(name, need, move || {
+            begun.send(Instant::now()).unwrap();
+            assert!(runs.fetch_add(1, Ordering::Relaxed) >= panics, "sk-CANARY");
+            shutdown.clone().cancelled_owned()
+        });
+        receiver
+    }
+
+    fn panics_of(name: &str) -> Option<u64> {
+        let sample = format!("langya_job_panics_total{{task=\"{name}\"}} ");
+        metrics::render().lines().find_map(|line| line.strip_prefix(&sample)?.parse().ok())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_panics_comes_back_after_growing_waits_and_is_counted() {
+        let tasks = Tasks::default();
+        let mut begun = panicking(&tasks, "test_of_waits", Need::Nothing, 8);
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            times.push(begun.recv().await.unwrap());
+        }
+        let waits: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(panics_of("test_of_waits"), Some(8));
+        assert!(tasks.end(SECOND).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_is_in_trouble_from_its_panic_until_it_has_settled() {
+        let tasks = Tasks::default();
+        let mut begun = panicking(&tasks, "test_of_trouble", Need::Battles, 1);
+        let state = || tasks.troubled().get("test_of_trouble").copied();
+        begun.recv().await.unwrap();
+        tokio::task::yield_now().await;
+        assert_eq!(state(), Some(JobTrouble { need: Need::Battles, state: JobState::Down }));
+        begun.recv().await.unwrap();
+        assert_eq!(state(), Some(JobTrouble { need: Need::Battles, state: JobState::Restarted }));
+        advance(SETTLED - SECOND).await;
+        assert!(state().is_some());
+        sleep(2 * SECOND).await;
+        assert_eq!(state(), None);
+        assert!(tasks.end(SECOND).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_has_settled_starts_again_as_quickly_as_at_first() {
+        let tasks = Tasks::default();
+        let (begun, mut receiver) = mpsc::unbounded_channel();
+        tasks.supervise("test_of_settling", Need::Nothing, move || {
+            begun.send(Instant::now()).unwrap();
+            async {
+                sleep(SETTLED + SECOND).await;
+                panic!("late");
+            }
+        });
+        let first = receiver.recv().await.unwrap();
+        for times in 1..4 {
+            assert_eq!((receiver.recv().await.unwrap() - first).as_secs(), times * 62);
+        }
+        assert!(!tasks.end(SECOND).await, "it heeds no shutdown");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_does_not_wait_for_a_restart_and_a_job_that_returns_is_done() {
+        let tasks = Tasks::default();
+        let mut begun = panicking(&tasks, "test_of_ends", Need::Nothing, 99);
+        for _ in 0..7 {
+            begun.recv().await.unwrap();
+        }
+        tasks.supervise("test_of_returns", Need::Nothing, || std::future::ready(()));
+        let asked = Instant::now();
+        assert!(tasks.end(SECOND).await);
+        assert_eq!(asked.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn what_a_panic_says_is_not_passed_on() {
+        let ended = contain("test_of_words", async { panic!("sk-CANARY") }).await;
+        assert_eq!(ended, Err::<(), _>(Panicked));
+        assert!(!format!("{Panicked:?} {Panicked}").contains("CANARY"));
+        assert_eq!((contain("test_of_words", async { 7 }).await, panics_of("test_of_words")), (Ok(7), Some(1)));
+    }
+}

@@ -1,0 +1,175 @@
+//! The correlations of several series as shades between −1 and 1; each cell has its figure written in it.
+//!
+//! A figure in brackets is weak: of fewer than [`FEW`], or its interval holds zero.
+
+use super::axis::real;
+use super::svg::{At, Canvas, Words};
+use super::text::{shorten, width};
+use super::words::{Words as Said, fill};
+use super::{Frame, Topic};
+use crate::domain::stats::Interval;
+
+/// A correlation of fewer than this says little.
+pub const FEW: usize = 8;
+
+/// What two series have.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A correlation.
+    Found {
+        /// Between −1 and 1.
+        r: f64,
+        /// Where it is likely to lie.
+        interval: Option<Interval>,
+        /// Of how many.
+        n: usize,
+    },
+    /// None, for this reason.
+    Undefined(String),
+}
+
+impl Cell {
+    /// Whether it says little.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        match self {
+            Self::Found { interval, n, .. } => {
+                *n < FEW || interval.is_none_or(|ends| ends.lower <= 0.0 && ends.upper >= 0.0)
+            }
+            Self::Undefined(_) => true,
+        }
+    }
+}
+
+const LEFT: f64 = 16.0;
+const HEAD: f64 = 60.0;
+const FOOT: f64 = 52.0;
+const CELL: At = At(50.0, 30.0);
+/// Longest label, in pixels.
+const LABEL: f64 = 230.0;
+/// Pairs that the description names.
+const TOLD: usize = 5;
+
+/// Draws `cells[row][column]` by the names; of the two cells of a pair the one below the diagonal is looked at.
+#[must_use]
+pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], frame: Frame) -> String {
+    let said = frame.language.words();
+    let reading = fill(said.correlations.reading, &[("few", &FEW.to_string())]);
+    let reading = if names.len() < 2 { said.no_data } else { &reading };
+    let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
+    let origin = At(LEFT + label + 8.0, HEAD + label + 8.0);
+    let wide = (origin.0 + CELL.0 * real(names.len()) + 24.0).max(LEFT + width(reading).max(width(topic.title)) * 12.5);
+    let mut canvas = Canvas::new(wide, origin.1 + CELL.1 * real(names.len()) + FOOT);
+    canvas.text("heading", At(LEFT, 26.0), topic.title);
+    canvas.text("quiet", At(LEFT, 46.0), reading);
+    let corner = |row: usize, column: usize| At(origin.0 + CELL.0 * real(column), origin.1 + CELL.1 * real(row));
+    for (at, name) in names.iter().enumerate() {
+        labels(&mut canvas, name, label / 13.0, corner(at, 0), corner(0, at));
+    }
+    for (row, column, one) in pairs(cells) {
+        canvas.tipped(&told(names, (row, column, one), said), |canvas| cell(canvas, corner(row, column), one));
+    }
+    if names.len() > 1 {
+        legend(&mut canvas, At(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));
+    }
+    canvas.finish(&words(topic, names, cells, said), frame)
+}
+
+/// The name of a row and of a column.
+fn labels(canvas: &mut Canvas, name: &str, room: f64, row: At, column: At) {
+    let text = shorten(name, room);
+    canvas.tipped(name, |canvas| canvas.text("end", At(row.0 - 8.0, row.1 + 0.5 * CELL.1 + 4.5), &text));
+    canvas.tipped(name, |canvas| canvas.upright("", At(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text));
+}
+
+fn cell(canvas: &mut Canvas, corner: At, cell: &Cell) {
+    let (class, shade) = match cell {
+        Cell::Found { r, .. } => ("cell ", shade(*r)),
+        Cell::Undefined(_) => ("cell stripe", ""),
+    };
+    canvas.rect(&format!("{class}{shade}"), corner, CELL.0, CELL.1);
+    let ink = if is_dark(shade) { "figure on-dark" } else { "figure" };
+    canvas.text(ink, At(corner.0 + 0.5 * CELL.0, corner.1 + 0.5 * CELL.1 + 4.0), &figure(cell));
+}
+
+fn legend(canvas: &mut Canvas, at: At) {
+    for (place, shade) in SHADES.into_iter().enumerate() {
+        canvas.rect(&format!("cell {shade}"), At(at.0 + 18.0 * real(place), at.1), 18.0, 12.0);
+    }
+    canvas.text("quiet end", At(at.0 - 6.0, at.1 + 10.0), "−1");
+    canvas.text("quiet", At(at.0 + 18.0 * real(SHADES.len()) + 6.0, at.1 + 10.0), "1");
+}
+
+/// From −1 to 1.
+const SHADES: [&str; 9] = ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"];
+
+/// The class of a correlation's shade, of nine of equal width.
+#[must_use]
+pub fn shade(r: f64) -> &'static str {
+    let upto = |place: usize| 2.0 * real(place + 1) / real(SHADES.len()) - 1.0;
+    SHADES.into_iter().enumerate().find(|&(place, _)| r < upto(place)).map_or(SHADES[8], |(_, shade)| shade)
+}
+
+/// Whether figures on a shade have the colour of the paper.
+fn is_dark(shade: &str) -> bool {
+    ["d0", "d1", "d7", "d8"].contains(&shade)
+}
+
+/// A cell as text: the correlation in two decimals, in brackets where it is weak, and a dash for none.
+#[must_use]
+pub fn figure(cell: &Cell) -> String {
+    match cell {
+        Cell::Found { r, .. } if cell.is_weak() => format!("({})", signed(*r)),
+        Cell::Found { r, .. } => signed(*r),
+        Cell::Undefined(_) => "–".to_owned(),
+    }
+}
+
+/// In two decimals, with a minus sign that is as wide as a digit.
+pub(super) fn signed(r: f64) -> String {
+    match format!("{r:.2}").strip_prefix('-') {
+        Some("0.00") => "0.00".to_owned(),
+        Some(size) => format!("−{size}"),
+        None => format!("{r:.2}"),
+    }
+}
+
+/// The cells below the diagonal, as (row, column, cell).
+fn pairs(cells: &[Vec<Option<Cell>>]) -> impl Iterator<Item = (usize, usize, &Cell)> {
+    let below = |(row, cells): (usize, &'_ Vec<Option<Cell>>)| (row, cells.len().min(row));
+    cells.iter().enumerate().map(below).flat_map(move |(row, columns)| {
+        (0..columns).filter_map(move |column| Some((row, column, cells[row][column].as_ref()?)))
+    })
+}
+
+fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &Said) -> String {
+    let value = match cell {
+        Cell::Undefined(reason) => reason.clone(),
+        Cell::Found { r, interval, n } => {
+            let ends = interval.map(|ends| format!(" ({} … {})", signed(ends.lower), signed(ends.upper)));
+            let weak = if cell.is_weak() { format!(", {}", said.correlation_weak) } else { String::new() };
+            format!("{}{}, n = {n}{weak}", signed(*r), ends.unwrap_or_default())
+        }
+    };
+    fill(said.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
+}
+
+fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &Said) -> Words {
+    let size = |cell: &Cell| if let Cell::Found { r, .. } = cell { r.abs() } else { -1.0 };
+    let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, Cell::Found { .. })).collect();
+    let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();
+    let count = found.len().to_string();
+    found.sort_by(|one, other| size(other.2).total_cmp(&size(one.2)));
+    let models: Vec<String> = found.into_iter().take(TOLD).map(|pair| told(names, pair, said)).collect();
+    let (series, models) = (names.len().to_string(), models.join("; "));
+    let values = [("count", series.as_str()), ("cells", &count), ("weak", &weak), ("models", &models)];
+    Words {
+        key: topic.key.to_owned().into(),
+        title: topic.title.to_owned(),
+        description: if names.len() < 2 {
+            said.no_data.to_owned()
+        } else {
+            fill(said.correlations.description, &values)
+        },
+    }
+}

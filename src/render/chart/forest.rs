@@ -1,0 +1,142 @@
+//! The forest plot: each model's rating as a dot, its interval as a line.
+
+use super::Frame;
+use super::axis::{Axis, label, real};
+use super::svg::{At, Canvas, Words};
+use super::text::shorten;
+use super::words::{Words as Said, fill};
+use crate::domain::rating::CENTRE;
+use crate::domain::rating::bradley_terry::Direction;
+use crate::domain::rating::leaderboard::RankedModel;
+
+const WIDTH: f64 = 860.0;
+const NAME: f64 = 48.0;
+const NAME_ROOM: f64 = 208.0;
+const PLOT: f64 = 272.0;
+const PLOT_END: f64 = 668.0;
+const HEAD: f64 = 74.0;
+const FOOT: f64 = 32.0;
+/// Models that the description names.
+const TOLD: usize = 5;
+
+/// Draws the models in the order in which they come. `confidence` is the level of the intervals, as a share.
+#[must_use]
+pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
+    let said = frame.language.words();
+    let rows = rows(models);
+    let row = if models.len() > 40 { 18.0 } else { 24.0 };
+    let bottom = HEAD + row * real(rows.len());
+    let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
+    let words = words(models, confidence, said);
+    canvas.text("heading", At(16.0, 26.0), &words.title);
+    canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { said.no_data } else { said.forest.reading });
+    let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating)]).flatten();
+    let axis = Axis::over(ends, 10.0, PLOT, PLOT_END);
+    let top = |number| HEAD + row * real(number);
+    for number in (0..rows.len()).step_by(2) {
+        canvas.rect("stripe", At(8.0, top(number)), WIDTH - 16.0, row);
+    }
+    scale(&mut canvas, &axis, bottom, said);
+    for (number, entry) in rows.iter().enumerate() {
+        match entry {
+            Row::Group(group) => {
+                let text = fill(said.group, &[("n", &group.to_string())]);
+                canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
+            }
+            Row::Model(model) => {
+                canvas.tipped(&told(model, said), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
+            }
+        }
+    }
+    canvas.finish(&words, frame)
+}
+
+enum Row<'a> {
+    /// A heading, where there are several groups.
+    Group(usize),
+    Model(&'a RankedModel),
+}
+
+fn rows(models: &[RankedModel]) -> Vec<Row<'_>> {
+    let several = models.iter().any(|model| model.component != models[0].component);
+    let mut rows = Vec::with_capacity(models.len());
+    for (at, model) in models.iter().enumerate() {
+        if several && (at == 0 || models[at - 1].component != model.component) {
+            rows.push(Row::Group(model.component));
+        }
+        rows.push(Row::Model(model));
+    }
+    rows
+}
+
+fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &Said) {
+    for tick in axis.ticks(6.0) {
+        let x = axis.place(tick);
+        canvas.line("grid", At(x, HEAD - 4.0), At(x, bottom + 4.0));
+        for y in [HEAD - 10.0, bottom + 18.0] {
+            canvas.text("quiet middle", At(x, y), &label(tick, axis.span()));
+        }
+    }
+    let mean = axis.place(CENTRE);
+    if (PLOT..=PLOT_END).contains(&mean) {
+        canvas.line("rule", At(mean, HEAD - 4.0), At(mean, bottom + 4.0));
+    }
+    canvas.text("quiet end", At(WIDTH - 16.0, HEAD - 10.0), said.rating);
+}
+
+/// One model at the height `y`.
+fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
+    let (x, base) = (axis.place(model.rating), y + 4.5);
+    canvas.text("end", At(NAME - 12.0, base), &model.rank.to_string());
+    canvas.text("", At(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
+    let ends = [model.lower, model.upper].map(|end| end.map(|end| axis.place(end)));
+    match (model.unbounded, ends) {
+        (Some(Direction::Above), _) => arrow(canvas, x, PLOT_END, y),
+        (Some(Direction::Below), _) => arrow(canvas, x, PLOT, y),
+        (None, [Some(lower), Some(upper)]) => {
+            canvas.line("whisker", At(lower, y), At(upper, y));
+            for end in [lower, upper] {
+                canvas.line("whisker", At(end, y - 4.0), At(end, y + 4.0));
+            }
+        }
+        (None, _) => {}
+    }
+    canvas.circle(if model.provisional { "hollow" } else { "point" }, At(x, y), 4.0);
+    let whole = |value: f64| format!("{value:.0}");
+    let interval = [model.lower, model.upper].map(|end| end.map_or_else(|| "–".to_owned(), whole));
+    canvas.text("end", At(PLOT_END + 62.0, base), &whole(model.rating));
+    canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
+}
+
+fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
+    let back = if to > from { -8.0 } else { 8.0 };
+    canvas.line("whisker", At(from, y), At(to + back, y));
+    canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
+}
+
+fn words(models: &[RankedModel], confidence: f64, said: &Said) -> Words {
+    let told: Vec<String> = models.iter().take(TOLD).map(|model| told(model, said)).collect();
+    let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
+    Words {
+        key: "forest".into(),
+        title: fill(said.forest.title, &[("level", &level)]),
+        description: match models {
+            [] => said.no_data.to_owned(),
+            _ => fill(said.forest.description, &[("count", &count), ("models", &told.join(" "))]),
+        },
+    }
+}
+
+fn told(model: &RankedModel, said: &Said) -> String {
+    let whole = |value: f64| format!("{value:.0}");
+    let limits = match (model.unbounded, model.lower, model.upper) {
+        (Some(Direction::Above), ..) => format!(" ({})", said.only_won),
+        (Some(Direction::Below), ..) => format!(" ({})", said.only_lost),
+        (None, Some(lower), Some(upper)) => fill(said.between, &[("lower", &whole(lower)), ("upper", &whole(upper))]),
+        (None, ..) => String::new(),
+    };
+    let few = if model.provisional { format!(" ({})", said.provisional) } else { String::new() };
+    let (rank, rating) = (model.rank.to_string(), whole(model.rating));
+    let values = [("rank", rank.as_str()), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
+    fill(said.forest_one, &values)
+}

@@ -1,0 +1,119 @@
+//! Ratings over time: a line a model. The best ones have a name at the end of their line, and colour, dashes and marks
+//! of their own; the others are thin.
+
+use std::collections::HashMap;
+
+use super::axis::{Axis, label};
+use super::look::{LOOKS, Look, Margin, Named, names};
+use super::svg::{At, Canvas, Words};
+use super::time::{self, milliseconds, minute};
+use super::words::fill;
+use super::{Frame, words::Words as Said};
+use crate::domain::rating::history::Moment;
+use crate::domain::rating::leaderboard::RankedModel;
+
+/// One model's ratings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The model.
+    pub name: String,
+    /// Times in milliseconds since 1970 and ratings, in the order of the times.
+    pub points: Vec<(i64, f64)>,
+}
+
+const WIDTH: f64 = 860.0;
+const PLOT: f64 = 64.0;
+const PLOT_END: f64 = 640.0;
+const TOP: f64 = 66.0;
+const BOTTOM: f64 = 440.0;
+const HEIGHT: f64 = 480.0;
+/// Models that the description names.
+const TOLD: usize = 5;
+
+/// Draws the traces; the first ones are those that get names, so give the best models first.
+#[must_use]
+pub fn draw(traces: &[Trace], frame: Frame) -> String {
+    let said = frame.language.words();
+    let traces: Vec<&Trace> = traces.iter().filter(|trace| !trace.points.is_empty()).collect();
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let words = words(&traces, said);
+    canvas.text("heading", At(16.0, 26.0), &words.title);
+    let named = traces.len().min(LOOKS);
+    let reading = if traces.is_empty() { said.no_data.to_owned() } else { reading(named, said) };
+    canvas.text("quiet", At(16.0, 46.0), &reading);
+    if !traces.is_empty() {
+        let points = || traces.iter().flat_map(|trace| &trace.points);
+        let time = Axis::over(points().map(|point| milliseconds(point.0)), 500.0, PLOT, PLOT_END);
+        let rating = Axis::over(points().map(|point| point.1), 5.0, BOTTOM, TOP);
+        scales(&mut canvas, &time, &rating);
+        let place = |point: &(i64, f64)| At(time.place(milliseconds(point.0)), rating.place(point.1));
+        let lines: Vec<Vec<At>> = traces.iter().map(|trace| trace.points.iter().map(place).collect()).collect();
+        for line in lines.iter().skip(named) {
+            canvas.polyline("trace faint", line);
+        }
+        for (at, line) in lines.iter().take(named).enumerate().rev() {
+            canvas.tipped(&told(traces[at], said), |canvas| Look::of(at).draw(canvas, line));
+        }
+        names(&mut canvas, at_ends(&traces[..named], &lines), &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
+    }
+    canvas.finish(&words, frame)
+}
+
+/// The names of traces, at the ends of their lines.
+fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<Named<'t>> {
+    let named = |(look, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
+        let value = format!("{:.0}", trace.points.last()?.1);
+        Some(Named { look, name: &trace.name, value, end: *line.last()? })
+    };
+    traces.iter().copied().zip(lines).enumerate().filter_map(named).collect()
+}
+
+fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
+    for tick in rating.ticks(7.0) {
+        let y = rating.place(tick);
+        canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
+        canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), &label(tick, rating.span()));
+    }
+    time::scale(canvas, times, BOTTOM);
+    canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
+}
+
+fn reading(named: usize, said: &Said) -> String {
+    fill(said.history.reading, &[("named", &named.to_string())])
+}
+
+fn words(traces: &[&Trace], said: &Said) -> Words {
+    let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
+    let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
+    let values = [
+        ("count", traces.len().to_string()),
+        ("first", minute(times().fold(f64::INFINITY, f64::min))),
+        ("last", minute(times().fold(f64::NEG_INFINITY, f64::max))),
+        ("models", told.join(" ")),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let description = if traces.is_empty() { said.no_data.to_owned() } else { fill(said.history.description, &values) };
+    Words { key: "history".into(), title: said.history.title.to_owned(), description }
+}
+
+fn told(trace: &Trace, said: &Said) -> String {
+    let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
+    let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
+    fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
+}
+
+/// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.
+#[must_use]
+pub fn traces(models: &[RankedModel], moments: &[Moment]) -> Vec<Trace> {
+    let mut points: HashMap<&str, Vec<(i64, f64)>> = HashMap::new();
+    for moment in moments {
+        let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
+        let time = i64::try_from(time).unwrap_or(i64::MAX);
+        for (model, rating) in &moment.ratings {
+            points.entry(model).or_default().push((time, *rating));
+        }
+    }
+    let trace =
+        |model: &RankedModel| Some(Trace { name: model.model.clone(), points: points.remove(model.model.as_str())? });
+    models.iter().filter_map(trace).collect()
+}

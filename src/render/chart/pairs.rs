@@ -1,0 +1,58 @@
+//! The figures of every pair of models, for heat maps.
+
+use std::collections::HashMap;
+
+use super::Frame;
+use super::heat::{self, Grid, Shown};
+use crate::domain::rating::POINTS_PER_STRENGTH;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::tally::Tally;
+
+type Figures = Vec<Vec<Option<f64>>>;
+
+/// Square figures over the models of a leaderboard, in its order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pairs {
+    wins: Figures,
+    counts: Figures,
+    predicted: Figures,
+}
+
+impl Pairs {
+    /// The figures of the models of a leaderboard and of the votes behind it.
+    #[must_use]
+    pub fn of(models: &[RankedModel], tally: &Tally) -> Self {
+        let place: HashMap<&str, usize> = models.iter().enumerate().map(|(at, row)| (row.model.as_str(), at)).collect();
+        let empty = || vec![vec![None; models.len()]; models.len()];
+        let (mut wins, mut counts) = (empty(), empty());
+        for pair in &tally.pairs {
+            let name = |model: usize| place.get(tally.models[model].name.as_str()).copied();
+            let (Some(one), Some(other)) = (name(pair.first), name(pair.second)) else { continue };
+            let votes = pair.points_first() + pair.points_second();
+            counts[one][other] = Some(votes);
+            counts[other][one] = Some(votes);
+            wins[one][other] = Some(pair.points_first() / votes);
+            wins[other][one] = Some(pair.points_second() / votes);
+        }
+        let predicted = models.iter().map(|row| models.iter().map(|column| predicted(row, column)).collect()).collect();
+        Self { wins, counts, predicted }
+    }
+
+    /// Draws one of the figures.
+    #[must_use]
+    pub fn draw(&self, shown: Shown, names: &[String], frame: Frame) -> String {
+        let figures = match shown {
+            Shown::Wins => &self.wins,
+            Shown::Counts => &self.counts,
+            Shown::Predicted => &self.predicted,
+        };
+        heat::draw(shown, Grid { names, figures }, frame)
+    }
+}
+
+/// The share that the ratings predict: 1 / (1 + e^((R_column − R_row) / s)). None between components, and where a
+/// rating is only a bound.
+fn predicted(row: &RankedModel, column: &RankedModel) -> Option<f64> {
+    let comparable = row.component == column.component && row.unbounded.is_none() && column.unbounded.is_none();
+    comparable.then(|| 1.0 / (1.0 + ((column.rating - row.rating) / POINTS_PER_STRENGTH).exp()))
+}

@@ -1,0 +1,70 @@
+//! The effects of style: each coefficient as a dot, its interval as a line, on one scale around zero.
+
+use super::axis::{Axis, label, real};
+use super::svg::{At, Canvas, Words};
+use super::text::shorten;
+use super::words::fill;
+use super::{Frame, words::Words as Said};
+use crate::domain::rating::leaderboard::StyleEffect;
+
+const WIDTH: f64 = 720.0;
+const NAME_ROOM: f64 = 150.0;
+const PLOT: f64 = 180.0;
+const PLOT_END: f64 = 530.0;
+const HEAD: f64 = 66.0;
+const ROW: f64 = 30.0;
+const FOOT: f64 = 48.0;
+
+/// Draws the effects in the order in which they come.
+#[must_use]
+pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
+    let said = frame.language.words();
+    let bottom = HEAD + ROW * real(effects.len());
+    let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
+    canvas.text("heading", At(16.0, 26.0), said.style.title);
+    canvas.text("quiet", At(16.0, 46.0), if effects.is_empty() { said.no_data } else { said.style.reading });
+    let ends = effects.iter().flat_map(|effect| [effect.lower, effect.upper, 0.0]);
+    let axis = Axis::over(ends, 0.005, PLOT, PLOT_END);
+    for tick in axis.ticks(5.0) {
+        let x = axis.place(tick);
+        canvas.line("grid", At(x, HEAD), At(x, bottom));
+        canvas.text("quiet middle", At(x, bottom + 17.0), &label(tick, axis.span()));
+    }
+    canvas.text("quiet middle", At(f64::midpoint(PLOT, PLOT_END), bottom + 36.0), said.style_axis);
+    let zero = axis.place(0.0);
+    canvas.line("rule", At(zero, HEAD - 4.0), At(zero, bottom + 4.0));
+    for (number, effect) in effects.iter().enumerate() {
+        let y = HEAD + ROW * (real(number) + 0.5);
+        canvas.tipped(&told(effect, said), |canvas| one(canvas, effect, &axis, y));
+    }
+    canvas.finish(&words(effects, said), frame)
+}
+
+fn one(canvas: &mut Canvas, effect: &StyleEffect, axis: &Axis, y: f64) {
+    let (lower, upper) = (axis.place(effect.lower), axis.place(effect.upper));
+    canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(&effect.feature, NAME_ROOM / 13.0));
+    canvas.line("whisker", At(lower, y), At(upper, y));
+    for end in [lower, upper] {
+        canvas.line("whisker", At(end, y - 5.0), At(end, y + 5.0));
+    }
+    // Hollow where the interval holds zero: the effect may be none.
+    let class = if effect.lower <= 0.0 && effect.upper >= 0.0 { "hollow" } else { "point" };
+    canvas.circle(class, At(axis.place(effect.coefficient), y), 4.5);
+    let figures = format!("{:+.3}  ({:+.3} … {:+.3})", effect.coefficient, effect.lower, effect.upper);
+    canvas.text("end", At(WIDTH - 16.0, y + 4.5), &figures);
+}
+
+fn words(effects: &[StyleEffect], said: &Said) -> Words {
+    let told: Vec<String> = effects.iter().map(|effect| told(effect, said)).collect();
+    let description = match effects {
+        [] => said.no_data.to_owned(),
+        _ => fill(said.style.description, &[("models", &told.join(" "))]),
+    };
+    Words { key: "style".into(), title: said.style.title.to_owned(), description }
+}
+
+fn told(effect: &StyleEffect, said: &Said) -> String {
+    let figure = |value: f64| format!("{value:+.3}");
+    let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
+    fill(said.style_one, &[("name", &effect.feature), ("value", &value), ("lower", &lower), ("upper", &upper)])
+}

@@ -1,0 +1,140 @@
+//! The SVG text: everything that comes from outside is escaped here.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::{Frame, Setting, colours};
+use crate::domain::text_direction;
+
+/// A drawing under way. Positions and lengths are in CSS pixels, y grows downwards.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+/// What a chart is called and what it shows, for those who do not see it.
+pub(super) struct Words {
+    /// Distinguishes the charts of a page: a plain word.
+    pub(super) key: Cow<'static, str>,
+    pub(super) title: String,
+    pub(super) description: String,
+}
+
+/// A position.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At(pub(super) f64, pub(super) f64);
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self { width, height, body: String::new() }
+    }
+
+    pub(super) fn text(&mut self, class: &str, at: At, text: &str) {
+        self.add(format_args!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", n(at.0), n(at.1), escape(text)));
+    }
+
+    /// A text that is read from below.
+    pub(super) fn upright(&mut self, class: &str, at: At, text: &str) {
+        let (x, y) = (n(at.0), n(at.1));
+        let text = escape(text);
+        self.add(format_args!("<text class=\"{class}\" transform=\"translate({x} {y}) rotate(-90)\">{text}</text>"));
+    }
+
+    pub(super) fn line(&mut self, class: &str, from: At, to: At) {
+        let (x1, y1, x2, y2) = (n(from.0), n(from.1), n(to.0), n(to.1));
+        self.add(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+    }
+
+    pub(super) fn rect(&mut self, class: &str, corner: At, width: f64, height: f64) {
+        let (x, y, width, height) = (n(corner.0), n(corner.1), n(width), n(height));
+        self.add(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"));
+    }
+
+    pub(super) fn circle(&mut self, class: &str, centre: At, radius: f64) {
+        let (x, y, r) = (n(centre.0), n(centre.1), n(radius));
+        self.add(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
+    }
+
+    pub(super) fn polygon(&mut self, class: &str, points: &[At]) {
+        let points = joined(points);
+        self.add(format_args!("<polygon class=\"{class}\" points=\"{points}\"/>"));
+    }
+
+    pub(super) fn polyline(&mut self, class: &str, points: &[At]) {
+        let points = joined(points);
+        // Without the attribute a program that knows no style sheets would fill the area.
+        self.add(format_args!("<polyline class=\"{class}\" fill=\"none\" points=\"{points}\"/>"));
+    }
+
+    /// What is drawn in `draw` shows `tip` to a pointer that rests on it.
+    pub(super) fn tipped(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
+        self.add(format_args!("<g><title>{}</title>", escape(tip)));
+        draw(self);
+        self.add(format_args!("</g>"));
+    }
+
+    /// The whole chart.
+    pub(super) fn finish(self, words: &Words, frame: Frame) -> String {
+        let (width, height, key, lang) = (n(self.width), n(self.height), escape(&words.key), frame.language.code());
+        // In a page the parser knows what an <svg> is.
+        let xmlns = if frame.setting == Setting::File { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
+        let mut out = format!(
+            "<svg class=\"chart\"{xmlns} lang=\"{lang}\" role=\"img\" \
+             aria-labelledby=\"{key}-title {key}-description\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\">\n<title id=\"{key}-title\">{}</title>\n\
+             <desc id=\"{key}-description\">{}</desc>\n",
+            escape(&words.title),
+            escape(&words.description),
+        );
+        if frame.setting == Setting::File {
+            write!(
+                out,
+                "<style>{}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n",
+                colours::sheet()
+            )
+            .expect(TEXT_GROWS);
+        }
+        out + &self.body + "</svg>\n"
+    }
+
+    fn add(&mut self, element: std::fmt::Arguments) {
+        writeln!(self.body, "{element}").expect(TEXT_GROWS);
+    }
+}
+
+const TEXT_GROWS: &str = "a String takes what is written";
+
+fn joined(points: &[At]) -> String {
+    points.iter().map(|at| format!("{},{}", n(at.0), n(at.1))).collect::<Vec<_>>().join(" ")
+}
+
+/// A number in two decimals at the most.
+fn n(number: f64) -> String {
+    let text = format!("{number:.2}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".to_owned(),
+        short => short.to_owned(),
+    }
+}
+
+/// Text as XML: markup is escaped, and what XML cannot hold is shown as the character for "not a character".
+fn escape(text: &str) -> String {
+    let text = text_direction::in_name(text);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
+            c if c.is_control() => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,42 @@
+//! What models write, as HTML that is safe to show: Markdown, tables, code with colours, LaTeX as MathML.
+//!
+//! Nothing that comes in here is trusted. Raw HTML is shown as text, pictures as their alternative text, links lead
+//! only to http, https and mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long
+//! lines, very long texts and very deep nesting are shown as plain text. The output has no `style`, `id` or event
+//! attribute, so a page with a strict content security policy can show it.
+//!
+//! [`render`] is for a whole text, [`Renderer`] for one that is still being written; both give the same blocks.
+
+mod blocks;
+mod code;
+pub mod escape;
+mod math;
+mod sanitize;
+mod stream;
+
+pub use stream::Renderer;
+
+/// Renders a whole text: one HTML string for each top-level block. Never panics, whatever the text.
+#[must_use]
+pub fn render(text: &str) -> Vec<String> {
+    Renderer::new().update(text).into_iter().map(|(_, html)| html).collect()
+}
+
+/// Text as HTML: the five characters that mean something are escaped.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Rendering a text that grows: only blocks that changed are given out again.
+//!
+//! Markdown never goes back to a closed block, so all blocks before the last one are settled, and each update reads only
+//! the text from there on. Two lines are held back: a line that is still being written may look like the start of
+//! another block, and a table is known by its second line. The one exception is a link reference definition (`[a]: https://…`),
+//! which may change any earlier block: a text that may hold one is read as a whole each time.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::blocks::{self, MAX_BLOCKS, SlotCache};
+use crate::domain::text_direction;
+
+/// Turns a growing text into HTML blocks.
+#[derive(Debug, Default)]
+pub struct Renderer {
+    /// Bytes of the text whose blocks will not change any more.
+    settled: usize,
+    /// Number of those blocks.
+    settled_blocks: usize,
+    /// A hash of the HTML last given out for each block.
+    shown: Vec<u64>,
+    slots: SlotCache,
+}
+
+impl Renderer {
+    /// A renderer that has shown nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the text so far and gives `(block index, HTML)` of the blocks that are new or changed; an empty string
+    /// removes a block that is no more. The text may only grow; for another text take another renderer.
+    pub fn update(&mut self, text_so_far: &str) -> Vec<(usize, String)> {
+        let text = normalize(text_so_far);
+        let may_settle = !may_define_references(&text);
+        if !may_settle || !text.is_char_boundary(self.settled) {
+            (self.settled, self.settled_blocks) = (0, 0);
+        }
+        let mut plain_from = blocks::plain_from(&text).max(self.settled);
+        let markdown = &text[self.settled..plain_from];
+        let mut tail = blocks::render(markdown, &mut self.slots);
+        let room = MAX_BLOCKS.saturating_sub(self.settled_blocks);
+        if let Some(first_too_many) = tail.get(room) {
+            plain_from = self.settled + first_too_many.start;
+            tail.truncate(room);
+        }
+        let certain = second_last_line(markdown);
+        let open = tail.iter().rposition(|block| block.start < certain).unwrap_or(0);
+        let open_start = tail.get(open).map_or(0, |block| block.start);
+        tail.extend(blocks::plain_blocks(&text[plain_from..], plain_from));
+        let changes = self.changes(tail.into_iter().map(|block| block.html));
+        if may_settle && open > 0 {
+            self.settled += open_start;
+            self.settled_blocks += open;
+        }
+        changes
+    }
+
+    /// Compares the blocks after the settled ones with what was shown, and remembers them.
+    fn changes(&mut self, tail: impl Iterator<Item = String>) -> Vec<(usize, String)> {
+        let before = self.shown.split_off(self.settled_blocks.min(self.shown.len()));
+        let mut changes = Vec::new();
+        for (position, html) in tail.enumerate() {
+            let hash = hash_of(&html);
+            if before.get(position) != Some(&hash) {
+                changes.push((self.shown.len(), html));
+            }
+            self.shown.push(hash);
+        }
+        let gone = self.shown.len()..self.settled_blocks + before.len();
+        changes.extend(gone.map(|block| (block, String::new())));
+        changes
+    }
+}
+
+/// Where the last but one line starts.
+fn second_last_line(text: &str) -> usize {
+    text.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at + 1)
+}
+
+/// Line ends become `\n`; NUL and byte-order marks go, as every reader of Markdown drops them in places of its own. What
+/// would reorder the text is shown by its number.
+fn normalize(text: &str) -> Cow<'_, str> {
+    let text = text_direction::in_prose(text);
+    if !text.contains(['\r', '\0', '\u{feff}']) {
+        return text;
+    }
+    let mut out = text.replace("\r\n", "\n").replace('\r', "\n");
+    out.retain(|c| c != '\u{feff}' && c != '\0');
+    Cow::Owned(out)
+}
+
+/// Whether the text could hold a link reference definition. May say yes for one that is none; never the reverse.
+fn may_define_references(text: &str) -> bool {
+    let opens_with_bracket = |line: &str| {
+        let container =
+            |c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, '>' | '-' | '*' | '+' | '.' | ')');
+        line.trim_start_matches(container).starts_with('[')
+    };
+    text.contains("]:") && text.lines().any(opens_with_bracket)
+}
+
+fn hash_of(html: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    html.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,5 @@
+//! What people look at: charts as SVG, replies as safe HTML, reports.
+
+pub mod chart;
+pub mod markup;
+pub mod report;

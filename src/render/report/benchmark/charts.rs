@@ -1,0 +1,141 @@
+//! The charts of a suite: those that its scores allow.
+
+use super::finding_words;
+use super::layout::column;
+use super::words::{self, Words, named};
+use super::{Chart, Entry, Table, most};
+use crate::domain::benchmark::analysis::grid::Grid;
+use crate::domain::benchmark::score::{Part, PartKind};
+use crate::domain::benchmark::{JudgeMode, Suite};
+use crate::domain::judging::verdict::SCORES;
+use crate::render::chart::{self, Frame, Language, Series, Setting, Topic, curves, matrix, radar, violin};
+
+/// Models in a chart with a row each.
+const ROWS: usize = 40;
+
+/// Draws them for entries in their order, with the categories that have a column in the tables.
+pub(super) fn draw(suite: &dyn Suite, entries: &[&Entry], tables: &[Table], language: Language) -> Vec<Chart> {
+    if entries.is_empty() {
+        return Vec::new();
+    }
+    let drawing = Drawing { suite, entries, language, words: words::of(language) };
+    let mut categories = drawing.parts(PartKind::Category);
+    let has_column = |part: &Part| {
+        let columns = tables.iter().flat_map(|table| &table.columns);
+        columns.map(|column| &column.part).any(|column| *column == part.key())
+    };
+    categories.retain(has_column);
+    let mut charts: Vec<String> = Vec::new();
+    charts.extend(drawing.radar(&categories));
+    charts.extend(drawing.matrix(&categories));
+    charts.extend(drawing.violin());
+    let shown = charts.into_iter().map(|svg| of(svg, false));
+    let folded = drawing.curves(&categories).into_iter().map(|svg| of(svg, true));
+    shown.chain(folded).collect()
+}
+
+/// Draws the cross validation: a row an evaluator, a column a generator of references. None where there is nothing in it.
+pub(super) fn grid(grid: &Grid, language: Language) -> Option<Chart> {
+    let (evaluators, generators) = (grid.evaluators(), grid.generators());
+    let series = |evaluator: &&str| Series {
+        name: (*evaluator).to_owned(),
+        values: generators.iter().map(|generator| grid.mean(evaluator, generator).ok()).collect(),
+    };
+    let rows: Vec<Series> = evaluators.iter().map(series).collect();
+    let columns: Vec<String> = generators.iter().map(|generator| (*generator).to_owned()).collect();
+    let topic = Topic { key: "cross-validation", title: finding_words::of(language).grid.title };
+    let frame = Frame { language, setting: Setting::Page };
+    (!rows.is_empty()).then(|| of(matrix::draw(topic, &columns, &rows, frame), false))
+}
+
+fn of(svg: String, folded: bool) -> Chart {
+    Chart { label: chart::title(&svg).to_owned(), svg, folded }
+}
+
+struct Drawing<'d> {
+    suite: &'d dyn Suite,
+    entries: &'d [&'d Entry],
+    language: Language,
+    words: &'static Words,
+}
+
+impl Drawing<'_> {
+    fn frame(&self) -> Frame {
+        Frame { language: self.language, setting: Setting::Page }
+    }
+
+    /// The parts of the whole of a kind, in the order of the scores.
+    fn parts(&self, kind: PartKind) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for score in self.entries.iter().flat_map(|entry| &entry.scores.0) {
+            if score.part.kind == kind && score.part.within.is_none() && !parts.contains(&score.part) {
+                parts.push(score.part.clone());
+            }
+        }
+        parts
+    }
+
+    fn series(&self, parts: &[Part]) -> Vec<Series> {
+        let value = |entry: &Entry, part: &Part| entry.scores.of(part).and_then(|score| score.value);
+        let one = |entry: &&Entry| Series {
+            name: self.name(entry),
+            values: parts.iter().map(|part| value(entry, part)).collect(),
+        };
+        self.entries.iter().take(ROWS).map(one).collect()
+    }
+
+    fn name(&self, entry: &Entry) -> String {
+        let against = || self.words.against_baseline(&entry.baseline);
+        let several = self.entries.iter().filter(|other| other.model == entry.model).count() > 1;
+        if several { format!("{} ({})", entry.model, against()) } else { entry.model.clone() }
+    }
+
+    fn names(&self, parts: &[Part]) -> Vec<String> {
+        parts.iter().map(|part| column(self.suite, part, self.language).label).collect()
+    }
+
+    fn radar(&self, categories: &[Part]) -> Option<String> {
+        let topic = Topic { key: "radar", title: self.words.radar };
+        let most = most(self.suite);
+        (categories.len() >= 3)
+            .then(|| radar::draw(topic, &self.names(categories), &self.series(categories), most, self.frame()))
+    }
+
+    fn matrix(&self, categories: &[Part]) -> Option<String> {
+        let topic = Topic { key: "matrix", title: self.words.matrix };
+        (categories.len() >= 2)
+            .then(|| matrix::draw(topic, &self.names(categories), &self.series(categories), self.frame()))
+    }
+
+    fn violin(&self) -> Option<String> {
+        let sample = |entry: &&Entry| violin::Sample { name: self.name(entry), scores: entry.ratings.clone() };
+        let samples: Vec<_> = self.entries.iter().take(ROWS).map(sample).collect();
+        let topic = Topic { key: "violin", title: self.words.distribution };
+        let any = samples.iter().any(|sample| !sample.scores.is_empty());
+        any.then(|| violin::draw(topic, &samples, &SCORES, self.frame()))
+    }
+
+    /// A chart for each category of dialogues that are scored turn by turn.
+    fn curves(&self, categories: &[Part]) -> Vec<String> {
+        if self.suite.mode() != JudgeMode::PointwiseTurn {
+            return Vec::new();
+        }
+        categories.iter().filter_map(|category| self.curve(category)).collect()
+    }
+
+    fn curve(&self, category: &Part) -> Option<String> {
+        let within = |part: &Part| part.kind == PartKind::Turn && part.within.as_deref() == Some(&category.name);
+        let scores = self.entries.iter().flat_map(|entry| &entry.scores.0);
+        let mut turns: Vec<u32> =
+            scores.filter(|score| within(&score.part)).filter_map(|score| score.part.name.parse().ok()).collect();
+        turns.sort_unstable();
+        turns.dedup();
+        let (first, last) = (*turns.first()?, *turns.last()?);
+        let turn = |number: u32| Part::new(PartKind::Turn, number.to_string()).within(&category.name);
+        let parts: Vec<Part> = (first..=last).map(turn).collect();
+        let title = self.suite.category_title(&category.name);
+        let key = format!("curve-{}", self.parts(PartKind::Category).iter().position(|part| part == category)?);
+        let topic = Topic { key: &key, title: named(title, self.language) };
+        (first < last).then(|| curves::draw(topic, first, &self.series(&parts), self.frame()))
+    }
+}

@@ -1,0 +1,127 @@
+//! The words of findings about judges.
+
+use crate::render::chart::Language;
+
+/// What is said of a finding.
+pub(super) struct Finding {
+    pub(super) title: &'static str,
+    pub(super) lead: &'static str,
+    pub(super) columns: &'static [&'static str],
+}
+
+/// The words of findings in one language.
+pub(super) struct FindingWords {
+    pub(super) position: Finding,
+    pub(super) longer: Finding,
+    pub(super) length: Finding,
+    pub(super) preference: Finding,
+    pub(super) pairs: Finding,
+    pub(super) ranks: Finding,
+    pub(super) grid: Finding,
+    pub(super) cells: Finding,
+    pub(super) bias: Finding,
+}
+
+/// The words of findings in a language.
+pub(super) fn of(language: Language) -> &'static FindingWords {
+    match language {
+        Language::English => &ENGLISH_FINDINGS,
+        Language::Chinese => &CHINESE_FINDINGS,
+    }
+}
+
+const ENGLISH_FINDINGS: FindingWords = FindingWords {
+    position: Finding {
+        title: "Position bias",
+        lead: "The same two answers are judged twice, the second time in the other order. Changed: the share of turns whose verdict the order changes. Towards the first: how much more often such a verdict goes to the answer that stands first, from -1 to 1.",
+        columns: &["Judge", "Turns", "Same verdict", "First twice", "Second twice", "Changed", "Towards the first"],
+    },
+    longer: Finding {
+        title: "Longer answers, in comparisons",
+        lead: "The share of decided games that the longer answer won. A longer answer may be the better one; beside another judge's share it shows who is swayed more.",
+        columns: &["Judge", "Decided games", "Longer answer won"],
+    },
+    length: Finding {
+        title: "Longer answers, in scores",
+        lead: "Spearman's rank correlation of score and length, each less its mean over the answers to the same question. A longer answer may be the better one.",
+        columns: &["Judge", "Scores", "Correlation", "p"],
+    },
+    preference: Finding {
+        title: "Self-preference",
+        lead: "What a judge gives to itself beyond what the other judges give to it, less what it gives to the other models beyond theirs. Above zero it prefers itself.",
+        columns: &["Judge", "Of itself", "Of the others", "Preference"],
+    },
+    pairs: Finding {
+        title: "Judge against judge",
+        lead: "How far two judges' scores of the same models go together, and how many pairs of models they put in the same order and in opposite ones.",
+        columns: &["First judge", "Second judge", "Models", "Pearson", "Spearman", "Kendall", "Same order", "Opposite"],
+    },
+    ranks: Finding {
+        title: "Ranks by judge",
+        lead: "Where each model stands with either judge; equal scores share the mean of their ranks.",
+        columns: &["Model", "First judge", "Score", "Rank", "Second judge", "Score", "Rank"],
+    },
+    grid: Finding {
+        title: "Judges by whose answers are the references",
+        lead: "Each judge scores beside each model's first answers instead of the data file's references. A cell is the mean over the judged models of the mean over their items; who gave the references is scored by its second answers.",
+        columns: &["Judge"],
+    },
+    cells: Finding {
+        title: "Scores beside other references, by model",
+        lead: "The cells of the table above, model by model: only cells over the same models compare.",
+        columns: &["Judge", "References", "Model", "Items", "Mean", "Deviation"],
+    },
+    bias: Finding {
+        title: "Rating bias",
+        lead: "What a judge gives to a model's second answers beside its first, which are worth 8, less 8: the mean over the models that gave references. A judge without bias has 0.",
+        columns: &["Judge", "Models", "Rating bias"],
+    },
+};
+
+const CHINESE_FINDINGS: FindingWords = FindingWords {
+    position: Finding {
+        title: "位置偏差",
+        lead: "同样两个回答交换次序各评一次。改变：结论随次序改变的轮次所占比例。偏向前者：改变的结论中偏向排在前面的回答的程度，由 -1 到 1。",
+        columns: &["裁判", "轮次", "结论一致", "两次选前者", "两次选后者", "改变", "偏向前者"],
+    },
+    longer: Finding {
+        title: "长回答与胜负",
+        lead: "分出胜负的对局中较长回答获胜的比例。较长的回答也可能确实更好，应与其他裁判对照。",
+        columns: &["裁判", "分出胜负", "较长者胜"],
+    },
+    length: Finding {
+        title: "长回答与分数",
+        lead: "分数与长度的斯皮尔曼等级相关，各减去同一题回答的均值。较长的回答也可能确实更好。",
+        columns: &["裁判", "分数", "相关", "p"],
+    },
+    preference: Finding {
+        title: "自我偏好",
+        lead: "裁判给自己的分数高出其他裁判给它的多少，再减去它给其他模型高出的平均值。大于零即偏向自己。",
+        columns: &["裁判", "对自己", "对其他模型", "偏好"],
+    },
+    pairs: Finding {
+        title: "裁判之间",
+        lead: "两位裁判对相同模型的评分有多一致，以及次序相同与相反的模型对数。",
+        columns: &["裁判一", "裁判二", "模型", "皮尔逊", "斯皮尔曼", "肯德尔", "次序相同", "次序相反"],
+    },
+    ranks: Finding {
+        title: "各裁判的名次",
+        lead: "各模型在两位裁判处的分数与名次；同分者取名次的平均值。",
+        columns: &["模型", "裁判一", "分数", "名次", "裁判二", "分数", "名次"],
+    },
+    grid: Finding {
+        title: "裁判与参考答案来源",
+        lead: "各裁判以各模型的第一次回答代替数据文件的参考答案来评分。每格先按题取各被评模型的均值，再对模型取平均；提供参考答案的模型以第二次回答受评。",
+        columns: &["裁判"],
+    },
+    cells: Finding {
+        title: "换用参考答案后各模型的分数",
+        lead: "上表各格按模型列出；只有被评模型相同的格才可比较。",
+        columns: &["裁判", "参考答案", "模型", "题数", "均值", "标准差"],
+    },
+    bias: Finding {
+        title: "评分偏差",
+        lead: "以模型的第一次回答为 8 分参考时，裁判给其第二次回答的分数减 8，对提供参考答案的模型取平均。无偏差的裁判为 0。",
+        columns: &["裁判", "模型", "评分偏差"],
+    },
+};

@@ -1,0 +1,296 @@
+//! What judgements say about the judges: [`analysis`](crate::domain::benchmark::analysis) over a suite, as tables.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::finding_words::{self, Finding, FindingWords};
+use super::{Analysis, Datum, Entry};
+use crate::domain::benchmark::analysis::grid::{Cell, Grid};
+use crate::domain::benchmark::analysis::judges::{JudgePair, compare};
+use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
+use crate::domain::benchmark::analysis::position::PositionBias;
+use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
+use crate::domain::benchmark::judgement::{Game, Judgement};
+use crate::domain::benchmark::score::Part;
+use crate::domain::judging::verdict::Verdict;
+use crate::domain::stats::correlation::Correlation;
+use crate::domain::stats::{Share, Undefined};
+use crate::render::chart::Language;
+
+/// Most judges that are compared one by one.
+const JUDGES: usize = 12;
+
+/// A judgement, and who was compared with; empty where nobody was.
+pub struct Judged<'j> {
+    /// The judgement.
+    pub judgement: &'j Judgement,
+    /// The baseline.
+    pub baseline: &'j str,
+}
+
+/// How long answers are, in characters, by item, turn and model.
+pub type Lengths = HashMap<(String, u32, String), u64>;
+
+/// What was found out about a suite's judges.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    position: Vec<(String, PositionBias)>,
+    longer: Vec<(String, Share)>,
+    length: Vec<(String, usize, Result<Correlation, Undefined>)>,
+    /// Each with the judge's name as it is shown, by baseline.
+    preferences: Vec<(String, SelfPreference)>,
+    pairs: Vec<(String, String, JudgePair)>,
+    grid: Grid,
+}
+
+impl Findings {
+    /// Looks at every judgement with a verdict.
+    #[must_use]
+    pub fn of(judged: &[Judged<'_>], lengths: &Lengths) -> Self {
+        let mut by_judge: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
+        for one in judged.iter().filter(|one| !one.judgement.judge_model.is_empty()) {
+            by_judge.entry(&one.judgement.judge_model).or_default().push(one);
+        }
+        let mut findings = Self::default();
+        for (judge, judged) in by_judge {
+            let position = PositionBias::of(judged.iter().map(|one| one.judgement));
+            if position.turns > 0 {
+                findings.position.push((judge.to_owned(), position));
+            }
+            let longer = longer_wins(&judged.iter().filter_map(|one| game(one, lengths)).collect::<Vec<_>>());
+            if longer.total > 0 {
+                findings.longer.push((judge.to_owned(), longer));
+            }
+            findings.length.extend(length_of(judge, &judged, lengths));
+        }
+        findings
+    }
+
+    /// Compares the judges by the scores that they give; a jury is none of them.
+    #[must_use]
+    pub fn with_scores(mut self, entries: &[Entry], judges: &BTreeSet<String>) -> Self {
+        let of_baseline = |baseline: &str| {
+            let entries = entries.iter().filter(|entry| entry.baseline == baseline);
+            let found = self_preferences(&by_judge(entries, judges, |entry| entry.model.clone()));
+            found.into_iter().map(|one| (beside(&one.judge, baseline), one)).collect::<Vec<_>>()
+        };
+        let baselines: BTreeSet<&str> = entries.iter().map(|entry| entry.baseline.as_str()).collect();
+        self.preferences = baselines.into_iter().flat_map(of_baseline).collect();
+        let scores = by_judge(entries, judges, |entry| beside(&entry.model, &entry.baseline));
+        let judges: Vec<&String> = scores.keys().take(JUDGES).collect();
+        for (at, first) in judges.iter().enumerate() {
+            for second in &judges[at + 1..] {
+                let pair = compare(&scores[*first], &scores[*second]);
+                self.pairs.push(((*first).clone(), (*second).clone(), pair));
+            }
+        }
+        self
+    }
+
+    /// Adds the cross validation of evaluators and reference generators.
+    #[must_use]
+    pub fn with_grid(self, grid: Grid) -> Self {
+        Self { grid, ..self }
+    }
+
+    /// The cross validation; empty where nobody judged beside a model's answers.
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The findings as tables; what there is nothing to say about is left out.
+    #[must_use]
+    pub fn analyses(&self, language: Language) -> Vec<Analysis> {
+        let words = finding_words::of(language);
+        let all = [
+            self.position_bias(words),
+            self.longer_answers(words),
+            self.lengths(words),
+            self.self_preference(words),
+            self.judge_pairs(words),
+            self.ranks(words),
+            self.cross_validation(words),
+            self.cross_cells(words),
+            self.rating_bias(words),
+        ];
+        all.into_iter().filter(|analysis| !analysis.rows.is_empty()).collect()
+    }
+
+    fn position_bias(&self, words: &FindingWords) -> Analysis {
+        let row = |(judge, bias): &(String, PositionBias)| {
+            vec![
+                Datum::Text(judge.clone()),
+                Datum::Count(bias.turns),
+                Datum::Count(bias.consistent),
+                Datum::Count(bias.first),
+                Datum::Count(bias.second),
+                Datum::Number(bias.changed().ok()),
+                Datum::Number(bias.towards_first().ok()),
+            ]
+        };
+        table("position-bias", &words.position, self.position.iter().map(row).collect())
+    }
+
+    fn longer_answers(&self, words: &FindingWords) -> Analysis {
+        let row = |(judge, share): &(String, Share)| {
+            vec![Datum::Text(judge.clone()), Datum::Count(share.total), Datum::Number(share.rate().ok())]
+        };
+        table("longer-answers", &words.longer, self.longer.iter().map(row).collect())
+    }
+
+    fn lengths(&self, words: &FindingWords) -> Analysis {
+        let row = |(judge, answers, found): &(String, usize, Result<Correlation, Undefined>)| {
+            let found = found.as_ref().ok();
+            vec![
+                Datum::Text(judge.clone()),
+                Datum::Count(u64::try_from(*answers).unwrap_or(u64::MAX)),
+                Datum::Number(found.map(|found| found.r)),
+                Datum::Number(found.map(|found| found.p)),
+            ]
+        };
+        table("length-bias", &words.length, self.length.iter().map(row).collect())
+    }
+
+    fn self_preference(&self, words: &FindingWords) -> Analysis {
+        let row = |(judge, one): &(String, SelfPreference)| {
+            vec![
+                Datum::Text(judge.clone()),
+                Datum::Number(Some(one.of_itself)),
+                Datum::Number(Some(one.of_others)),
+                Datum::Number(Some(one.preference)),
+            ]
+        };
+        table("self-preference", &words.preference, self.preferences.iter().map(row).collect())
+    }
+
+    fn judge_pairs(&self, words: &FindingWords) -> Analysis {
+        let r = |found: &Result<Correlation, Undefined>| Datum::Number(found.as_ref().ok().map(|found| found.r));
+        let row = |(first, second, pair): &(String, String, JudgePair)| {
+            vec![
+                Datum::Text(first.clone()),
+                Datum::Text(second.clone()),
+                Datum::Count(u64::try_from(pair.models.len()).unwrap_or(u64::MAX)),
+                r(&pair.pearson),
+                r(&pair.spearman),
+                r(&pair.kendall),
+                Datum::Count(pair.pairs.concordant),
+                Datum::Count(pair.pairs.discordant),
+            ]
+        };
+        table("judges", &words.pairs, self.pairs.iter().map(row).collect())
+    }
+
+    fn ranks(&self, words: &FindingWords) -> Analysis {
+        let rows = self.pairs.iter().flat_map(|(first, second, pair)| {
+            pair.models.iter().map(move |model| {
+                vec![
+                    Datum::Text(model.model.clone()),
+                    Datum::Text(first.clone()),
+                    Datum::Number(Some(model.first)),
+                    Datum::Rank(model.first_rank),
+                    Datum::Text(second.clone()),
+                    Datum::Number(Some(model.second)),
+                    Datum::Rank(model.second_rank),
+                ]
+            })
+        });
+        table("ranks", &words.ranks, rows.collect())
+    }
+
+    /// A row an evaluator, a column a generator.
+    fn cross_validation(&self, words: &FindingWords) -> Analysis {
+        let generators = self.grid.generators();
+        let row = |evaluator: &str| {
+            let mean = |generator: &&str| Datum::Number(self.grid.mean(evaluator, generator).ok());
+            std::iter::once(Datum::Text(evaluator.to_owned())).chain(generators.iter().map(mean)).collect()
+        };
+        let mut found = table("cross-validation", &words.grid, self.grid.evaluators().into_iter().map(row).collect());
+        found.columns.extend(generators.iter().map(|generator| (*generator).to_owned()));
+        found
+    }
+
+    fn cross_cells(&self, words: &FindingWords) -> Analysis {
+        let row = |(names, cell): ([&str; 3], &Cell)| {
+            let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.deviation)];
+            names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(figures).collect()
+        };
+        table("cross-validation-models", &words.cells, self.grid.cells().map(row).collect())
+    }
+
+    fn rating_bias(&self, words: &FindingWords) -> Analysis {
+        let row = |judge: &str| {
+            vec![Datum::Text(judge.to_owned()), count(self.grid.own(judge)), Datum::Number(self.grid.bias(judge).ok())]
+        };
+        table("rating-bias", &words.bias, self.grid.evaluators().into_iter().map(row).collect())
+    }
+}
+
+fn count(number: usize) -> Datum {
+    Datum::Count(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
+    Analysis {
+        key: key.to_owned(),
+        title: said.title.to_owned(),
+        lead: said.lead.to_owned(),
+        columns: said.columns.iter().map(|head| (*head).to_owned()).collect(),
+        rows,
+    }
+}
+
+/// The whole's score by judge and model, by the name that a model is to have.
+fn by_judge<'e>(
+    entries: impl IntoIterator<Item = &'e Entry>,
+    judges: &BTreeSet<String>,
+    name: impl Fn(&Entry) -> String,
+) -> ScoresByJudge {
+    let mut scores = ScoresByJudge::new();
+    for entry in entries.into_iter().filter(|entry| !entry.judge.is_empty() && judges.contains(&entry.judge)) {
+        let Some(value) = entry.scores.of(&Part::overall()).and_then(|score| score.value) else { continue };
+        scores.entry(entry.judge.clone()).or_default().insert(name(entry), value);
+    }
+    scores
+}
+
+/// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
+fn beside(name: &str, baseline: &str) -> String {
+    match baseline {
+        "" => name.to_owned(),
+        baseline => format!("{name} : {baseline}"),
+    }
+}
+
+fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> {
+    lengths.get(&(judgement.item_id.clone(), judgement.turn, model.to_owned())).copied()
+}
+
+/// A game with the lengths of its answers, where both are kept.
+fn game(one: &Judged<'_>, lengths: &Lengths) -> Option<GameLengths> {
+    let said = one.judgement;
+    let Some(Verdict::Pair { winner }) = said.parsed else { return None };
+    let [own, other] = [said.model.as_str(), one.baseline].map(|model| length(said, model, lengths));
+    let (a, b) = if said.game == Game::First { (own?, other?) } else { (other?, own?) };
+    Some(GameLengths { winner, a, b })
+}
+
+/// How a judge's scores go with the lengths of the answers; none where it gives no scores, or no answer is kept.
+fn length_of(
+    judge: &str,
+    judged: &[&Judged<'_>],
+    lengths: &Lengths,
+) -> Option<(String, usize, Result<Correlation, Undefined>)> {
+    let items: Vec<(String, u64, f64)> = judged
+        .iter()
+        .filter_map(|one| match &one.judgement.parsed {
+            Some(Verdict::Rating(rating)) => {
+                let said = one.judgement;
+                // A turn is a question of its own.
+                Some((format!("{} {}", said.item_id, said.turn), length(said, &said.model, lengths)?, rating.score))
+            }
+            _ => None,
+        })
+        .collect();
+    let scored: Vec<ScoredLength<'_>> =
+        items.iter().map(|(item, length, score)| ScoredLength { item, length: *length, score: *score }).collect();
+    (!scored.is_empty()).then(|| (judge.to_owned(), scored.len(), within_items(&scored)))
+}

@@ -1,0 +1,77 @@
+//! A report as HTML: the part that the page shows, and a file that needs no other.
+
+use askama::Template;
+
+use super::words::{self, Words};
+use super::{Chart, Report};
+use crate::render::chart::Language;
+
+const STYLES: [&str; 3] = [
+    include_str!("../../../../static/style.css"),
+    include_str!("../../../../static/chart.css"),
+    include_str!("../../../../static/benchmark.css"),
+];
+
+#[derive(Template)]
+#[template(path = "_parts/report.html")]
+struct Body<'r> {
+    report: &'r Report,
+    words: &'static Words,
+}
+
+#[derive(Template)]
+#[template(path = "report_file.html")]
+struct File<'r> {
+    report: &'r Report,
+    words: &'static Words,
+    language: Language,
+    styles: String,
+    body: String,
+}
+
+/// The notes, tables, charts and analyses, to stand on a page that has the styles.
+///
+/// # Errors
+/// [`askama::Error`] where it cannot be written.
+pub fn body(report: &Report, language: Language) -> askama::Result<String> {
+    Body { report, words: words::of(language) }.render()
+}
+
+/// A whole file, with its styles and charts in it.
+///
+/// # Errors
+/// As [`body`].
+pub fn file(report: &Report, language: Language) -> askama::Result<String> {
+    let (styles, body) = (STYLES.join("\n"), body(report, language)?);
+    File { report, words: words::of(language), language, styles, body }.render()
+}
+
+impl Report {
+    /// What the report is about: labels and values.
+    #[must_use]
+    pub fn facts(&self, words: &Words) -> Vec<(&'static str, String)> {
+        let judge = if self.judge.is_empty() { words.no_judge.to_owned() } else { self.judge.clone() };
+        let mut facts = vec![
+            (words.judge, judge),
+            (words.judged_on, self.day().unwrap_or_else(|| "–".to_owned())),
+            (words.coverage, format!("{}/{}", self.coverage.ok, self.coverage.total)),
+            (words.items, self.items.to_string()),
+            (words.data, format!("{} · SHA-256 {}", self.source, self.version)),
+        ];
+        if !self.variant.is_empty() {
+            facts.push((words.variant, self.variant.clone()));
+        }
+        if self.sample != 1 {
+            facts.push((words.sample, self.sample.to_string()));
+        }
+        facts
+    }
+
+    fn shown_charts(&self) -> impl Iterator<Item = &Chart> {
+        self.charts.iter().filter(|chart| !chart.folded)
+    }
+
+    fn folded_charts(&self) -> Vec<&Chart> {
+        self.charts.iter().filter(|chart| chart.folded).collect()
+    }
+}

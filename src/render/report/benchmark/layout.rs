@@ -1,0 +1,298 @@
+//! Which tables a suite has and in which order their columns stand: as in its paper. A suite of the operator's own has
+//! its groups and categories in the order of its scores.
+
+use std::collections::BTreeMap;
+
+use super::words::{self, Words, named};
+use super::{Cell, Column, Entry, Head, PublishedScore, Row, Table};
+use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
+use crate::domain::benchmark::item::Language as ItemLanguage;
+use crate::domain::benchmark::layout::{self, TableKind};
+use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
+use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF};
+use crate::domain::benchmark::score::{Part, PartKind};
+use crate::domain::benchmark::superclue::CAPABILITIES;
+use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
+use crate::domain::benchmark::{Suite, superclue};
+use crate::render::chart::Language;
+
+/// The plan of a table.
+pub(super) struct Layout {
+    key: &'static str,
+    title: String,
+    columns: Vec<Part>,
+    /// Rows of heads: of each column, what stands over it.
+    heads: Vec<Vec<String>>,
+}
+
+impl Layout {
+    fn new(key: &'static str, title: &str, columns: Vec<Part>) -> Self {
+        Self { key, title: title.to_owned(), columns, heads: Vec::new() }
+    }
+
+    fn under(mut self, head: impl Fn(&Part) -> String) -> Self {
+        self.heads.push(self.columns.iter().map(head).collect());
+        self
+    }
+}
+
+/// The tables of entries, without columns in which nobody has a score, and without tables that are empty then.
+pub(super) fn tables(suite: &dyn Suite, entries: &[&Entry], language: Language) -> Vec<Table> {
+    let layouts = layouts(suite, entries, language);
+    let has = |part: &Part| entries.iter().any(|entry| entry.scores.of(part).is_some());
+    let row = |layout: &[Part], entry: &Entry| Row {
+        model: entry.model.clone(),
+        baseline: entry.baseline.clone(),
+        judged_itself: entry.judge == entry.model || entry.judge.split('+').any(|judge| judge == entry.model),
+        cells: layout.iter().map(|part| entry.scores.of(part).map(Cell::from)).collect(),
+    };
+    let tables = layouts.into_iter().filter_map(|layout| {
+        let (table, columns) = frame(suite, layout, &has, language)?;
+        let rows = entries.iter().map(|entry| row(&columns, entry)).collect();
+        Some(Table { rows, ..table })
+    });
+    tables.collect()
+}
+
+/// What others published, each series in the layout of the suite's first table that it has scores for; what stands in no
+/// such table follows in one of its own.
+pub(super) fn published(suite: &dyn Suite, scores: &[PublishedScore], language: Language) -> Vec<Table> {
+    let mut series: BTreeMap<(&str, &str), Vec<&PublishedScore>> = BTreeMap::new();
+    for score in scores {
+        series.entry((&score.series, &score.source)).or_default().push(score);
+    }
+    let tables = series.into_iter().flat_map(|((name, source), of)| of_series(suite, name, source, &of, language));
+    let keyed = |(number, table): (usize, Table)| Table { key: format!("published-{number}-{}", table.key), ..table };
+    tables.enumerate().map(keyed).collect()
+}
+
+fn of_series(
+    suite: &dyn Suite,
+    name: &str,
+    source: &str,
+    scores: &[&PublishedScore],
+    language: Language,
+) -> Vec<Table> {
+    let key_of = |score: &PublishedScore| if score.part.is_empty() { "overall".to_owned() } else { score.part.clone() };
+    let mut models: Vec<&str> = Vec::new();
+    for score in scores {
+        if !models.contains(&score.model.as_str()) {
+            models.push(&score.model);
+        }
+    }
+    let value = |model: &str, part: &str| {
+        scores.iter().find(|score| score.model == model && key_of(score) == part).map(|score| score.score)
+    };
+    let best = |model: &str| value(model, "overall").unwrap_or(f64::NEG_INFINITY);
+    models.sort_by(|one, other| best(other).total_cmp(&best(one)).then_with(|| one.cmp(other)));
+    let has = |part: &Part| scores.iter().any(|score| key_of(score) == part.key());
+    let tables = layouts(suite, &[], language).into_iter().filter_map(|layout| {
+        let (table, columns) = frame(suite, layout, &has, language)?;
+        let cell = |score| Cell { score: Some(score), deviation: None, coverage: None, flagged: false };
+        let row = |model: &&str| Row {
+            model: (*model).to_owned(),
+            baseline: String::new(),
+            judged_itself: false,
+            cells: columns.iter().map(|part| value(model, &part.key()).map(cell)).collect(),
+        };
+        let rows = models.iter().map(row).filter(|row| row.cells.iter().any(Option::is_some)).collect();
+        Some(Table { title: format!("{name} · {}", table.title), source: Some(source.to_owned()), rows, ..table })
+    });
+    // The whole alone stands in the first of them already.
+    tables
+        .filter(|table| table.key == "scores" || table.columns.iter().any(|column| column.part != "overall"))
+        .collect()
+}
+
+/// A table without rows, and its columns; none where there is nothing to put in.
+fn frame(
+    suite: &dyn Suite,
+    layout: Layout,
+    has: &dyn Fn(&Part) -> bool,
+    language: Language,
+) -> Option<(Table, Vec<Part>)> {
+    let kept: Vec<usize> = (0..layout.columns.len()).filter(|&at| has(&layout.columns[at])).collect();
+    let columns: Vec<Part> = kept.iter().map(|&at| layout.columns[at].clone()).collect();
+    let heads = layout.heads.iter().map(|row| joined(kept.iter().map(|&at| row[at].as_str())));
+    let heads = heads.filter(|row: &Vec<Head>| row.iter().any(|head| !head.label.is_empty())).collect();
+    let table = Table {
+        key: layout.key.to_owned(),
+        title: layout.title,
+        source: None,
+        heads,
+        columns: columns.iter().map(|part| column(suite, part, language)).collect(),
+        rows: Vec::new(),
+    };
+    (!columns.is_empty()).then_some((table, columns))
+}
+
+/// Neighbours with the same head share it.
+fn joined<'h>(labels: impl Iterator<Item = &'h str>) -> Vec<Head> {
+    let mut heads: Vec<Head> = Vec::new();
+    for label in labels {
+        match heads.last_mut() {
+            Some(last) if last.label == label && !label.is_empty() => last.span += 1,
+            _ => heads.push(Head { label: label.to_owned(), span: 1 }),
+        }
+    }
+    heads
+}
+
+/// A part as a column.
+pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> Column {
+    let name = name(suite, part, language);
+    let label = match (part.kind, &part.within) {
+        // Two letters, as in the paper.
+        (PartKind::Category, _) if suite.name() == "mtbench101" => part.name.clone(),
+        (PartKind::Rule, task) if suite.name() == "mtbench101" => {
+            task.clone().unwrap_or_else(|| words::of(language).overall.to_owned())
+        }
+        _ => name.clone(),
+    };
+    Column { part: part.key(), label, name }
+}
+
+fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
+    let words = words::of(language);
+    let own = match (part.kind, part.name.as_str()) {
+        (PartKind::Overall, _) => words.overall,
+        (PartKind::Turn | PartKind::Rule, _) if part.within.is_some() => {
+            named(suite.category_title(part.within.as_deref().unwrap_or_default()), language)
+        }
+        (PartKind::Turn, turn) => return words.turn.replace("{n}", turn),
+        (PartKind::Category, name) => named(suite.category_title(name), language),
+        (PartKind::Language, "en") => named("English", language),
+        (PartKind::Language, "zh") => named("Chinese", language),
+        (PartKind::Group, REASONING) => named("Reasoning avg.", language),
+        (PartKind::Group, LANGUAGE) => named("Language avg.", language),
+        (PartKind::Group, OBJECTIVE) => named("Objective", language),
+        (PartKind::Group, SUBJECTIVE) => named("Subjective", language),
+        (_, name) => named(name, language),
+    };
+    own.to_owned()
+}
+
+fn layouts(suite: &dyn Suite, entries: &[&Entry], language: Language) -> Vec<Layout> {
+    let words = words::of(language);
+    match suite.name() {
+        "alignbench" => of_alignbench(words, language),
+        "mtbench101" => of_mtbench101(words, language),
+        "urs" => of_urs(suite, words, language),
+        "superclue-open" | "superclue-close" => of_superclue(words, language),
+        _ => of_any(suite, entries, words, language),
+    }
+}
+
+fn category(name: &str) -> Part {
+    Part::new(PartKind::Category, name)
+}
+
+fn group(name: &str) -> Part {
+    Part::new(PartKind::Group, name)
+}
+
+/// The paper's Table 6, and its Table 10 of dimensions.
+fn of_alignbench(words: &Words, language: Language) -> Vec<Layout> {
+    let group_of = |part: &Part| match alignbench::category_of(&part.name) {
+        Some(category) if part.kind == PartKind::Category => category.group.to_owned(),
+        _ => part.name.clone(),
+    };
+    let head = |part: &Part| match group_of(part).as_str() {
+        REASONING => named("Reasoning", language).to_owned(),
+        LANGUAGE => named("Language", language).to_owned(),
+        _ => String::new(),
+    };
+    let in_group = |wanted: &'static str| {
+        let categories = alignbench::CATEGORIES.iter().filter(move |category| category.group == wanted);
+        std::iter::once(group(wanted)).chain(categories.map(|known| category(known.name)))
+    };
+    let columns = std::iter::once(Part::overall()).chain(in_group(REASONING)).chain(in_group(LANGUAGE));
+    let dimensions = alignbench::DIMENSIONS.map(|name| Part::new(PartKind::Dimension, name));
+    vec![
+        Layout::new("scores", words.tasks, columns.collect()).under(head),
+        Layout::new("dimensions", words.dimensions, dimensions.to_vec()),
+    ]
+}
+
+/// The paper's Table 3, then its abilities and tiers, and its ablation without the minimum.
+fn of_mtbench101(words: &Words, language: Language) -> Vec<Layout> {
+    let task = |part: &Part| TASKS.iter().find(|task| task.code == part.name);
+    let tier = |part: &Part| task(part).map_or_else(String::new, |task| named(task.tier, language).to_owned());
+    let ability = |part: &Part| task(part).map_or_else(String::new, |task| named(task.ability, language).to_owned());
+    let tasks = || TASKS.iter().map(|task| category(task.code));
+    let all: Vec<Part> = std::iter::once(Part::overall()).chain(tasks()).collect();
+    let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
+    let by_mean = std::iter::once(rule.clone()).chain(TASKS.iter().map(|task| rule.clone().within(task.code)));
+    vec![
+        Layout::new("scores", words.tasks, all).under(tier).under(ability),
+        Layout::new("abilities", words.groups, TIERS.iter().chain(&ABILITIES).map(|name| group(name)).collect()),
+        Layout::new("mean-over-turns", words.mean_over_turns, by_mean.collect()),
+    ]
+}
+
+/// The paper's Table 4, then Tables 12 and 13 by language, and the criteria.
+fn of_urs(suite: &dyn Suite, words: &Words, language: Language) -> Vec<Layout> {
+    const TABLE_4: [&str; 6] =
+        ["Solve_Professional_Problem", "Factual_QA", "Text_Assistant", "Ask_for_Advice", "Seek_Creativity", "Leisure"];
+    let intents = TABLE_4.iter().map(|intent| category(intent)).chain([Part::overall()]);
+    let tongues = |whole: &str| {
+        ItemLanguage::ALL.map(|tongue| {
+            let own = Part::new(PartKind::Language, tongue.code());
+            if whole.is_empty() { own } else { own.within(whole) }
+        })
+    };
+    let wholes = [""].into_iter().chain(INTENTS.iter().map(|intent| intent.name)).chain([OBJECTIVE, SUBJECTIVE]);
+    let languages: Vec<Part> = wholes.flat_map(tongues).collect();
+    let head = |part: &Part| match part.within.as_deref() {
+        None => words.overall.to_owned(),
+        Some(OBJECTIVE | SUBJECTIVE) => name(suite, &group(part.within.as_deref().unwrap_or_default()), language),
+        Some(intent) => named(suite.category_title(intent), language).to_owned(),
+    };
+    let criteria = CRITERIA.map(|(criterion, _)| Part::new(PartKind::Dimension, criterion));
+    vec![
+        Layout::new("scores", words.intents, intents.collect()),
+        Layout::new("groups", words.blocks, vec![group(OBJECTIVE), group(SUBJECTIVE)]),
+        Layout::new("languages", words.languages, languages).under(head),
+        Layout::new("dimensions", words.dimensions, criteria.to_vec()),
+    ]
+}
+
+/// The paper's Table 2 (both turns, the first, the second), then its Table 3 by capability.
+fn of_superclue(words: &Words, language: Language) -> Vec<Layout> {
+    let turn = |turn: &str| Part::new(PartKind::Turn, turn);
+    let group_of = |part: &Part| {
+        let name = part.within.as_deref().unwrap_or(&part.name);
+        superclue::capability_of(name).map_or_else(String::new, |known| named(known.group, language).to_owned())
+    };
+    let capabilities: Vec<Part> = CAPABILITIES.iter().map(|known| category(known.name)).collect();
+    let in_turn = |number: &'static str| CAPABILITIES.iter().map(move |known| turn(number).within(known.name));
+    vec![
+        Layout::new("scores", words.by_turn, vec![turn("1"), turn("2"), Part::overall()]),
+        Layout::new("capabilities", words.capabilities, capabilities).under(group_of),
+        Layout::new("first-turn", words.first_turn, in_turn("1").collect()).under(group_of),
+        Layout::new("second-turn", words.second_turn, in_turn("2").collect()).under(group_of),
+        Layout::new(
+            "rules",
+            words.rules,
+            [TIES_HALF, THREE_ONE_ZERO].map(|rule| Part::new(PartKind::Rule, rule)).to_vec(),
+        ),
+    ]
+}
+
+/// What an operator's own suite has.
+fn of_any(suite: &dyn Suite, entries: &[&Entry], words: &Words, language: Language) -> Vec<Layout> {
+    let whole = |part: &Part| {
+        part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())
+    };
+    let layout = |own: layout::Layout| {
+        let (key, title) = match own.kind {
+            TableKind::Scores => ("scores", words.tasks),
+            TableKind::Dimensions => ("dimensions", words.dimensions),
+            TableKind::Turns => ("turns", words.by_turn),
+            TableKind::Languages => ("languages", words.languages),
+            TableKind::Rules => ("rules", words.rules),
+        };
+        Layout::new(key, title, own.parts).under(whole)
+    };
+    layout::layouts(entries.iter().map(|entry| &entry.scores)).into_iter().map(layout).collect()
+}

@@ -1,0 +1,221 @@
+//! What a suite has measured, as tables and charts: one report, which the page, the files and the JSON show.
+//!
+//! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
+//! judges; [`words`] holds what is said in English and Chinese; [`markdown`], [`html`] and [`csv`] write the report down.
+//! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
+
+pub mod charts;
+pub mod csv;
+mod finding_words;
+pub mod findings;
+pub mod html;
+pub mod layout;
+pub mod markdown;
+mod table;
+pub mod words;
+
+use serde::Serialize;
+
+use crate::domain::benchmark::score::{Coverage, Part, Scores};
+use crate::domain::benchmark::{Scale, Suite};
+use crate::render::chart::Language;
+use findings::Findings;
+pub use table::{Analysis, Cell, Column, Datum, Head, Row, Table};
+use words::Words;
+
+/// The scores of one model by one judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The model.
+    pub model: String,
+    /// The judge, or a jury; empty where none is needed.
+    pub judge: String,
+    /// Who was compared with; empty where nobody was.
+    pub baseline: String,
+    /// Whether the judge, or one of the jury, is judged too.
+    pub judge_is_contestant: bool,
+    /// The latest judgement, in milliseconds since 1970.
+    pub judged_at: i64,
+    /// The scores.
+    pub scores: Scores,
+    /// Every score that was given, as a distribution.
+    pub ratings: Vec<f64>,
+}
+
+/// A score that somebody published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedScore {
+    /// The series that it belongs to.
+    pub series: String,
+    /// Where it can be read.
+    pub source: String,
+    /// The part of the suite, as [`Part::key`] writes it; empty for the whole.
+    pub part: String,
+    /// The model, under the series' own name.
+    pub model: String,
+    /// The score.
+    pub score: f64,
+}
+
+/// What a report is made of.
+#[derive(Clone, Copy)]
+pub struct Material<'m> {
+    /// The suite, with the options that it was judged with.
+    pub suite: &'m dyn Suite,
+    /// What differs from the plain suite.
+    pub variant: &'m str,
+    /// SHA-256 of the data file.
+    pub version: &'m str,
+    /// The file's name.
+    pub source: &'m str,
+    /// Its items.
+    pub items: u64,
+    /// Which round of answers.
+    pub sample: u32,
+    /// The scores of every model by every judge; a jury stands behind its judges.
+    pub entries: &'m [Entry],
+    /// What others published of the suite.
+    pub published: &'m [PublishedScore],
+    /// What was found out about the judges.
+    pub findings: &'m Findings,
+}
+
+/// Everything that is shown of a suite, by one judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The suite's name.
+    pub suite: String,
+    /// Its name for people.
+    pub title: String,
+    /// SHA-256 of its data file.
+    pub version: String,
+    /// The file's name.
+    pub source: String,
+    /// Its items.
+    pub items: u64,
+    /// What differs from the plain suite; empty for the plain one.
+    pub variant: String,
+    /// Which round of answers, from 1.
+    pub sample: u32,
+    /// Most that can be reached: 10 or 100.
+    pub most: f64,
+    /// Whose judgements these are; empty where no judge is needed, or where there are none yet.
+    pub judge: String,
+    /// Whose judgements could be shown.
+    pub judges: Vec<String>,
+    /// Whether the judge is judged too.
+    pub judge_is_contestant: bool,
+    /// The latest judgement, in milliseconds since 1970.
+    pub judged_at: Option<i64>,
+    /// What of everything could be judged.
+    pub coverage: Coverage,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// The scores.
+    pub tables: Vec<Table>,
+    /// What others published, in the same layout.
+    pub published: Vec<Table>,
+    /// What was found out about the judges.
+    pub analyses: Vec<Analysis>,
+    /// The charts.
+    #[serde(skip)]
+    pub charts: Vec<Chart>,
+}
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chart {
+    /// What the frame around it is called.
+    pub label: String,
+    /// The chart itself.
+    pub svg: String,
+    /// Whether it is one of many, which are shown when asked for.
+    pub folded: bool,
+}
+
+impl Report {
+    /// The report of a judge, or of the jury where none is named and there is one.
+    #[must_use]
+    pub fn of(material: Material<'_>, judge: Option<&str>, language: Language) -> Self {
+        let words = words::of(language);
+        let judges = judges(material.entries);
+        let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);
+        let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
+        let judge_is_contestant = entries.iter().any(|entry| entry.judge_is_contestant);
+        let coverage = entries.iter().filter_map(|entry| Some(entry.scores.of(&Part::overall())?.coverage)).sum();
+        let tables = layout::tables(material.suite, &entries, language);
+        let mut charts = charts::draw(material.suite, &entries, &tables, language);
+        charts.extend(charts::grid(material.findings.grid(), language));
+        Self {
+            suite: material.suite.name().to_owned(),
+            title: material.suite.title().to_owned(),
+            version: material.version.to_owned(),
+            source: material.source.to_owned(),
+            items: material.items,
+            variant: material.variant.to_owned(),
+            sample: material.sample,
+            most: most(material.suite),
+            notes: notes(&judge, judge_is_contestant, coverage, words),
+            judged_at: entries.iter().map(|entry| entry.judged_at).max(),
+            judge,
+            judges,
+            judge_is_contestant,
+            coverage,
+            published: layout::published(material.suite, material.published, language),
+            analyses: material.findings.analyses(language),
+            charts,
+            tables,
+        }
+    }
+
+    /// The day of the latest judgement, in UTC.
+    #[must_use]
+    pub fn day(&self) -> Option<String> {
+        let moment = jiff::Timestamp::from_millisecond(self.judged_at?).ok()?;
+        Some(moment.strftime("%Y-%m-%d").to_string())
+    }
+}
+
+/// Most that can be reached in a suite.
+pub(super) fn most(suite: &dyn Suite) -> f64 {
+    match suite.scale() {
+        Scale::OneToTen => 10.0,
+        Scale::Percent => 100.0,
+    }
+}
+
+/// The judges in the order in which they come.
+fn judges(entries: &[Entry]) -> Vec<String> {
+    let mut judges: Vec<String> = Vec::new();
+    for entry in entries {
+        if !judges.contains(&entry.judge) {
+            judges.push(entry.judge.clone());
+        }
+    }
+    judges
+}
+
+fn overall(entry: &Entry) -> f64 {
+    entry.scores.of(&Part::overall()).and_then(|score| score.value).unwrap_or(f64::NEG_INFINITY)
+}
+
+/// By the score of the whole, then by name.
+fn best_first(mut entries: Vec<&Entry>) -> Vec<&Entry> {
+    let name = |entry: &Entry| (entry.model.clone(), entry.baseline.clone());
+    entries.sort_by(|one, other| overall(other).total_cmp(&overall(one)).then_with(|| name(one).cmp(&name(other))));
+    entries
+}
+
+fn notes(judge: &str, judge_is_contestant: bool, coverage: Coverage, words: &Words) -> Vec<String> {
+    let mut notes = Vec::new();
+    if judge_is_contestant {
+        notes.push(words.contestant.replace("{judge}", judge));
+    }
+    if coverage.is_low() {
+        notes.push(words.low_coverage.replace("{share}", &format!("{:.1}", 100.0 * coverage.share())));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

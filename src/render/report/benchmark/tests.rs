@@ -1,0 +1,211 @@
+use super::*;
+use crate::domain::benchmark::options::{NAMES, suite};
+use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::{SuiteOptions, published};
+
+fn named(name: &str) -> Box<dyn Suite> {
+    suite(name, &SuiteOptions::default()).unwrap()
+}
+
+fn printed(name: &str) -> Vec<PublishedScore> {
+    let of = |series: &'static published::Published| {
+        series.points.iter().map(|point| PublishedScore {
+            series: series.id.clone(),
+            source: series.source.clone(),
+            part: point.part.clone(),
+            model: point.subject.clone(),
+            score: point.value,
+        })
+    };
+    published::of_suite(name).filter(|series| series.of == published::SubjectKind::Model).flat_map(of).collect()
+}
+
+fn score(part: Part, value: Option<f64>, ok: u64, total: u64) -> Score {
+    Score { part, value, deviation: None, coverage: Coverage { ok, total } }
+}
+
+fn entry(model: &str, judge: &str, scores: Vec<Score>) -> Entry {
+    Entry {
+        model: model.to_owned(),
+        judge: judge.to_owned(),
+        baseline: String::new(),
+        judge_is_contestant: model == judge,
+        judged_at: 1_700_000_000_000,
+        scores: Scores(scores),
+        ratings: vec![7.0, 8.0],
+    }
+}
+
+fn report(name: &str, entries: &[Entry], published: &[PublishedScore], language: Language) -> Report {
+    let suite = named(name);
+    let material = Material {
+        suite: &*suite,
+        variant: "",
+        version: "00ff",
+        source: "file.jsonl",
+        items: 3,
+        sample: 1,
+        entries,
+        published,
+        findings: &Findings::default(),
+    };
+    Report::of(material, None, language)
+}
+
+/// Columns of the table of a published series whose key ends so, and the heads over them.
+#[track_caller]
+fn check(suite: &str, series: &str, columns: &str, heads: &[&[(&str, usize)]]) {
+    let report = report(suite, &[], &printed(suite), Language::English);
+    let table = report.published.iter().find(|table| table.title.starts_with(series)).unwrap();
+    let labels: Vec<&str> = table.columns.iter().map(|column| column.part.as_str()).collect();
+    assert_eq!(labels.join(" "), columns);
+    let found: Vec<Vec<(&str, usize)>> =
+        table.heads.iter().map(|row| row.iter().map(|head| (head.label.as_str(), head.span)).collect()).collect();
+    assert_eq!(found, heads);
+    assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+}
+
+#[test]
+fn tables_have_the_papers_columns_in_their_order() {
+    check(
+        "alignbench",
+        "alignbench_gpt4",
+        "overall reasoning 数学计算 逻辑推理 language 基本任务 中文理解 综合问答 文本写作 角色扮演 专业能力",
+        &[&[("", 1), ("Reasoning", 3), ("Language", 7)]],
+    );
+    check(
+        "mtbench101",
+        "mtbench101_gpt4",
+        "overall CM SI AR TS CC CR FR SC SA MR GR IC PI",
+        &[
+            &[("", 1), ("Perceptivity", 5), ("Adaptability", 6), ("Interactivity", 2)],
+            &[
+                ("", 1),
+                ("Memory", 1),
+                ("Understanding", 2),
+                ("Interference", 2),
+                ("Rephrasing", 2),
+                ("Reflection", 2),
+                ("Reasoning", 2),
+                ("Questioning", 2),
+            ],
+        ],
+    );
+    check(
+        "urs",
+        "urs ",
+        "Solve_Professional_Problem Factual_QA Text_Assistant Ask_for_Advice Seek_Creativity Leisure overall",
+        &[],
+    );
+    check("superclue-open", "superclue_open", "turn:1 turn:2 overall", &[]);
+}
+
+#[test]
+fn every_printed_score_of_a_model_is_shown() {
+    for name in NAMES {
+        let printed = printed(name);
+        let report = report(name, &[], &printed, Language::English);
+        for score in &printed {
+            let shown = report.published.iter().any(|table| {
+                let column = table.columns.iter().position(|column| column.part == score.part);
+                let row =
+                    table.rows.iter().find(|row| row.model == score.model && table.title.starts_with(&score.series));
+                let cell = column.zip(row).and_then(|(column, row)| row.cells[column]);
+                cell.is_some_and(|cell| cell.score == Some(score.score))
+            });
+            assert!(shown, "{score:?}");
+        }
+    }
+}
+
+#[test]
+fn parts_have_names_in_both_languages() {
+    for name in NAMES {
+        let (suite, printed) = (named(name), printed(name));
+        let parts = |language| layout::published(&*suite, &printed, language);
+        for (english, chinese) in parts(Language::English).iter().zip(&parts(Language::Chinese)) {
+            for (english, chinese) in english.columns.iter().zip(&chinese.columns) {
+                assert!(english.name.is_ascii(), "{english:?}");
+                let same = english.name == chinese.name && name != "mtbench101";
+                assert!(!same, "{english:?} is not said in Chinese");
+            }
+        }
+    }
+}
+
+#[test]
+fn models_come_best_first_and_what_is_missing_is_flagged() {
+    let overall = Part::overall;
+    let entries = [
+        entry("b", "j", vec![score(overall(), Some(5.0), 9, 10)]),
+        entry("none", "j", vec![score(overall(), None, 0, 10)]),
+        entry("a", "j", vec![score(overall(), Some(5.0), 10, 10)]),
+        entry("j", "j", vec![score(overall(), Some(9.0), 10, 10)]),
+    ];
+    let report = report("mtbench101", &entries, &[], Language::English);
+    let rows = &report.tables[0].rows;
+    let found: Vec<(&str, String, bool, bool)> = rows
+        .iter()
+        .map(|row| (row.model.as_str(), row.cells[0].unwrap().text(), row.cells[0].unwrap().flagged, row.judged_itself))
+        .collect();
+    let expected = [
+        ("j", "9.00", false, true),
+        ("a", "5.00", false, false),
+        ("b", "5.00", true, false),
+        ("none", "–", true, false),
+    ];
+    assert_eq!(found, expected.map(|(model, text, flagged, itself)| (model, text.to_owned(), flagged, itself)));
+    assert_eq!(report.notes.len(), 2, "a judge that is judged, and 29 of 40: {:?}", report.notes);
+    assert_eq!(report.day().as_deref(), Some("2023-11-14"));
+}
+
+#[test]
+fn a_name_stays_on_its_line_and_in_its_cell() {
+    let hostile = "a|b\n# c\n<script>*x*";
+    let entries = [entry(hostile, "j", vec![score(Part::overall(), Some(5.0), 1, 1)])];
+    let report = report("mtbench101", &entries, &[], Language::English);
+    let text = markdown::write(&report, Language::English);
+    assert!(text.contains("| a\\|b \\# c \\<script\\>\\*x\\* | 5.00 (1/1) |\n"), "{text}");
+    let html = html::file(&report, Language::English).unwrap();
+    assert!(
+        !html.contains("<script") && html.contains("&#60;script&#62;") || html.contains("&lt;script&gt;"),
+        "{html}"
+    );
+    let csv = csv::write(&report, |text| text.into()).unwrap();
+    assert_eq!(::csv::Reader::from_reader(csv.as_bytes()).records().count(), 1, "{csv}");
+}
+
+#[test]
+fn charts_show_the_categories_of_the_tables() {
+    let intents = ["Factual_QA", "Leisure", "Text_Assistant", "API"];
+    let parts = intents.iter().map(|name| score(Part::new(PartKind::Category, *name), Some(7.0), 1, 1));
+    let report = report("urs", &[entry("m", "j", parts.collect())], &[], Language::English);
+    let labels: Vec<&str> = report.charts.iter().map(|chart| chart.label.as_str()).collect();
+    assert_eq!(labels, ["Models by category", "Models and categories", "How scores are distributed"]);
+    assert!(
+        report.charts[0].svg.contains("3 axes") || report.charts[0].svg.contains("on 3 "),
+        "{}",
+        report.charts[0].svg
+    );
+    assert!(!report.charts[1].svg.contains("API"));
+}
+
+#[test]
+fn a_judge_prefers_itself_among_those_who_were_compared_with_the_same() {
+    let compared = |model: &str, judge: &str, baseline: &str, value: f64| Entry {
+        baseline: baseline.to_owned(),
+        ..entry(model, judge, vec![score(Part::overall(), Some(value), 1, 1)])
+    };
+    let of = |judge: &str, own: f64, other: f64| {
+        ["x", "y"].map(|baseline| [compared("j", judge, baseline, own), compared("m", judge, baseline, other)]).concat()
+    };
+    let entries = [of("j", 70.0, 40.0), of("k", 50.0, 50.0)].concat();
+    let judges = ["j", "k"].map(str::to_owned).into();
+    let analyses = Findings::default().with_scores(&entries, &judges).analyses(Language::English);
+    let table = analyses.iter().find(|analysis| analysis.key == "self-preference").unwrap();
+    let row = |name: &str| {
+        let numbers = [20.0, -10.0, 30.0].map(|number| Datum::Number(Some(number)));
+        std::iter::once(Datum::Text(name.to_owned())).chain(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(table.rows, [row("j : x"), row("j : y")]);
+}

@@ -1,0 +1,242 @@
+//! The words of reports, and the names of parts in both languages.
+
+use crate::render::chart::Language;
+
+/// The words of one language. `{…}` is filled in where they are used.
+pub struct Words {
+    /// The head of the column of models.
+    pub model: &'static str,
+    /// Whose judgements are shown.
+    pub judge: &'static str,
+    /// What is said where no judge is needed.
+    pub no_judge: &'static str,
+    /// The number of items.
+    pub items: &'static str,
+    /// What could be judged.
+    pub coverage: &'static str,
+    /// The date of the latest judgement.
+    pub judged_on: &'static str,
+    /// The data file.
+    pub data: &'static str,
+    /// What differs from the plain suite.
+    pub variant: &'static str,
+    /// The round of answers.
+    pub sample: &'static str,
+    /// Where published figures are from.
+    pub source: &'static str,
+    /// The heading of what others published.
+    pub published: &'static str,
+    /// What is said under it.
+    pub published_lead: &'static str,
+    /// The heading of the analyses.
+    pub analyses: &'static str,
+    /// The heading of the charts.
+    pub charts: &'static str,
+    /// The heading of the many charts turn by turn.
+    pub turn_charts: &'static str,
+    /// How tables are read.
+    pub reading: &'static str,
+    /// The mark of a score with little coverage, in full.
+    pub flagged: &'static str,
+    /// A model that has judged itself.
+    pub judged_itself: &'static str,
+    /// Who was compared with.
+    pub against: &'static str,
+    /// There is nothing to show.
+    pub nothing: &'static str,
+    pub(super) contestant: &'static str,
+    pub(super) low_coverage: &'static str,
+    pub(super) overall: &'static str,
+    pub(super) scores: &'static str,
+    pub(super) intents: &'static str,
+    pub(super) capabilities: &'static str,
+    pub(super) groups: &'static str,
+    pub(super) blocks: &'static str,
+    pub(super) tasks: &'static str,
+    pub(super) dimensions: &'static str,
+    pub(super) languages: &'static str,
+    pub(super) rules: &'static str,
+    pub(super) mean_over_turns: &'static str,
+    pub(super) by_turn: &'static str,
+    pub(super) first_turn: &'static str,
+    pub(super) second_turn: &'static str,
+    pub(super) turn: &'static str,
+    pub(super) radar: &'static str,
+    pub(super) distribution: &'static str,
+    pub(super) matrix: &'static str,
+}
+
+impl Words {
+    /// Who was compared with.
+    #[must_use]
+    pub fn against_baseline(&self, baseline: &str) -> String {
+        self.against.replace("{baseline}", baseline)
+    }
+}
+
+/// The words of a language.
+#[must_use]
+pub fn of(language: Language) -> &'static Words {
+    match language {
+        Language::English => &ENGLISH,
+        Language::Chinese => &CHINESE,
+    }
+}
+
+/// What a part is called in a language; a name that is nobody's stays as it is.
+#[must_use]
+pub fn named(name: &str, language: Language) -> &str {
+    let known = NAMES.iter().find(|(english, chinese)| *english == name || *chinese == name);
+    known.map_or(name, |(english, chinese)| match language {
+        Language::English => english,
+        Language::Chinese => chinese,
+    })
+}
+
+const NAMES: &[(&str, &str)] = &[
+    ("Reasoning avg.", "推理平均"),
+    ("Language avg.", "语言平均"),
+    ("Mathematics", "数学计算"),
+    ("Logical Reasoning", "逻辑推理"),
+    ("Fundamental Language Ability", "基本任务"),
+    ("Advanced Chinese Understanding", "中文理解"),
+    ("Open-ended Questions", "综合问答"),
+    ("Writing Ability", "文本写作"),
+    ("Task-oriented Role Play", "角色扮演"),
+    ("Professional Knowledge", "专业能力"),
+    ("Correctness", "事实正确性"),
+    ("User Satisfaction", "满足用户需求"),
+    ("Logical Coherence", "逻辑连贯性"),
+    ("Completeness", "完备性"),
+    ("Clarity", "清晰度"),
+    ("Creativity", "创造性"),
+    ("Richness", "丰富度"),
+    ("Fairness and Responsibility", "公平与可负责程度"),
+    ("Engagement", "趣味性"),
+    ("Appropriateness", "适宜性"),
+    ("Solve Problem", "解决专业问题"),
+    ("Factual QA", "信息检索"),
+    ("Text Assistant", "处理文本事务"),
+    ("Ask for Advice", "给出建议"),
+    ("Seek Creativity", "给出创意"),
+    ("Leisure", "休闲娱乐"),
+    ("Objective", "客观类"),
+    ("Subjective", "主观类"),
+    ("English", "英文"),
+    ("Chinese", "中文"),
+    ("Memory", "记忆"),
+    ("Understanding", "理解"),
+    ("Interference", "抗干扰"),
+    ("Rephrasing", "改写"),
+    ("Reflection", "反思"),
+    ("Reasoning", "推理"),
+    ("Questioning", "提问"),
+    ("Perceptivity", "感知力"),
+    ("Adaptability", "适应力"),
+    ("Interactivity", "互动力"),
+    ("Semantic Understanding & Generation", "语义理解与生成"),
+    ("Knowledge", "知识"),
+    ("Professional Abilities", "专业技能"),
+    ("Environmental Adaptation & Safety", "环境适应与安全"),
+    ("Semantic Understanding", "语义理解与抽取"),
+    ("Small Talk", "闲聊"),
+    ("Contextual Dialogue", "上下文对话"),
+    ("Generation and Creation", "生成与创作"),
+    ("Knowledge and Encyclopedia", "知识与百科"),
+    ("Code Generation", "代码"),
+    ("Logic and Reasoning", "逻辑与推理"),
+    ("Calculation", "计算"),
+    ("Role Playing", "角色扮演"),
+    ("Safety", "安全"),
+    ("Language", "语言"),
+    ("Factuality", "事实正确性"),
+    ("ties half", "平局计半"),
+    ("3-1-0", "胜三平一负零"),
+    ("mean over turns", "各轮平均"),
+];
+
+const ENGLISH: Words = Words {
+    model: "Model",
+    judge: "Judge",
+    no_judge: "none needed",
+    items: "Items",
+    coverage: "Judged",
+    judged_on: "Last judgement",
+    data: "Data file",
+    variant: "Variant",
+    sample: "Round of answers",
+    source: "Source",
+    published: "Published results",
+    published_lead: "Printed by others, with their models and their judges. They are not results of this arena.",
+    analyses: "About the judges",
+    charts: "Charts",
+    turn_charts: "Turn by turn",
+    reading: "Beside each score: how many of its units could be judged. What could not be is in no mean.",
+    flagged: "less than 95 % of it could be judged",
+    judged_itself: "judges itself",
+    against: "against {baseline}",
+    nothing: "No judgements yet.",
+    contestant: "{judge} judges and is judged: a judge may favour its own answers.",
+    low_coverage: "Only {share} % could be judged; scores with less than 95 % are marked.",
+    overall: "Overall",
+    scores: "Scores",
+    intents: "Intents",
+    capabilities: "Capabilities",
+    groups: "Abilities",
+    blocks: "Objective and subjective intents",
+    tasks: "Tasks",
+    dimensions: "Dimensions of quality",
+    languages: "By language",
+    rules: "By other rules",
+    mean_over_turns: "With the mean of a dialogue's turns instead of the lowest",
+    by_turn: "By turn",
+    first_turn: "First turn, by capability",
+    second_turn: "Second turn, by capability",
+    turn: "Turn {n}",
+    radar: "Models by category",
+    distribution: "How scores are distributed",
+    matrix: "Models and categories",
+};
+
+const CHINESE: Words = Words {
+    model: "模型",
+    judge: "裁判",
+    no_judge: "不需要",
+    items: "题目",
+    coverage: "已评",
+    judged_on: "最近评判",
+    data: "数据文件",
+    variant: "变体",
+    sample: "作答轮次",
+    source: "来源",
+    published: "已发表的结果",
+    published_lead: "由他人发表，模型与裁判各不相同，并非本竞技场的结果。",
+    analyses: "关于裁判",
+    charts: "图表",
+    turn_charts: "逐轮得分",
+    reading: "分数旁为已评数量；未能评判的不计入任何平均值。",
+    flagged: "可评部分不足 95 %",
+    judged_itself: "自评",
+    against: "对比 {baseline}",
+    nothing: "尚无评判。",
+    contestant: "{judge} 既是裁判也是选手：裁判可能偏向自己的回答。",
+    low_coverage: "仅 {share} % 可评；不足 95 % 的分数已标出。",
+    overall: "总分",
+    scores: "得分",
+    intents: "意图",
+    capabilities: "各项能力",
+    groups: "能力",
+    blocks: "客观与主观意图",
+    tasks: "任务",
+    dimensions: "各质量维度",
+    languages: "按语言",
+    rules: "其他计分方式",
+    mean_over_turns: "以各轮平均分代替最低分",
+    by_turn: "按轮次",
+    first_turn: "第一轮，按能力",
+    second_turn: "第二轮，按能力",
+    turn: "第 {n} 轮",
+    radar: "各模型的分类得分",
+    distribution: "分数分布",
+    matrix: "模型与分类",
+};

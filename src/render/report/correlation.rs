@@ -1,0 +1,146 @@
+//! The pictures of a study, as SVG files: series against each other, their correlations with everything drawn anew, and
+//! the correlations of every two of several.
+
+use std::ops::RangeInclusive;
+
+use crate::domain::correlation::report::{
+    CoefficientReport, Correlations, MixtureReport, PairPoint, PairReport, StudyOptions,
+};
+use crate::domain::correlation::{Series, SeriesError, align};
+use crate::domain::stats::Interval;
+use crate::domain::stats::combination::mix;
+use crate::domain::stats::correlation::Coefficient;
+use crate::domain::stats::matrix::{in_replicates, matrix};
+use crate::render::chart::correlations::{self, Cell};
+use crate::render::chart::scatter::{self, Dot};
+use crate::render::chart::violin::{self, Sample};
+use crate::render::chart::{Frame, Language, Setting, Topic};
+
+const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
+
+/// Two series against each other.
+#[must_use]
+pub fn of_pair(report: &PairReport) -> String {
+    let title = format!("{} and {}", report.x.title, report.y.title);
+    let dots: Vec<Dot> = report.points.iter().map(dot).collect();
+    scatter::draw(Topic { key: "scatter", title: &title }, [&report.x.title, &report.y.title], &dots, FRAME)
+}
+
+fn dot(point: &PairPoint) -> Dot {
+    let ends = |lower: Option<f64>, upper: Option<f64>| Some(Interval { lower: lower?, upper: upper? });
+    Dot {
+        name: point.model.clone(),
+        at: [point.x, point.y],
+        intervals: [ends(point.x_lower, point.x_upper), ends(point.y_lower, point.y_upper)],
+    }
+}
+
+/// A mixture against its target, over the models that all series have.
+///
+/// # Errors
+/// [`SeriesError::Subjects`].
+pub fn of_mixture(
+    series: &[&Series],
+    target: &Series,
+    wanted: &[String],
+    report: &MixtureReport,
+) -> Result<String, SeriesError> {
+    let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
+    let found = align(&all, wanted)?;
+    let values = found.values();
+    let (of_target, mixed) = values.split_last().expect("the target is among them");
+    let mixed: Vec<&[f64]> = mixed.iter().map(Vec::as_slice).collect();
+    let weights: Vec<f64> = report.series.iter().map(|series| report.weights[&series.series]).collect();
+    let points = found.models.iter().zip(mix(&mixed, &weights)).zip(of_target);
+    let dots: Vec<Dot> =
+        points.map(|((name, x), &y)| Dot { name: name.clone(), at: [x, y], intervals: [None, None] }).collect();
+    let title = format!("best mixture and {}", report.target.title);
+    let across = format!("mixture of {} series", report.series.len());
+    Ok(scatter::draw(Topic { key: "scatter", title: &title }, [&across, &report.target.title], &dots, FRAME))
+}
+
+/// The correlations of two series in every replicate, in the order of [`Coefficient::ALL`]; empty where both are held fixed.
+///
+/// # Errors
+/// [`SeriesError::Subjects`].
+pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>; 3], SeriesError> {
+    let columns = align(&[x, y], wanted)?.columns();
+    let found = in_replicates(&columns[0], &columns[1]);
+    Ok([0, 1, 2].map(|place| found.iter().flatten().map(|three| three[place]).collect()))
+}
+
+/// How correlations are distributed, by their names. None where nothing was drawn anew.
+#[must_use]
+pub fn of_replicates(title: &str, samples: &[Sample]) -> Option<String> {
+    let values = samples.iter().flat_map(|sample| sample.scores.iter().copied());
+    let range = range(values)?;
+    Some(violin::draw(Topic { key: "redrawn", title }, samples, &range, FRAME))
+}
+
+/// The tenths around the values, between −1 and 1.
+fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)));
+    let (low, high) = ((10.0 * low).floor() / 10.0, (10.0 * high).ceil() / 10.0);
+    let (low, high) = if high - low < 0.1 { (low - 0.1, high + 0.1) } else { (low, high) };
+    (low <= high).then(|| low.max(-1.0)..=high.min(1.0))
+}
+
+/// The three correlations of a pair of series with everything drawn anew; none where both are held fixed.
+///
+/// # Errors
+/// [`SeriesError::Subjects`].
+pub fn of_redrawn_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Option<String>, SeriesError> {
+    let found = replicates(x, y, wanted)?;
+    let named = Coefficient::ALL.iter().map(|coefficient| coefficient.as_str().to_owned());
+    let samples: Vec<Sample> = named.zip(found).map(|(name, scores)| Sample { name, scores }).collect();
+    Ok(of_replicates(&format!("{} and {}, drawn anew", x.title, y.title), &samples))
+}
+
+/// One correlation of every two series, over the models that all of them have.
+///
+/// # Errors
+/// [`SeriesError::Subjects`].
+pub fn of_all(
+    series: &[&Series],
+    wanted: &[String],
+    coefficient: Coefficient,
+    options: StudyOptions,
+) -> Result<String, SeriesError> {
+    let found = align(series, wanted)?;
+    let pairs = matrix(&found.columns(), options.level);
+    let names: Vec<String> = series.iter().map(|series| series.name.to_string()).collect();
+    let at = |row: usize, column: usize| {
+        (row != column).then(|| {
+            let pair = pairs.cell(row, column);
+            cell(pair.n, &Correlations::of(&pair, options.level), coefficient)
+        })
+    };
+    let cells: Vec<Vec<Option<Cell>>> =
+        (0..names.len()).map(|row| (0..names.len()).map(|column| at(row, column)).collect()).collect();
+    Ok(of_cells(&names, &cells, coefficient))
+}
+
+/// One correlation of every two series, `cells[row][column]`.
+#[must_use]
+pub fn of_cells(names: &[String], cells: &[Vec<Option<Cell>>], coefficient: Coefficient) -> String {
+    let title = match coefficient {
+        Coefficient::Pearson => "Pearson's r of every two series",
+        Coefficient::Spearman => "Spearman's ρ of every two series",
+        Coefficient::Kendall => "Kendall's τ-b of every two series",
+    };
+    correlations::draw(Topic { key: "correlations", title }, names, cells, FRAME)
+}
+
+/// What the matrix shows of a pair: the interval is that of what was drawn anew where something was, else Fisher's.
+#[must_use]
+pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> Cell {
+    let found: &CoefficientReport = match coefficient {
+        Coefficient::Pearson => &found.pearson,
+        Coefficient::Spearman => &found.spearman,
+        Coefficient::Kendall => &found.kendall,
+    };
+    let Some(r) = found.r else { return Cell::Undefined(found.undefined.clone().unwrap_or_default()) };
+    let redrawn = found.redrawn.as_ref().map_or((found.lower, found.upper), |redrawn| (redrawn.lower, redrawn.upper));
+    let interval = redrawn.0.zip(redrawn.1).map(|(lower, upper)| Interval { lower, upper });
+    Cell::Found { r, interval, n }
+}

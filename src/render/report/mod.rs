@@ -1,0 +1,5 @@
+//! Reports as Markdown and HTML, and the pictures in them.
+
+pub mod benchmark;
+pub mod correlation;
+pub mod study;

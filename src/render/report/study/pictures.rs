@@ -1,0 +1,121 @@
+//! The pictures of a study by name, in the order in which the report shows them.
+
+use super::StudyReportError;
+use crate::domain::correlation::Series;
+use crate::domain::correlation::study::SeriesIndex;
+use crate::domain::correlation::study::Study;
+use crate::domain::correlation::study::{Mixture, Results, StudiedPair};
+use crate::domain::stats::correlation::Coefficient;
+use crate::render::chart::correlations::Cell;
+use crate::render::chart::violin::Sample;
+use crate::render::report::correlation as figures;
+
+/// Pairs that are drawn one by one, or have a violin.
+const PAIRS: usize = 40;
+/// Series that one matrix shows.
+const SERIES: usize = 60;
+
+/// A picture.
+pub(super) struct Picture {
+    /// The file's name.
+    pub(super) name: String,
+    /// What it shows.
+    pub(super) title: String,
+    pub(super) svg: String,
+}
+
+/// Draws everything.
+pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Result<Vec<Picture>, StudyReportError> {
+    let index = SeriesIndex::new(series);
+    let mut pictures = matrices(results);
+    pictures.extend(violins(study, &index, results)?);
+    pictures.extend(results.pairs.iter().take(PAIRS).map(|pair| scatter(study, pair)));
+    pictures.extend(mixtures(study, &index, results)?);
+    Ok(pictures)
+}
+
+/// What is not drawn, in words.
+pub(super) fn left_out(results: &Results) -> Option<String> {
+    let pairs = results.pairs.len();
+    (pairs > PAIRS)
+        .then(|| format!("The first {PAIRS} of {pairs} pairs are drawn; all of them are in data/correlations.csv."))
+}
+
+fn scatter(study: &Study, pair: &StudiedPair) -> Picture {
+    let part = pair.slice.as_ref().and_then(|slice| study.slices.iter().position(|known| known.to_string() == *slice));
+    let name = match part {
+        None => format!("pair-{:02}.svg", pair.pair),
+        Some(part) => format!("pair-{:02}-slice-{}.svg", pair.pair, part + 1),
+    };
+    let slice = pair.slice.as_ref().map_or(String::new(), |slice| format!(", {slice}"));
+    Picture { name, title: capital(&pair.name()) + &slice, svg: figures::of_pair(&pair.report) }
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// A matrix for each coefficient, where there are more than two series.
+fn matrices(results: &Results) -> Vec<Picture> {
+    let whole: Vec<&StudiedPair> = results.pairs.iter().filter(|pair| pair.slice.is_none()).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in whole.iter().flat_map(|pair| [&pair.report.x.series, &pair.report.y.series]) {
+        if !names.contains(name) && names.len() < SERIES {
+            names.push(name.clone());
+        }
+    }
+    if names.len() < 3 {
+        return Vec::new();
+    }
+    Coefficient::ALL.map(|coefficient| matrix(&whole, &names, coefficient)).into()
+}
+
+fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) -> Picture {
+    let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; names.len()]; names.len()];
+    for pair in pairs {
+        let place = |name: &String| names.iter().position(|known| known == name);
+        let (Some(x), Some(y)) = (place(&pair.report.x.series), place(&pair.report.y.series)) else { continue };
+        let cell = figures::cell(pair.report.n, &pair.report.correlations, coefficient);
+        cells[x][y] = Some(cell.clone());
+        cells[y][x] = Some(cell);
+    }
+    let coefficient_name = capital(coefficient.as_str());
+    Picture {
+        name: format!("matrix-{}.svg", coefficient.as_str()),
+        title: format!("{coefficient_name} correlations of every two series"),
+        svg: figures::of_cells(names, &cells, coefficient),
+    }
+}
+
+/// A picture for each coefficient, a violin for each pair of which something was drawn anew.
+fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
+    let mut samples: [Vec<Sample>; 3] = Default::default();
+    let redrawn = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
+    for pair in redrawn.take(PAIRS) {
+        let [x, y] = [&pair.report.x.series, &pair.report.y.series].map(|name| index.named(name));
+        let found = figures::replicates(x?, y?, &study.file.models)?;
+        for (samples, scores) in samples.iter_mut().zip(found) {
+            let slice = pair.slice.as_ref().map_or(String::new(), |slice| format!(", {slice}"));
+            samples.push(Sample { name: format!("pair {}{slice}", pair.pair), scores });
+        }
+    }
+    let drawn = Coefficient::ALL.into_iter().zip(samples).filter_map(|(coefficient, samples)| {
+        let title = format!("{} correlations, drawn anew", capital(coefficient.as_str()));
+        let svg = figures::of_replicates(&title, &samples)?;
+        Some(Picture { name: format!("redrawn-{}.svg", coefficient.as_str()), title, svg })
+    });
+    Ok(drawn.collect())
+}
+
+fn mixtures(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
+    let mut pictures = Vec::new();
+    for (combination, plan) in results.combinations.iter().zip(&study.combinations) {
+        let Mixture::Found(report) = &combination.outcome else { continue };
+        let series = plan.of.iter().map(|name| index.take(name)).collect::<Result<Vec<_>, _>>()?;
+        let svg = figures::of_mixture(&series, index.take(&plan.target)?, &study.file.models, report)?;
+        let name = format!("mixture-{:02}.svg", combination.combination);
+        pictures.push(Picture { name, title: capital(&combination.name()), svg });
+    }
+    Ok(pictures)
+}

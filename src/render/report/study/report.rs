@@ -1,0 +1,233 @@
+//! The report of a study as Markdown, which a paper can cite.
+
+use std::fmt::Write as _;
+
+use super::methods;
+use super::pictures::{self, Picture};
+use crate::domain::correlation::report::{CoefficientReport, LeftOut};
+use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
+use crate::render::report::benchmark::markdown::escaped;
+
+const TEXT_GROWS: &str = "a String takes what is written";
+
+/// Writes the report.
+pub(super) fn write(results: &Results, pictures: &[Picture]) -> String {
+    let mut out = format!("# {}\n\n", escaped(&results.title));
+    section(&mut out, "", &how_it_was_made(results));
+    section(&mut out, "Warnings", &list(&results.warnings));
+    section(&mut out, "Series", &series(results));
+    section(&mut out, "Correlations", &pairs(results.pairs.iter().filter(|pair| pair.slice.is_none())));
+    section(&mut out, "By part of the votes", &slices(results));
+    section(&mut out, "Mixtures", &results.combinations.iter().map(mixture).collect::<String>());
+    section(&mut out, "Figures", &figures(results, pictures));
+    section(&mut out, "Data", &data(results));
+    section(&mut out, "Methods", &methods::of(results));
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+/// A section that has something in it.
+fn section(out: &mut String, title: &str, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if !title.is_empty() {
+        write!(out, "## {title}\n\n").expect(TEXT_GROWS);
+    }
+    write!(out, "{}\n\n", text.trim_end()).expect(TEXT_GROWS);
+}
+
+fn how_it_was_made(results: &Results) -> String {
+    let (percent, bootstrap) = (percent(results.confidence), results.bootstrap);
+    let redrawn = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
+        let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
+        format!("votes and judged items are drawn anew {replicates} times with seed {seed}")
+    } else {
+        "nothing is drawn anew".to_owned()
+    };
+    let models = match results.models.as_slice() {
+        [] => "all models that the series have".to_owned(),
+        models => format!("these models: {}", joined(models)),
+    };
+    format!(
+        "Made by {}. Series: {}; comparisons: {}; mixtures: {}. It is over {models}, with intervals at {percent} %; {redrawn}. \
+         `results.json` holds every number, `data` holds them as tables, and `langya correlate --study study.toml` over the same \
+         database makes the same bytes again.",
+        escaped(&results.program),
+        results.series.len(),
+        results.pairs.len(),
+        results.combinations.len(),
+    )
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.4}", 100.0 * share);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn joined(names: &[String]) -> String {
+    names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn list(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("- {}\n", escaped(line))).collect()
+}
+
+fn series(results: &Results) -> String {
+    let mut out = head(&["series", "what it is", "n", "mean", "deviation", "variation"], 2);
+    for series in &results.series {
+        let cells = [
+            escaped(&series.series),
+            escaped(&series.title),
+            format!("{} {}", series.points.len(), series.subjects.as_str()),
+            number(series.mean),
+            number(series.deviation),
+            number(series.variation),
+        ];
+        line(&mut out, &cells);
+    }
+    out
+}
+
+fn pairs<'p>(pairs: impl Iterator<Item = &'p StudiedPair>) -> String {
+    let mut out = head(&["pair", "x", "y", "n", "coefficient", "r", "p", "Fisher", "redrawn"], 3);
+    let empty = out.len();
+    for pair in pairs {
+        for (coefficient, found) in pair.report.correlations.named() {
+            let [p, fisher, redrawn] = uncertainty(found);
+            let cells = [
+                pair.pair.to_string(),
+                escaped(&pair.report.x.series),
+                escaped(&pair.report.y.series),
+                pair.report.n.to_string(),
+                coefficient.to_owned(),
+                found.r.map_or_else(|| "none".to_owned(), |r| format!("{r:.4}")),
+                p,
+                fisher,
+                redrawn,
+            ];
+            line(&mut out, &cells);
+        }
+    }
+    if out.len() == empty { String::new() } else { out }
+}
+
+/// Its p-value and its two intervals.
+fn uncertainty(found: &CoefficientReport) -> [String; 3] {
+    let between = |lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
+        (Some(lower), Some(upper)) => format!("{lower:.4} to {upper:.4}"),
+        _ => "–".to_owned(),
+    };
+    let method = found.p_method.map_or("", |method| method.as_str());
+    let p = match found.p {
+        Some(p) if p < 1e-4 => format!("{p:.1e} ({method})"),
+        Some(p) => format!("{p:.4} ({method})"),
+        None => "–".to_owned(),
+    };
+    let redrawn = found.redrawn.as_ref();
+    let redrawn = between(redrawn.and_then(|found| found.lower), redrawn.and_then(|found| found.upper));
+    [p, between(found.lower, found.upper), redrawn]
+}
+
+/// A table for each part of the votes, after a line a pair with Pearson's correlation in all of them.
+fn slices(results: &Results) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for slice in results.pairs.iter().filter_map(|pair| pair.slice.as_deref()) {
+        if !parts.contains(&slice) {
+            parts.push(slice);
+        }
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    let mut out =
+        "Pearson's correlation of each pair, with the number of models:\n\n".to_owned() + &overview(results, &parts);
+    for part in parts {
+        let of_part = pairs(results.pairs.iter().filter(|pair| pair.slice.as_deref() == Some(part)));
+        write!(out, "\n### {}\n\n{of_part}", escaped(part)).expect(TEXT_GROWS);
+    }
+    out
+}
+
+fn overview(results: &Results, parts: &[&str]) -> String {
+    let heads: Vec<String> = parts.iter().map(|part| escaped(part)).collect();
+    let heads: Vec<&str> = ["pair", "all votes"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let mut out = head(&heads, 1);
+    for whole in results.pairs.iter().filter(|pair| pair.slice.is_none()) {
+        let of = |part: Option<&str>| {
+            results.pairs.iter().find(|pair| pair.pair == whole.pair && pair.slice.as_deref() == part)
+        };
+        let cell = |pair: Option<&StudiedPair>| {
+            pair.map_or_else(
+                || "–".to_owned(),
+                |pair| {
+                    let r = pair.report.correlations.pearson.r;
+                    format!("{} (n = {})", r.map_or_else(|| "none".to_owned(), |r| format!("{r:.4}")), pair.report.n)
+                },
+            )
+        };
+        let cells = [None].into_iter().chain(parts.iter().map(|part| Some(*part))).map(|part| cell(of(part)));
+        line(&mut out, &std::iter::once(whole.pair.to_string()).chain(cells).collect::<Vec<_>>());
+    }
+    out
+}
+
+fn mixture(combination: &StudiedCombination) -> String {
+    let mut out = format!("### {}: {}\n\n", combination.combination, escaped(&combination.target));
+    let found = match &combination.outcome {
+        Mixture::Found(found) => found,
+        Mixture::Undefined(why) => return out + &format!("There is none: {}\n\n", escaped(why)),
+    };
+    out += &head(&["series", "weight"], 1);
+    combination.of.iter().for_each(|name| line(&mut out, &[escaped(name), format!("{:.4}", found.weights[name])]));
+    let (models, n) = (joined(&found.models), found.n);
+    write!(out, "\n{n} models: {models}\n\n").expect(TEXT_GROWS);
+    out += &head(&["coefficient", "r of the numbers fitted to", "p", "r leaving one out", "p"], 1);
+    let left = match &found.leave_one_out {
+        LeftOut::Found(left) => Some(left),
+        LeftOut::Undefined { .. } => None,
+    };
+    for (place, (name, coefficient)) in found.correlations.named().into_iter().enumerate() {
+        let left = left.map(|left| left.named()[place].1);
+        let [r, p] = [number(coefficient.r), number(coefficient.p)];
+        let [left_r, left_p] = [number(left.and_then(|left| left.r)), number(left.and_then(|left| left.p))];
+        line(&mut out, &[name.to_owned(), r, p, left_r, left_p]);
+    }
+    if let LeftOut::Undefined { undefined } = &found.leave_one_out {
+        write!(out, "\nLeaving one out: {}\n", escaped(undefined)).expect(TEXT_GROWS);
+    }
+    out + "\n"
+}
+
+fn figures(results: &Results, pictures: &[Picture]) -> String {
+    let picture = |(number, picture): (usize, &Picture)| {
+        let title = escaped(&picture.title);
+        format!("![Figure {number}](figures/{})\n\nFigure {number}. {title}.\n\n", picture.name)
+    };
+    let left_out = pictures::left_out(results).map_or(String::new(), |text| text + "\n\n");
+    left_out + &(1..).zip(pictures).map(picture).collect::<String>()
+}
+
+fn data(results: &Results) -> String {
+    let mut out = head(&["source", "what", "value"], 3);
+    let facts = results.data.facts();
+    facts.iter().for_each(|fact| line(&mut out, &[escaped(&fact.source), fact.what.to_owned(), escaped(&fact.value)]));
+    if facts.is_empty() { String::new() } else { out }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// The head of a table whose first `text` columns hold text.
+fn head(columns: &[&str], text: usize) -> String {
+    let mut out = String::new();
+    line(&mut out, &columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>());
+    let rule = |place: usize| if place < text { "---".to_owned() } else { "---:".to_owned() };
+    line(&mut out, &(0..columns.len()).map(rule).collect::<Vec<_>>());
+    out
+}
+
+fn line(out: &mut String, cells: &[String]) {
+    writeln!(out, "| {} |", cells.join(" | ")).expect(TEXT_GROWS);
+}

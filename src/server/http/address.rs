@@ -1,0 +1,146 @@
+//! Where a request comes from, for limits only: the address is used in memory, and only a pseudonym of its network is
+//! handed on.
+//!
+//! `X-Forwarded-For` can be written by anyone. Each proxy appends the address that it heard from, so the entries are
+//! read from the right for as long as they were appended by a proxy of ours.
+
+use std::net::{IpAddr, SocketAddr};
+
+use actix_web::HttpRequest;
+use ipnet::IpNet;
+use sha2::{Digest, Sha256};
+
+use crate::infra::rng::hex;
+
+const FORWARDED: &str = "x-forwarded-for";
+/// People behind one router often share as much of an address.
+const IPV4_NETWORK_BITS: u8 = 24;
+const IPV6_NETWORK_BITS: u8 = 56;
+
+/// The pseudonym of the network that a request comes from; `None` for this machine itself, whose programs are not one
+/// household, and whom no limit of a network can keep from anything.
+pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
+    let peer = request.peer_addr()?.ip();
+    // Bytes that are no text come from the client, and must not hide what a proxy wrote after them.
+    let forwarded: Vec<_> =
+        request.headers().get_all(FORWARDED).map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let client = client(peer, &forwarded, trusted);
+    (!client.is_loopback()).then(|| pseudonym(client))
+}
+
+/// The client's address: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order.
+fn client(peer: IpAddr, forwarded: &[impl AsRef<str>], trusted: &[IpNet]) -> IpAddr {
+    let mut client = peer.to_canonical();
+    let entries = forwarded.iter().rev().flat_map(|line| line.as_ref().rsplit(','));
+    for entry in entries {
+        if !trusted.iter().any(|network| network.contains(&client)) {
+            break;
+        }
+        let Some(address) = parse(entry.trim()) else { break };
+        client = address;
+    }
+    client
+}
+
+/// An address, with or without a port.
+fn parse(entry: &str) -> Option<IpAddr> {
+    let bare = entry.strip_prefix('[').and_then(|entry| entry.strip_suffix(']')).unwrap_or(entry);
+    let address = bare.parse().ok().or_else(|| entry.parse().ok().map(|socket: SocketAddr| socket.ip()));
+    address.map(|address: IpAddr| address.to_canonical())
+}
+
+fn pseudonym(address: IpAddr) -> String {
+    let bits = if address.is_ipv4() { IPV4_NETWORK_BITS } else { IPV6_NETWORK_BITS };
+    let network = IpNet::new_assert(address, bits).trunc();
+    hex(&Sha256::digest(format!("langya network {network}"))[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[track_caller]
+    fn check(peer: &str, forwarded: &[&str], expected: &str) {
+        let trusted = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
+        assert_eq!(client(ip(peer), forwarded, &trusted), ip(expected), "{peer} {forwarded:?}");
+    }
+
+    #[test]
+    fn the_header_of_a_stranger_is_not_read() {
+        check("198.51.100.7", &[], "198.51.100.7");
+        check("198.51.100.7", &["203.0.113.9"], "198.51.100.7");
+        check("198.51.100.7", &["10.0.0.1"], "198.51.100.7");
+    }
+
+    #[test]
+    fn a_trusted_proxy_says_whom_it_heard() {
+        check("10.0.0.1", &["203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &["203.0.113.9, 10.0.0.2"], "203.0.113.9");
+        check("10.0.0.1", &["203.0.113.9", "10.0.0.2"], "203.0.113.9");
+        check("::ffff:10.0.0.1", &["203.0.113.9:4711"], "203.0.113.9");
+        check("fd00::1", &["[2001:db8::9]:4711"], "2001:db8::9");
+        check("fd00::1", &["::ffff:203.0.113.9"], "203.0.113.9");
+        check("fd00::1", &["[2001:db8::9]"], "2001:db8::9");
+    }
+
+    #[test]
+    fn what_a_client_writes_into_the_header_before_the_proxy_is_not_believed() {
+        check("10.0.0.1", &["192.0.2.66, 203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &["10.9.9.9, 203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &["192.0.2.66", "203.0.113.9, 10.0.0.2"], "203.0.113.9");
+        check("10.0.0.1", &["192.0.2.66, junk"], "10.0.0.1");
+        check("10.0.0.1", &["192.0.2.66, junk, 10.0.0.2"], "10.0.0.2");
+        check("10.0.0.1", &["192.0.2.66,,"], "10.0.0.1");
+    }
+
+    #[test]
+    fn a_header_of_proxies_only_leads_to_the_first_of_them() {
+        check("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3");
+        check("10.0.0.1", &[""], "10.0.0.1");
+        check("10.0.0.1", &[], "10.0.0.1");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_hide_what_the_proxy_wrote_after_them() {
+        let request = |header: &'static [u8]| {
+            TestRequest::default()
+                .peer_addr("10.0.0.1:4711".parse().unwrap())
+                .insert_header((FORWARDED, HeaderValue::from_bytes(header).unwrap()))
+                .to_http_request()
+        };
+        let trusted = ["10.0.0.0/8".parse().unwrap()];
+        let network = network_of(&request(b"\xff, 203.0.113.9"), &trusted);
+        assert_eq!(network, Some(pseudonym(ip("203.0.113.9"))));
+        assert_ne!(network, network_of(&request(b"\xff, 198.51.100.9"), &trusted));
+    }
+
+    #[test]
+    fn this_machine_is_no_network_unless_it_speaks_for_another() {
+        let trusted = ["127.0.0.0/8".parse().unwrap()];
+        let network = |peer: &str, forwarded: &'static str| {
+            let request = TestRequest::default().peer_addr(peer.parse().unwrap()).insert_header((FORWARDED, forwarded));
+            network_of(&request.to_http_request(), &trusted)
+        };
+        for peer in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert_eq!(network(peer, ""), None, "{peer}");
+        }
+        assert_eq!(network("127.0.0.1:1", "127.0.0.2"), None);
+        assert_eq!(network("127.0.0.1:1", "203.0.113.9"), Some(pseudonym(ip("203.0.113.9"))));
+        assert_eq!(network("192.0.2.7:1", "127.0.0.1"), Some(pseudonym(ip("192.0.2.7"))));
+    }
+
+    #[test]
+    fn a_network_has_one_pseudonym_that_does_not_hold_the_address() {
+        let same = |a: &str, b: &str| pseudonym(ip(a)) == pseudonym(ip(b));
+        assert!(same("203.0.113.9", "203.0.113.200") && !same("203.0.113.9", "203.0.114.9"));
+        assert!(same("2001:db8::9", "2001:db8:0:ff::1") && !same("2001:db8::9", "2001:db8:0:100::1"));
+        assert_eq!(pseudonym(ip("203.0.113.9")).len(), 32);
+    }
+}

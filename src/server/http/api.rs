@@ -1,0 +1,44 @@
+//! JSON for programs, and the address that says whether the process runs.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Serialize;
+
+use super::asked::Asked;
+use super::board;
+use super::error::PageError;
+use crate::app::AppState;
+use crate::domain::rating::leaderboard::Leaderboard;
+
+/// `GET /healthz`: the process runs.
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+#[derive(Serialize)]
+struct DatedLeaderboard<'a> {
+    as_of: Option<i64>,
+    #[serde(flatten)]
+    board: &'a Leaderboard,
+}
+
+/// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date; with the
+/// parameters of [`Asked`], that of a part of the votes or of a past moment.
+///
+/// # Errors
+/// [`PageError`] where the address asks for what cannot be.
+pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let standing = app.standings.latest();
+    let fitted_at = standing.fitted_at.map(|time| time.0);
+    let question = Asked::of(request.query_string())?.question()?;
+    if question.is_plain() {
+        return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &standing.board }));
+    }
+    let study = board::answer(&app, &question).await?;
+    let as_of = question.until.map_or(fitted_at, |until| Some(until.0));
+    Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board }))
+}
+
+/// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.
+pub(super) async fn pairing(app: web::Data<AppState>) -> HttpResponse {
+    HttpResponse::Ok().json(app.matchmaker.published())
+}

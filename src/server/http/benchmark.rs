@@ -1,0 +1,277 @@
+//! Benchmarks as pages and as JSON: what the address asks for, read from [`Boards`](crate::services::benchmark::boards).
+
+use std::collections::BTreeSet;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::{Deserialize, Serialize};
+
+use super::asked::escaped;
+use super::error::PageError;
+use super::pages::Language;
+use super::pages::benchmark as pages;
+use crate::app::AppState;
+use crate::domain::benchmark::SuiteOptions;
+use crate::render::chart;
+use crate::services::benchmark::boards::Way;
+use crate::services::benchmark::loading::suite_of;
+use crate::services::benchmark::report::BenchError;
+use crate::services::benchmark::scores::{self, SuiteSummary};
+
+/// Items on a page.
+const PAGE: usize = 50;
+
+/// What a reader asks of a benchmark, in an address; an empty parameter asks for nothing, as a form sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    /// Whose judgements.
+    judge: String,
+    /// How it was judged where that is not the suite's own way.
+    variant: String,
+    /// The first characters of a data file's SHA-256.
+    data: String,
+    /// The round of answers.
+    sample: String,
+    /// Items of this category only.
+    category: String,
+    /// The page of items, from 1.
+    page: String,
+}
+
+impl Wanted {
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        let wanted = web::Query::<Self>::from_query(request.query_string());
+        wanted.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
+    }
+
+    fn way(&self) -> Result<Way, PageError> {
+        let sample = number("sample", &self.sample)?;
+        Ok(Way { data: self.data.clone(), variant: self.variant.clone(), sample })
+    }
+
+    fn judge(&self) -> Option<String> {
+        Some(self.judge.clone()).filter(|judge| !judge.is_empty())
+    }
+
+    /// The parameters that say which answers are meant, as they stand in an address, each with an ampersand behind it.
+    fn carried(&self) -> String {
+        let all = [("variant", &self.variant), ("data", &self.data), ("sample", &self.sample)];
+        let given = all.into_iter().filter(|(_, value)| !value.is_empty());
+        given.map(|(name, value)| format!("{name}={}&", escaped(value))).collect()
+    }
+}
+
+/// A number from 1; 1 where nothing is asked for.
+fn number(name: &str, text: &str) -> Result<u32, PageError> {
+    match text {
+        "" => Ok(1),
+        text => text
+            .parse()
+            .ok()
+            .filter(|&number| number > 0)
+            .ok_or_else(|| PageError::Question(format!("{name} is {text:?}: a whole number from 1"))),
+    }
+}
+
+/// `GET /benchmarks`
+///
+/// # Errors
+/// [`PageError`] where the database fails.
+pub(super) async fn suites(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
+    let cards: Vec<SuiteCard> = summaries.iter().map(SuiteCard::of).collect::<Result<_, _>>()?;
+    Ok(pages::suites(&request, &cards))
+}
+
+/// `GET /api/v1/benchmarks`: the data files of suites, and what was done over each.
+///
+/// # Errors
+/// As [`suites`].
+pub(super) async fn suites_json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    #[derive(Serialize)]
+    struct Suites {
+        suites: Vec<SuiteCard>,
+    }
+    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
+    let suites = summaries.iter().map(SuiteCard::of).collect::<Result<_, _>>()?;
+    Ok(HttpResponse::Ok().json(Suites { suites }))
+}
+
+/// `GET /benchmarks/SUITE`: its report, by the judge that the address names.
+///
+/// # Errors
+/// [`PageError`] where there is no such suite or judge.
+pub(super) async fn suite(
+    request: HttpRequest,
+    path: web::Path<String>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let wanted = Wanted::of(&request)?;
+    let language: chart::Language = Language::of(&request).into();
+    let report = report(&app, &path, &wanted, language).await?;
+    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
+    let mine = summaries.iter().find(|summary| summary.suite.suite == *path && summary.suite.version == report.version);
+    let groups = mine.map(|summary| summary.judged.as_slice()).unwrap_or_default();
+    let view = pages::SuiteView {
+        variants: groups.iter().map(|group| &group.variant).chain([&report.variant]).cloned().collect(),
+        samples: groups.iter().map(|group| group.sample).collect(),
+        data: wanted.data.clone(),
+        carried: wanted.carried(),
+        report,
+    };
+    Ok(pages::suite(&request, &view)?)
+}
+
+/// `GET /api/v1/benchmarks/SUITE`: the same report as JSON.
+///
+/// # Errors
+/// As [`suite`].
+pub(super) async fn suite_json(
+    request: HttpRequest,
+    path: web::Path<String>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let report = report(&app, &path, &Wanted::of(&request)?, chart::Language::English).await?;
+    Ok(HttpResponse::Ok().json(report))
+}
+
+/// `GET /benchmarks/SUITE/items`: its items, by category and page.
+///
+/// # Errors
+/// [`PageError`] where there is no such suite, or the page is no number.
+pub(super) async fn items(
+    request: HttpRequest,
+    path: web::Path<String>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let wanted = Wanted::of(&request)?;
+    let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
+    let measured = app.boards.measured(&path, &wanted.way()?).await?;
+    let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
+    let chosen = || items.iter().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
+    let pages = chosen().count().div_ceil(PAGE).max(1);
+    let view = pages::ItemsView {
+        suite,
+        categories: items.iter().map(|item| item.category.as_str()).collect(),
+        category: &wanted.category,
+        items: chosen().skip(page.saturating_sub(1).saturating_mul(PAGE)).take(PAGE).collect(),
+        page,
+        pages,
+        carried: wanted.carried(),
+    };
+    Ok(pages::items(&request, &view))
+}
+
+/// `GET /benchmarks/SUITE/items/ID`: one item, what models answered and what judges said of it.
+///
+/// # Errors
+/// [`PageError`] where there is no such item.
+pub(super) async fn item(
+    request: HttpRequest,
+    path: web::Path<(String, String)>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let (name, id) = path.into_inner();
+    let wanted = Wanted::of(&request)?;
+    let measured = app.boards.measured(&name, &wanted.way()?).await?;
+    let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
+    let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
+    view.judgements.retain(|row| row.variant == wanted.variant);
+    let (language, carried) = (Language::of(&request), wanted.carried());
+    // Markdown of many models' answers is work.
+    let view = tokio::task::spawn_blocking(move || {
+        pages::ItemPageView::of(measured.loaded.suite.as_ref(), &view, language, carried)
+    });
+    Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
+}
+
+async fn report(
+    app: &AppState,
+    suite: &str,
+    wanted: &Wanted,
+    language: chart::Language,
+) -> Result<crate::render::report::benchmark::Report, PageError> {
+    let judge = wanted.judge();
+    let report = app.boards.report(suite, &wanted.way()?, judge.clone(), language).await?;
+    match judge.filter(|judge| !report.judges.contains(judge)) {
+        None => Ok(report),
+        Some(judge) => Err(PageError::Missing(format!("suite {suite} has no judgements by {judge:?}"))),
+    }
+}
+
+/// A data file of a suite, and what was done over it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct SuiteCard {
+    /// The suite's name.
+    pub suite: String,
+    /// Its name for people.
+    pub title: String,
+    /// SHA-256 of the data file.
+    pub version: String,
+    /// The file's name.
+    pub source: String,
+    /// Its items.
+    pub items: u64,
+    /// Who has answered or was judged.
+    pub models: BTreeSet<String>,
+    /// Who has judged.
+    pub judges: BTreeSet<String>,
+    /// Judgements with a verdict.
+    pub judged: u64,
+    /// All judgements.
+    pub judgements: u64,
+    /// The latest judgement, in milliseconds since 1970.
+    pub judged_at: Option<i64>,
+}
+
+impl SuiteCard {
+    fn of(summary: &SuiteSummary) -> Result<Self, BenchError> {
+        let row = &summary.suite;
+        let coverage = summary.coverage();
+        let judged = summary.judged.iter().map(|group| group.model.as_str());
+        Ok(Self {
+            suite: row.suite.clone(),
+            title: suite_of(row, &SuiteOptions::default())?.title().to_owned(),
+            version: row.version.clone(),
+            source: row.source.clone(),
+            items: row.items,
+            models: summary.models().into_iter().chain(judged).map(str::to_owned).collect(),
+            judges: summary.judges().into_iter().map(str::to_owned).collect(),
+            judged: coverage.ok,
+            judgements: coverage.total,
+            judged_at: summary.latest().map(|latest| latest.0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn wanted(query: &str) -> Result<Wanted, PageError> {
+        Wanted::of(&TestRequest::get().uri(&format!("/benchmarks/urs?{query}")).to_http_request())
+    }
+
+    #[test]
+    fn an_address_says_whose_judgements_of_which_answers_are_wanted() {
+        let asked = wanted("judge=a%2Bb&variant=&sample=2&data=00ff").unwrap();
+        assert_eq!(asked.judge().as_deref(), Some("a+b"));
+        assert_eq!(asked.way().unwrap(), Way { data: "00ff".into(), variant: String::new(), sample: 2 });
+        assert_eq!(asked.carried(), "data=00ff&sample=2&");
+        let carried = wanted("variant=rules%2C%20x%26y").unwrap().carried();
+        assert_eq!(wanted(&carried).unwrap().variant, "rules, x&y");
+        assert_eq!(wanted("").unwrap().way().unwrap(), Way::default());
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_with_its_name() {
+        for (query, said) in
+            [("sample=0", "sample is \"0\""), ("sample=x", "a whole number from 1"), ("data=a&data=b", "once")]
+        {
+            let refused = wanted(query).and_then(|wanted| wanted.way()).unwrap_err();
+            assert!(refused.to_string().contains(said), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use bytestring::ByteString;
+use serde::Serialize;
+
+use super::asked::Asked;
+use super::error::PageError;
+use super::pages::charts::{ChartView, ChartsView};
+use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
+use super::pages::{self, Language};
+use crate::app::AppState;
+use crate::domain::battle::ModelId;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::infra::llm::roster::Roster;
+use crate::render::chart::heat::Shown;
+use crate::render::chart::{self, Setting};
+use crate::services::arena::models::Models;
+use crate::services::leaderboard::filtered::{Question, Study};
+use crate::services::leaderboard::refit::Standing;
+
+/// `GET /leaderboard`: as it is now, or of the votes that the address asks for.
+///
+/// # Errors
+/// [`PageError`] where it asks for what cannot be.
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let asked = Asked::of(request.query_string())?;
+    let question = asked.question()?;
+    let view = if question.is_plain() {
+        view(&app)
+    } else {
+        let study = answer(&app, &question).await?;
+        // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
+        let as_of_ms = question.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
+        let style_chart = style_chart(&study.board, frame_of(&request));
+        LeaderboardView { as_of_ms, asked, style_chart, ..shown(&app, &study.board) }
+    };
+    Ok(leaderboard::leaderboard(&request, &view))
+}
+
+/// `GET /leaderboard/charts`
+///
+/// # Errors
+/// As [`page`].
+pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let asked = Asked::of(request.query_string())?;
+    let question = asked.question()?;
+    let study = answer(&app, &question).await?;
+    let frame = frame_of(&request);
+    let named = |model: &RankedModel| {
+        let card = app.models.card(&ModelId::new(&model.model));
+        RankedModel { model: card.name, ..model.clone() }
+    };
+    let models: Vec<RankedModel> = study.board.models.iter().map(named).collect();
+    let names: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
+    let mut traces = chart::history::traces(&study.board.models, &study.history);
+    for trace in &mut traces {
+        trace.name = app.models.card(&ModelId::new(&trace.name)).name;
+    }
+    let mut charts = vec![ChartView::of(chart::forest::draw(&models, study.board.confidence, frame))];
+    charts.extend(style_chart(&study.board, frame));
+    if !question.style {
+        charts.push(ChartView::of(chart::history::draw(&traces, frame)));
+    }
+    let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
+    charts.extend(pairs.map(|shown| ChartView::of(study.pairs.draw(shown, &names, frame))));
+    Ok(pages::charts::charts(&request, &ChartsView { votes: study.board.votes.rated, query: asked.query(), charts }))
+}
+
+fn frame_of(request: &HttpRequest) -> chart::Frame {
+    chart::Frame { language: Language::of(request).into(), setting: Setting::Page }
+}
+
+/// The effects of style, where they were fitted.
+fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
+    (!board.style.is_empty()).then(|| ChartView::of(chart::style::draw(&board.style, frame)))
+}
+
+/// What came of a question, with the votes of the latest leaderboard or a few less.
+pub(super) async fn answer(app: &AppState, question: &Question) -> Result<Arc<Study>, PageError> {
+    Ok(app.studies.answer(question, app.standings.latest().last_vote_seq).await?)
+}
+
+#[derive(Serialize)]
+struct Frame {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    as_of: Option<i64>,
+    votes: u64,
+    html: String,
+}
+
+/// The latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
+#[derive(Default)]
+pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
+
+/// What a frame shows.
+struct FrameKey {
+    standing: Arc<Standing>,
+    roster: Arc<Roster>,
+}
+
+impl PartialEq for FrameKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.standing, &other.standing) && Arc::ptr_eq(&self.roster, &other.roster)
+    }
+}
+
+/// What was rendered last, with what it was made of.
+struct Latest<K>(Mutex<Option<(K, ByteString)>>);
+
+impl<K> Default for Latest<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: PartialEq> Latest<K> {
+    /// What was rendered of the same, or is now; who asks meanwhile waits for it.
+    fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, frame)) = &*latest
+            && *known == of
+        {
+            return frame.clone();
+        }
+        let frame = ByteString::from(render());
+        *latest = Some((of, frame.clone()));
+        frame
+    }
+}
+
+impl Frames {
+    /// The leaderboard as `/ws/leaderboard` says it.
+    pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
+        let key = FrameKey { standing: app.standings.latest(), roster: app.models.current() };
+        self.0[language as usize].get(key, || frame(app, language))
+    }
+}
+
+fn frame(app: &AppState, language: Language) -> String {
+    let view = view(app);
+    let html = leaderboard::rows_html(&view, language);
+    let frame = Frame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, html };
+    serde_json::to_string(&frame).expect("a frame is text and whole numbers")
+}
+
+fn view(app: &AppState) -> LeaderboardView {
+    let standing = app.standings.latest();
+    LeaderboardView { as_of_ms: standing.fitted_at.map(|time| time.0), ..shown(app, &standing.board) }
+}
+
+fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
+    LeaderboardView {
+        votes: board.votes.rated,
+        notes: board.notes.clone(),
+        rows: board.models.iter().map(|model| row(model, &app.models)).collect(),
+        facets: app.standings.facets(),
+        ..LeaderboardView::default()
+    }
+}
+
+fn row(model: &RankedModel, models: &Models) -> LeaderboardRow {
+    let card = models.card(&ModelId::new(&model.model));
+    LeaderboardRow {
+        rank: u32::try_from(model.rank).ok(),
+        model: model.model.clone(),
+        name: card.name,
+        organization: card.organization,
+        license: card.license,
+        practice: card.practice,
+        rating: Some(model.rating),
+        lower: model.lower,
+        upper: model.upper,
+        elo: model.elo,
+        battles: model.battles,
+        win_tie_rate: Some(model.win_tie_rate),
+        provisional: model.provisional,
+        unbounded: model.unbounded.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn many_sockets_cost_one_rendering_of_each_leaderboard() {
+        let (latest, renderings) = (Latest::default(), AtomicUsize::new(0));
+        let get = |fit: u32| {
+            latest.get(fit, || {
+                renderings.fetch_add(1, Ordering::Relaxed);
+                format!("fit {fit}")
+            })
+        };
+        for fit in 1..=3 {
+            let frames: Vec<ByteString> = std::thread::scope(|scope| {
+                let sockets: Vec<_> = (0..8).map(|_| scope.spawn(|| [get(fit), get(fit)])).collect();
+                sockets.into_iter().flat_map(|socket| socket.join().unwrap()).collect()
+            });
+            assert!(frames.iter().all(|frame| *frame == format!("fit {fit}")));
+            assert!(frames.iter().all(|frame| frame.as_ptr() == frames[0].as_ptr()), "the same bytes");
+            assert_eq!(renderings.load(Ordering::Relaxed), fit as usize);
+        }
+    }
+}

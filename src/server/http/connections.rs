@@ -1,0 +1,30 @@
+//! What one connection may hold of this machine: a client that takes nothing in is cut off by the system.
+
+use std::any::Any;
+use std::io;
+
+use actix_web::dev::Extensions;
+use actix_web::rt::net::TcpStream;
+use socket2::SockRef;
+
+use crate::server::ws::driver::SEND_LIMIT;
+
+/// Bytes that the system keeps for a client that reads slowly. Left to itself it would grow to megabytes for each, and
+/// nobody would notice for long that the client does not read.
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// For `HttpServer::on_connect`.
+pub(super) fn limit(connection: &dyn Any, _: &mut Extensions) {
+    let Some(stream) = connection.downcast_ref::<TcpStream>() else { return };
+    if let Err(error) = limit_stream(stream) {
+        tracing::debug!(error = %error, "the limits of a connection could not be set");
+    }
+}
+
+fn limit_stream(stream: &TcpStream) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(SEND_LIMIT))?;
+    Ok(())
+}

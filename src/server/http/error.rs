@@ -1,0 +1,119 @@
+//! The one map from errors to HTTP statuses. What went wrong inside is logged, never shown.
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpResponse, ResponseError};
+
+use crate::services::battle_judging::reports::CrowdError;
+use crate::services::benchmark::report::BenchError;
+use crate::services::correlation::board::BoardError;
+use crate::services::leaderboard::filtered::StudyError;
+use crate::services::single_flight::FlightError;
+
+/// Text of a request that fails because the database does.
+const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";
+
+/// Why a request gets no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// A name that is not the arena's.
+    #[error(
+        "the arena does not answer under this name: use its IP address, or set server.public_url to the address that \
+         visitors use"
+    )]
+    ForeignHost,
+    /// A websocket from another site's page.
+    #[error(
+        "this socket is for the arena's own pages: set server.public_url to the address that visitors use; a program \
+         that brings a cookie sends the arena's address as Origin"
+    )]
+    ForeignOrigin,
+    /// Not a websocket request.
+    #[error("this address is a websocket: connect with ws:// or wss://")]
+    NotAWebsocket,
+    /// Too many sockets.
+    #[error("the arena is full at the moment: try again in a minute")]
+    Full,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
+    /// Something else is asked than can be.
+    #[error("{0}")]
+    Question(String),
+    /// The leaderboard that was asked for could not be made.
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    Study(#[from] StudyError),
+    /// A benchmark that is not here, or could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
+    Bench(#[from] BenchError),
+    /// The correlations that were asked for could not be made.
+    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    Correlation(#[from] BoardError),
+    /// The arena has just started.
+    #[error("the correlations are being reckoned: try again in a moment")]
+    Early,
+    /// What judges made of battles could not be reckoned.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
+    Crowd(#[from] CrowdError),
+    /// The address names what is not there.
+    #[error("{0}")]
+    Missing(String),
+    /// A page could not be written.
+    #[error("the page could not be written: try again")]
+    Template(#[from] askama::Error),
+}
+
+impl PageError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Self::Study(error) => error.is_outage(),
+            Self::Bench(error) => error.is_outage(),
+            Self::Crowd(error) => error.is_outage(),
+            _ => false,
+        }
+    }
+
+    /// Seconds after which the same request may succeed.
+    fn retry_after(&self) -> &'static str {
+        match self {
+            Self::Full => "60",
+            _ => "5",
+        }
+    }
+}
+
+impl ResponseError for PageError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
+            error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
+            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
+            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Study(error) if error.is_missing() => StatusCode::NOT_FOUND,
+            Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
+            Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
+            Self::Full
+            | Self::Draining
+            | Self::Early
+            | Self::Study(StudyError::Shared(FlightError::Busy))
+            | Self::Bench(BenchError::Shared(FlightError::Busy))
+            | Self::Crowd(CrowdError::Shared(FlightError::Busy))
+            | Self::Correlation(BoardError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        if self.status_code() == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(error = ?self, "a request failed");
+        }
+        let mut response = HttpResponse::build(self.status_code());
+        if self.status_code() == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((header::RETRY_AFTER, self.retry_after()));
+        }
+        response.content_type("text/plain; charset=utf-8").body(format!("{self}\n"))
+    }
+}

@@ -1,0 +1,104 @@
+//! `/metrics`, for the operator alone.
+//!
+//! Counters of a model move with the battles that it is in, so who could read them might learn who answered. They are
+//! told to allowed networks only, and never through a proxy: behind one, every visitor has the proxy's address.
+
+use std::net::IpAddr;
+
+use actix_web::http::header::HeaderMap;
+use actix_web::{HttpRequest, HttpResponse, web};
+use ipnet::IpNet;
+
+use super::pages::not_found;
+use super::ready::{Readiness, is_draining, takes_writes};
+use crate::app::AppState;
+use crate::infra::events::BusState;
+use crate::infra::metrics;
+
+/// What a request carries that came through a proxy: headers of these names, or of names that begin so.
+const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];
+const PROXIED_BEGIN: [&str; 9] =
+    ["x-forwarded", "x-real-", "x-client-", "x-envoy-", "x-original-", "cf-", "cdn-", "fastly-", "fly-"];
+
+/// `GET /metrics`; for everybody else there is no such page.
+pub(super) async fn metrics(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
+    let peer = request.peer_addr().map(|address| address.ip());
+    if !is_allowed(request.headers(), peer, &app.settings.now().server.metrics_allow) {
+        return not_found::not_found(request).await;
+    }
+    look(&app).await;
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics::render())
+}
+
+fn is_allowed(headers: &HeaderMap, peer: Option<IpAddr>, networks: &[IpNet]) -> bool {
+    let Some(peer) = peer.map(|peer| peer.to_canonical()) else { return false };
+    networks.iter().any(|network| network.contains(&peer)) && !is_proxied(headers)
+}
+
+fn is_proxied(headers: &HeaderMap) -> bool {
+    // Names are in lower case here, however they were sent.
+    let written_by_proxies =
+        |name: &str| PROXIED.contains(&name) || PROXIED_BEGIN.iter().any(|begin| name.starts_with(begin));
+    headers.keys().any(|name| written_by_proxies(name.as_str()))
+}
+
+/// Takes in what is looked up rather than counted.
+async fn look(app: &AppState) {
+    let roster = app.models.current();
+    metrics::battles_live(app.battles.in_memory());
+    metrics::models_drawable(roster.healthy().len());
+    metrics::breakers(roster.all().iter().map(|model| (&model.card.id, model.state().phase.as_str())));
+    let standing = app.standings.latest();
+    if let Some(fitted_at) = standing.fitted_at {
+        metrics::leaderboard(standing.board.votes.rated, fitted_at.0);
+    }
+    match *app.events.state().borrow() {
+        BusState::Alone => {}
+        state => metrics::redis(state == BusState::Connected, takes_writes(app)),
+    }
+    metrics::readiness(Readiness::of(app).await.is_ready(), is_draining(app));
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(peer: &str, header: Option<&'static str>, allowed: bool) {
+        let networks = ["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
+        let mut headers = HeaderMap::new();
+        if let Some(name) = header {
+            headers.insert(name.parse::<HeaderName>().unwrap(), HeaderValue::from_static("127.0.0.1"));
+        }
+        assert_eq!(is_allowed(&headers, Some(peer.parse().unwrap()), &networks), allowed, "{peer} {header:?}");
+    }
+
+    #[test]
+    fn only_allowed_networks_and_never_through_a_proxy() {
+        check("127.0.0.1", None, true);
+        check("::1", None, true);
+        check("::ffff:127.0.0.1", None, true);
+        check("192.0.2.1", None, false);
+        check("::ffff:192.0.2.1", None, false);
+        for name in [
+            "x-forwarded-for",
+            "X-Forwarded-Host",
+            "forwarded",
+            "x-real-ip",
+            "via",
+            "true-client-ip",
+            "x-client-ip",
+            "x-envoy-external-address",
+            "x-original-uri",
+            "cf-ray",
+            "cdn-loop",
+            "fastly-client-ip",
+            "fly-region",
+        ] {
+            check("127.0.0.1", Some(name), false);
+        }
+        check("127.0.0.1", Some("accept"), true);
+    }
+}

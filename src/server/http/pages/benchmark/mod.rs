@@ -1,0 +1,194 @@
+//! The pages of benchmarks: the suites, a suite's report, its items, and one item.
+
+mod item;
+
+use std::collections::BTreeSet;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+pub(crate) use item::{ItemPageView, item};
+
+use super::{Language, Page, Section, respond};
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::options::{NAMES, suite as suite_named};
+use crate::domain::benchmark::{Suite, SuiteOptions};
+use crate::render::report::benchmark::words::{self, Words, named};
+use crate::render::report::benchmark::{Report, html};
+use crate::server::http::asked::escaped;
+use crate::server::http::benchmark::SuiteCard;
+
+/// Characters of a question in a list.
+const SHORT: usize = 220;
+
+#[derive(Template)]
+#[template(path = "benchmarks.html")]
+struct SuitesPage<'a> {
+    page: Page,
+    words: &'static Words,
+    cards: &'a [SuiteCard],
+    /// Suites that are known and have no data.
+    waiting: Vec<(&'static str, String)>,
+}
+
+/// `GET /benchmarks`
+#[must_use]
+pub(crate) fn suites(request: &HttpRequest, cards: &[SuiteCard]) -> HttpResponse {
+    let page = Page::new(request, Section::Benchmarks);
+    let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
+    let waiting = waiting.map(|name| (name, title(name))).collect();
+    let words = words::of(page.language.into());
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, waiting })
+}
+
+/// A built-in suite's name for people.
+fn title(name: &str) -> String {
+    suite_named(name, &SuiteOptions::default()).map_or_else(|_| name.to_owned(), |suite| suite.title().to_owned())
+}
+
+impl SuitesPage<'_> {
+    /// The address of a data file's report; the latest file of a suite needs no more than the suite's name.
+    fn address(&self, card: &SuiteCard) -> String {
+        let latest = self.cards.iter().find(|other| other.suite == card.suite);
+        let query = match latest.is_some_and(|latest| latest.version == card.version) {
+            true => String::new(),
+            false => format!("?data={}", card.version.chars().take(12).collect::<String>()),
+        };
+        format!("/benchmarks/{}{query}", escaped(&card.suite))
+    }
+
+    fn day(card: &SuiteCard) -> String {
+        let moment = card.judged_at.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+        moment.map_or_else(|| "–".to_owned(), |moment| moment.strftime("%Y-%m-%d").to_string())
+    }
+
+    fn judges(card: &SuiteCard) -> String {
+        let judges: Vec<&str> = card.judges.iter().map(String::as_str).collect();
+        if judges.is_empty() { "–".to_owned() } else { judges.join(", ") }
+    }
+}
+
+/// A suite's report, and what else could be shown.
+pub(crate) struct SuiteView {
+    /// The report.
+    pub(crate) report: Report,
+    /// Ways of judging.
+    pub(crate) variants: BTreeSet<String>,
+    /// Rounds of answers.
+    pub(crate) samples: BTreeSet<u32>,
+    /// The data file that was asked for; empty for the latest.
+    pub(crate) data: String,
+    /// Which answers are meant, for further addresses.
+    pub(crate) carried: String,
+}
+
+#[derive(Template)]
+#[template(path = "benchmark.html")]
+struct SuitePage<'a> {
+    page: Page,
+    words: &'static Words,
+    view: &'a SuiteView,
+    body: String,
+}
+
+/// `GET /benchmarks/SUITE`
+///
+/// # Errors
+/// [`askama::Error`] where the report cannot be written.
+pub(crate) fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResponse> {
+    let page = Page::new(request, Section::Benchmarks);
+    let body = html::body(&view.report, page.language.into())?;
+    let words = words::of(page.language.into());
+    Ok(respond(request, StatusCode::OK, &SuitePage { page, words, view, body }))
+}
+
+impl SuitePage<'_> {
+    /// A judge by name; several are a jury.
+    fn judge(&self, judge: &str) -> String {
+        let is_jury =
+            self.view.report.judges.len() > 2 && self.view.report.judges.last().is_some_and(|last| last == judge);
+        if is_jury { self.page.t().benchmark.jury.replace("{judges}", judge) } else { judge.to_owned() }
+    }
+}
+
+impl SuiteView {
+    /// Whether there is anything to choose.
+    fn has_choice(&self) -> bool {
+        self.report.judges.len() > 1 || self.variants.len() > 1 || self.samples.len() > 1
+    }
+
+    fn suite(&self) -> String {
+        escaped(&self.report.suite)
+    }
+}
+
+/// Items of a suite, on pages.
+pub(crate) struct ItemsView<'a> {
+    /// The suite.
+    pub(crate) suite: &'a dyn Suite,
+    /// The categories to choose from.
+    pub(crate) categories: BTreeSet<&'a str>,
+    /// The category that was chosen; empty for all.
+    pub(crate) category: &'a str,
+    /// The items of this page.
+    pub(crate) items: Vec<&'a Item>,
+    /// This page, from 1.
+    pub(crate) page: usize,
+    /// All pages.
+    pub(crate) pages: usize,
+    /// Which answers are meant.
+    pub(crate) carried: String,
+}
+
+#[derive(Template)]
+#[template(path = "benchmark_items.html")]
+struct ItemsPage<'a> {
+    page: Page,
+    view: &'a ItemsView<'a>,
+}
+
+/// `GET /benchmarks/SUITE/items`
+#[must_use]
+pub(crate) fn items(request: &HttpRequest, view: &ItemsView<'_>) -> HttpResponse {
+    let page = Page::new(request, Section::Benchmarks);
+    respond(request, StatusCode::OK, &ItemsPage { page, view })
+}
+
+impl ItemsPage<'_> {
+    fn suite(&self) -> String {
+        escaped(self.view.suite.name())
+    }
+
+    fn category(&self, name: &str) -> String {
+        named(self.view.suite.category_title(name), self.page.language.into()).to_owned()
+    }
+
+    fn address(&self, item: &Item) -> String {
+        format!("/benchmarks/{}/items/{}?{}", self.suite(), escaped(&item.id), self.view.carried)
+    }
+
+    fn page_address(&self, page: usize) -> String {
+        let (carried, category) = (&self.view.carried, escaped(self.view.category));
+        format!("/benchmarks/{}/items?{carried}category={category}&page={page}", self.suite())
+    }
+
+    fn turns(&self, item: &Item) -> String {
+        self.page.t().benchmark.turns.replace("{n}", &item.turns.len().to_string())
+    }
+
+    fn page_of(&self) -> String {
+        let (page, pages) = (self.view.page.to_string(), self.view.pages.to_string());
+        self.page.t().benchmark.page_of.replace("{page}", &page).replace("{pages}", &pages)
+    }
+
+    /// The first question, as much of it as a list needs.
+    #[expect(clippy::unused_self, reason = "templates call it on the page")]
+    fn question(&self, item: &Item) -> String {
+        let question = item.turns.first().map_or("", |turn| turn.question.trim());
+        match question.char_indices().nth(SHORT) {
+            None => question.to_owned(),
+            Some((end, _)) => format!("{}…", &question[..end]),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The correlations of all series of a group, as a table whose cells lead to their pairs.
+
+use super::Names;
+use crate::domain::stats::matrix::Cell as Found;
+use crate::render::chart::correlations::{Cell, figure, shade};
+
+/// The table.
+pub(super) struct MatrixView {
+    pub(super) rows: Vec<MatrixRow>,
+    /// Said where the group has more series than the table.
+    pub(super) first_of: Option<String>,
+}
+
+/// A series with its correlations with those above it.
+pub(super) struct MatrixRow {
+    pub(super) label: String,
+    pub(super) cells: Vec<MatrixCell>,
+}
+
+/// A correlation.
+pub(super) struct MatrixCell {
+    pub(super) figure: String,
+    pub(super) class: &'static str,
+    pub(super) tip: String,
+    pub(super) address: String,
+}
+
+impl MatrixView {
+    pub(super) fn of(names: &Names<'_>) -> Self {
+        let grid = names.view.board.grid(names.view.group);
+        let series: Vec<_> = grid.series.iter().map(|&place| &names.view.board.series[place]).collect();
+        let labels: Vec<String> = series.iter().map(|series| names.of(series)).collect();
+        let row = |row: usize| MatrixRow {
+            label: labels[row].clone(),
+            cells: (0..row)
+                .map(|column| {
+                    let [x, y] = [column, row].map(|place| series[place].name.to_string());
+                    let cell = shown(&grid.cell(column, row), names);
+                    MatrixCell {
+                        tip: tip(&labels[column], &labels[row], &cell),
+                        class: if let Cell::Found { r, .. } = cell { shade(r) } else { "undefined" },
+                        figure: figure(&cell),
+                        address: names.pair_address(&x, &y),
+                    }
+                })
+                .collect(),
+        };
+        let (shown, all) = (series.len().to_string(), grid.of.to_string());
+        let first_of = names.words().first_of.replace("{shown}", &shown).replace("{all}", &all);
+        Self { rows: (0..series.len()).map(row).collect(), first_of: (series.len() < grid.of).then_some(first_of) }
+    }
+
+    /// Whether there is anything to compare.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.rows.len() > 1
+    }
+}
+
+/// The chosen correlation; its interval is that of drawing anew where there is one, or else Fisher's.
+fn shown(found: &Found, names: &Names<'_>) -> Cell {
+    let place = names.view.coefficient as usize;
+    match found.found[place] {
+        Err(why) => Cell::Undefined((names.words().why_none)(why)),
+        Ok(one) => {
+            let redrawn = found.redrawn.and_then(|redrawn| redrawn[place].ok()).map(|found| found.interval);
+            let interval = redrawn.or_else(|| one.interval(names.view.board.options.level).ok());
+            Cell::Found { r: one.r, interval, n: found.n }
+        }
+    }
+}
+
+fn tip(x: &str, y: &str, cell: &Cell) -> String {
+    let what = match cell {
+        Cell::Undefined(why) => why.clone(),
+        Cell::Found { interval, n, .. } => {
+            let ends = interval.map_or_else(String::new, |ends| format!(" ({:.2} … {:.2})", ends.lower, ends.upper));
+            format!("{}{ends}, n = {n}", figure(cell))
+        }
+    };
+    format!("{x} × {y}: {what}")
+}

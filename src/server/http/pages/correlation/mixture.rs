@@ -1,0 +1,50 @@
+//! The mixture that follows a series best.
+
+use super::{Names, named};
+use crate::domain::correlation::report::{CoefficientReport, Correlations, LeftOut, MixtureReport};
+use crate::domain::stats::correlation::Coefficient;
+
+/// A mixture as it is shown.
+pub(super) struct MixtureView {
+    pub(super) target: String,
+    pub(super) models: String,
+    pub(super) warning: Option<String>,
+    /// Series with their weights, in the order in which they were chosen.
+    pub(super) weights: Vec<[String; 2]>,
+    /// By what was compared: the correlations.
+    pub(super) rows: Vec<(&'static str, Vec<String>)>,
+    pub(super) coefficients: [&'static str; 3],
+}
+
+impl MixtureView {
+    pub(super) fn of(report: &MixtureReport, names: &Names<'_>) -> Self {
+        let words = names.words();
+        let weight = |series: &crate::domain::correlation::report::SeriesReport| {
+            let weight = report.weights.get(&series.series).copied().unwrap_or_default();
+            [names.of_name(&series.series), format!("{weight:.4}")]
+        };
+        let models: Vec<String> = report.models.iter().map(|model| names.model(model)).collect();
+        let left = match &report.leave_one_out {
+            LeftOut::Found(found) => figures(found, words.none),
+            LeftOut::Undefined { undefined } => vec![format!("{} ({undefined})", words.none)],
+        };
+        Self {
+            target: names.of_name(&report.target.series),
+            models: format!("{}: {}", models.len(), models.join(", ")),
+            warning: (report.n < crate::render::chart::correlations::FEW)
+                .then(|| words.few.replace("{n}", &report.n.to_string())),
+            weights: report.series.iter().map(weight).collect(),
+            rows: vec![(words.in_sample, figures(&report.correlations, words.none)), (words.left_out, left)],
+            coefficients: Coefficient::ALL.map(|coefficient| named(words, coefficient)),
+        }
+    }
+}
+
+fn figures(found: &Correlations, none: &str) -> Vec<String> {
+    let one = |(_, figure): (&str, &CoefficientReport)| match (figure.r, figure.lower, figure.upper) {
+        (Some(r), Some(lower), Some(upper)) => format!("{r:.4} ({lower:.2} … {upper:.2})"),
+        (Some(r), ..) => format!("{r:.4}"),
+        _ => none.to_owned(),
+    };
+    found.named().into_iter().map(one).collect()
+}

@@ -1,0 +1,277 @@
+//! The page of correlations: two series, all of them, mixtures, satisfaction by intent, and the papers' own studies.
+
+mod matrix;
+mod mixture;
+mod pair;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::strings::CorrelationStrings;
+use super::{Language, Page, Section, respond};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::claims::{Claim, Text, Verdict};
+use crate::domain::correlation::report::MixtureReport;
+use crate::domain::correlation::{Series, SeriesName, VotePart};
+use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::slice::Turns;
+use crate::domain::stats::correlation::Coefficient;
+use crate::server::http::asked::escaped;
+use crate::server::http::correlation::Wanted;
+use crate::services::arena::models::Models;
+use crate::services::correlation::board::{Board, Group, PairStudy, Source};
+use matrix::MatrixView;
+use mixture::MixtureView;
+use pair::PairView;
+
+/// What is shown.
+pub(crate) struct View<'a> {
+    /// All series.
+    pub(crate) board: &'a Board,
+    /// What the address asks for.
+    pub(crate) wanted: &'a Wanted,
+    /// Which correlation.
+    pub(crate) coefficient: Coefficient,
+    /// Which series the matrix has.
+    pub(crate) group: Group,
+    /// Two series.
+    pub(crate) pair: Option<PairStudy>,
+    /// A mixture.
+    pub(crate) mixture: Option<MixtureReport>,
+    /// Satisfaction beside a suite, by intent.
+    pub(crate) intents: Option<PairStudy>,
+    /// The papers' own studies.
+    pub(crate) claims: &'a [Claim],
+}
+
+#[derive(Template)]
+#[template(path = "correlation.html")]
+struct CorrelationPage<'a> {
+    page: Page,
+    words: &'static CorrelationStrings,
+    view: &'a View<'a>,
+    /// When it was reckoned, for machines and in words.
+    made_at: Option<[String; 2]>,
+    choices: Vec<Choices>,
+    pair: Option<PairView>,
+    intents: Option<PairView>,
+    /// Where it is asked for.
+    matrix: Option<MatrixView>,
+    mixture: Option<MixtureView>,
+}
+
+/// Series from one source.
+struct Choices {
+    label: &'static str,
+    of_models: bool,
+    series: Vec<Choice>,
+}
+
+struct Choice {
+    name: String,
+    label: String,
+}
+
+/// `GET /correlation`
+#[must_use]
+pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_>) -> HttpResponse {
+    let page = Page::new(request, Section::Correlation);
+    let names = Names { models, page: &page, view };
+    let shown = CorrelationPage {
+        words: names.words(),
+        made_at: made_at(view.board),
+        choices: choices(&names),
+        pair: view.pair.as_ref().map(|study| PairView::of(study, "pair", &names)),
+        intents: view.intents.as_ref().map(|study| PairView::of(study, "intents", &names)),
+        matrix: view.wanted.shows_matrix().then(|| MatrixView::of(&names)),
+        mixture: view.mixture.as_ref().map(|report| MixtureView::of(report, &names)),
+        view,
+        page: page.clone(),
+    };
+    respond(request, StatusCode::OK, &shown)
+}
+
+fn made_at(board: &Board) -> Option<[String; 2]> {
+    let time = jiff::Timestamp::from_millisecond(board.made_at?.0).ok()?;
+    Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
+}
+
+fn choices(names: &Names<'_>) -> Vec<Choices> {
+    const SOURCES: [Source; 5] = [Source::Votes, Source::Benchmark, Source::Brought, Source::Printed, Source::Intents];
+    let of = |(source, label): (Source, &'static str)| {
+        let own = names.view.board.series.iter().filter(|series| Source::of(series) == source);
+        let choice = |series: &Series| Choice { name: series.name.to_string(), label: names.of(series) };
+        Choices { label, of_models: source != Source::Intents, series: own.map(choice).collect() }
+    };
+    let all = SOURCES.into_iter().zip(names.words().sources).map(of);
+    all.filter(|choices| !choices.series.is_empty()).collect()
+}
+
+/// What series and models are called on the page.
+struct Names<'a> {
+    models: &'a Models,
+    page: &'a Page,
+    view: &'a View<'a>,
+}
+
+impl Names<'_> {
+    fn words(&self) -> &'static CorrelationStrings {
+        &self.page.t().correlation
+    }
+
+    fn language(&self) -> Language {
+        self.page.language
+    }
+
+    /// What a series is called.
+    fn of(&self, series: &Series) -> String {
+        let words = self.words();
+        match &series.name {
+            SeriesName::Satisfaction => words.satisfaction.to_owned(),
+            SeriesName::Arena { figure, part } => {
+                let figure = match figure {
+                    Figure::Rating => words.rating,
+                    Figure::Elo => words.elo,
+                    Figure::WinTieRate => words.win_tie_rate,
+                };
+                std::iter::once(figure.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
+            }
+            SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
+            SeriesName::Column(_) | SeriesName::Bench { .. } | SeriesName::Published(_) => series.title.clone(),
+        }
+    }
+
+    /// The part of the votes, in words.
+    fn part(&self, part: &VotePart) -> Vec<String> {
+        let (slice, words) = (&part.0, &self.page.t().leaderboard);
+        let turns = slice.turns.map(|turns| match turns {
+            Turns::First => format!("{}: {}", words.turns, words.turns_first),
+            Turns::Multi => format!("{}: {}", words.turns, words.turns_multi),
+        });
+        let long = slice.long_prompts.then(|| format!("{}: {}", words.prompts, words.prompts_long));
+        let named = [&slice.language, &slice.category, &slice.intent].into_iter().flatten().cloned();
+        named.chain(turns).chain(long).collect()
+    }
+
+    /// What a series is called that goes by this name.
+    fn of_name(&self, name: &str) -> String {
+        self.view.board.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
+    }
+
+    /// What a model is called; other subjects have their own names.
+    fn model(&self, model: &str) -> String {
+        self.models.card(&ModelId::new(model)).name
+    }
+
+    /// The address of two series, with what else is chosen.
+    fn pair_address(&self, x: &str, y: &str) -> String {
+        let (coefficient, group) = (self.view.coefficient.as_str(), self.view.group.as_str());
+        format!("/correlation?x={}&y={}&coefficient={coefficient}&group={group}#pair", escaped(x), escaped(y))
+    }
+}
+
+/// A correlation's name in words.
+fn named(words: &CorrelationStrings, coefficient: Coefficient) -> &'static str {
+    words.coefficients[coefficient as usize]
+}
+
+impl CorrelationPage<'_> {
+    fn text<'t>(&self, text: &'t Text) -> &'t str {
+        match self.page.language {
+            Language::English => &text.en,
+            Language::Chinese => &text.zh,
+        }
+    }
+
+    fn verdict(&self, claim: &Claim) -> &'static str {
+        self.words.verdicts[claim.verdict as usize]
+    }
+
+    fn at_level(&self, text: &str) -> String {
+        let percent = (1_000.0 * self.view.board.options.level.share()).round() / 10.0;
+        text.replace("{level}", &percent.to_string())
+    }
+
+    fn drawn(&self) -> String {
+        self.words.drawn.replace("{n}", &self.view.board.options.bootstrap.replicates.to_string())
+    }
+
+    /// The label of a list of what is mixed.
+    fn numbered(&self, number: u8) -> String {
+        format!("{} {number}", self.words.mixed)
+    }
+
+    fn has_own(&self) -> bool {
+        self.view.board.of_group(Group::Own) > 0
+    }
+
+    /// The parameters of the other forms, which a form hands on.
+    fn carried(&self, form: &str) -> Vec<(&'static str, &str)> {
+        let own: &[&str] = match form {
+            "pair" => &["x", "y", "coefficient"],
+            "matrix" => &["group", "coefficient"],
+            _ => &["a", "b", "c", "d", "target", "step"],
+        };
+        self.given().filter(|(name, _)| !own.contains(name)).collect()
+    }
+
+    /// The parameters of the address.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Wanted { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
+        let all = [
+            ("x", x),
+            ("y", y),
+            ("coefficient", coefficient),
+            ("group", group),
+            ("a", a),
+            ("b", b),
+            ("c", c),
+            ("d", d),
+            ("target", target),
+            ("step", step),
+        ];
+        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty())
+    }
+
+    /// The address of the same page with the form for mixtures.
+    fn mixture_address(&self) -> String {
+        let given: String = self.given().map(|(name, value)| format!("{name}={}&", escaped(value))).collect();
+        format!("/correlation?{given}step=0#mixture")
+    }
+
+    /// The series that a list has chosen.
+    fn chosen(&self, field: &str) -> &str {
+        let wanted = self.view.wanted;
+        let of_pair = |side: fn(&PairView) -> &String| self.pair.as_ref().map_or("", |pair| side(pair));
+        match field {
+            "x" => of_pair(|pair| &pair.x),
+            "y" => of_pair(|pair| &pair.y),
+            "a" => &wanted.a,
+            "b" => &wanted.b,
+            "c" => &wanted.c,
+            "d" => &wanted.d,
+            _ => &wanted.target,
+        }
+    }
+
+    fn coefficients(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let of = |coefficient: Coefficient| {
+            (coefficient.as_str(), named(self.words, coefficient), coefficient == self.view.coefficient)
+        };
+        Coefficient::ALL.into_iter().map(of).collect()
+    }
+
+    fn groups(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let groups = [Group::Own, Group::Published, Group::All].into_iter().zip(self.words.groups);
+        groups.map(|(group, label)| (group.as_str(), label, group == self.view.group)).collect()
+    }
+
+    fn steps(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let step = |value: &'static str| {
+            let chosen = self.view.wanted.step == value || (value == "0" && self.view.wanted.step.is_empty());
+            (value, if value == "0" { self.words.exact } else { value }, chosen)
+        };
+        ["0", "0.1", "0.05", "0.01", "0.005", "0.001"].into_iter().map(step).collect()
+    }
+}

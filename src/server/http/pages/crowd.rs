@@ -1,0 +1,181 @@
+//! What judges made of the arena's own battles: a page of its own, and a part that other pages can take in.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::strings::CrowdStrings;
+use super::{Language, Page, Section, respond};
+use crate::domain::battle_judging::agreement::{Figure, Rate, Setups};
+use crate::domain::battle_judging::boards::{Boards, Place};
+use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
+
+/// The report as HTML that fits into any page: sections with tables.
+#[derive(Template)]
+#[template(path = "_parts/crowd.html")]
+pub(crate) struct CrowdPart {
+    words: &'static CrowdStrings,
+    judges: Vec<JudgePart>,
+    /// One table, where there are several judges.
+    between: Option<TablePart>,
+}
+
+struct JudgePart {
+    id: String,
+    name: String,
+    facts: Vec<(&'static str, String)>,
+    tables: Vec<TablePart>,
+    notes: Vec<String>,
+}
+
+struct TablePart {
+    id: String,
+    title: &'static str,
+    reading: &'static str,
+    heads: [&'static str; 5],
+    rows: Vec<(String, Vec<Cell>)>,
+}
+
+/// A figure, or why there is none.
+struct Cell {
+    text: String,
+    reason: String,
+}
+
+impl CrowdPart {
+    /// The report in a language.
+    #[must_use]
+    pub(crate) fn new(report: &CrowdReport, language: Language) -> Self {
+        let words = &language.strings().crowd;
+        let judges = (1..).zip(&report.judges).map(|(number, judge)| one(words, number, judge)).collect();
+        let rows = report.between.iter().map(|pair| (pair.judges.join(" · "), counted(pair.battles, &pair.agreement)));
+        let rows: Vec<_> = rows.collect();
+        let between = (!rows.is_empty()).then(|| TablePart {
+            id: "judges-between".to_owned(),
+            title: words.between,
+            reading: words.between_reading,
+            heads: words.between_heads,
+            rows,
+        });
+        Self { words, judges, between }
+    }
+}
+
+fn one(words: &'static CrowdStrings, number: usize, judge: &JudgeReport) -> JudgePart {
+    let shares = [
+        (words.judged, &judge.judged),
+        (words.consistent, &judge.consistent),
+        (words.first_position, &judge.first_position),
+        (words.second_position, &judge.second_position),
+    ];
+    let mut facts = vec![(words.instructions, judge.prompt.clone()), (words.latest, day(judge.latest))];
+    facts.extend(shares.map(|(label, found)| (label, Cell::rate(found).text)));
+    let rows = judge.agreements().map(|(slice, battles, found)| {
+        let part = slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value));
+        (part, counted(battles, found))
+    });
+    let agreement = TablePart {
+        id: format!("judge-{number}-agreement"),
+        title: words.agreement,
+        reading: words.agreement_reading,
+        heads: words.agreement_heads,
+        rows: rows.collect(),
+    };
+    JudgePart {
+        id: format!("judge-{number}"),
+        name: judge.judge.clone(),
+        facts,
+        tables: vec![agreement, boards(words, number, &judge.boards)],
+        notes: notes(words, judge),
+    }
+}
+
+fn boards(words: &'static CrowdStrings, number: usize, boards: &Boards) -> TablePart {
+    let places = |place: &Place| [Cell::plain(place.rank.to_string()), Cell::plain(rating(words, place))];
+    let rows = boards
+        .models
+        .iter()
+        .map(|row| (row.model.clone(), places(&row.votes).into_iter().chain(places(&row.verdicts)).collect()));
+    TablePart {
+        id: format!("judge-{number}-boards"),
+        title: words.boards,
+        reading: words.boards_reading,
+        heads: words.board_heads,
+        rows: rows.collect(),
+    }
+}
+
+fn notes(words: &CrowdStrings, judge: &JudgeReport) -> Vec<String> {
+    let correlation = |name: &str, found: &Figure| {
+        let Cell { text, reason } = Cell::figure(found);
+        let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
+        format!("{name}: {text}{reason}")
+    };
+    let boards = &judge.boards;
+    let mut notes = vec![correlation(words.spearman, &boards.spearman), correlation(words.kendall, &boards.kendall)];
+    notes.extend(boards.pairs.map(|pairs| {
+        let all = pairs.same + pairs.otherwise + pairs.equal;
+        words.otherwise.replace("{n}", &pairs.otherwise.to_string()).replace("{all}", &all.to_string())
+    }));
+    if judge.by_other_prompts > 0 {
+        notes.push(words.by_other_prompts.replace("{n}", &judge.by_other_prompts.to_string()));
+    }
+    notes
+}
+
+/// The cells of an agreement, behind the number of its battles.
+fn counted(battles: usize, found: &Setups) -> Vec<Cell> {
+    let Setups { with_ties, without_ties, kappa } = found;
+    vec![Cell::plain(battles.to_string()), Cell::rate(with_ties), Cell::rate(without_ties), Cell::figure(kappa)]
+}
+
+fn rating(words: &CrowdStrings, place: &Place) -> String {
+    match (place.unbounded, place.lower, place.upper) {
+        (true, ..) => format!("{:.0} ({})", place.rating, words.bound),
+        (false, Some(lower), Some(upper)) => format!("{:.0} ({lower:.0}–{upper:.0})", place.rating),
+        _ => format!("{:.0}", place.rating),
+    }
+}
+
+fn day(at: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(at).ok();
+    moment.map_or_else(|| "–".to_owned(), |moment| moment.strftime("%Y-%m-%d").to_string())
+}
+
+impl Cell {
+    fn plain(text: String) -> Self {
+        Self { text, reason: String::new() }
+    }
+
+    /// A share in percent, with its interval and of how many.
+    fn rate(rate: &Rate) -> Self {
+        let Some(share) = rate.share.value else { return Self::figure(&rate.share) };
+        let ends = rate.share.interval.map(|ends| format!(" ({:.1}–{:.1})", 100.0 * ends.lower, 100.0 * ends.upper));
+        Self::plain(format!("{:.1} %{}, {}/{}", 100.0 * share, ends.unwrap_or_default(), rate.of, rate.total))
+    }
+
+    fn figure(figure: &Figure) -> Self {
+        match figure.value {
+            Some(value) => {
+                let ends = figure.interval.map(|ends| format!(" ({:.3} … {:.3})", ends.lower, ends.upper));
+                Self::plain(format!("{value:.3}{}", ends.unwrap_or_default()))
+            }
+            None => Self { text: "–".to_owned(), reason: figure.undefined.clone().unwrap_or_default() },
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "crowd.html")]
+struct CrowdPage {
+    page: Page,
+    part: CrowdPart,
+}
+
+/// The page.
+#[must_use]
+pub(crate) fn crowd(request: &HttpRequest, report: &CrowdReport) -> HttpResponse {
+    let page = Page::new(request, Section::Correlation);
+    let part = CrowdPart::new(report, page.language);
+    respond(request, StatusCode::OK, &CrowdPage { page, part })
+}

@@ -1,0 +1,227 @@
+//! The leaderboard page. Its rows are one template, used for the page and for the live changes over the websocket, so
+//! that both cannot differ.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::charts::ChartView;
+use super::strings::{LeaderboardStrings, Strings};
+use super::{Language, Page, Section, respond};
+use crate::server::http::asked::Asked;
+use crate::services::leaderboard::vote_tally::Facets;
+
+/// A leaderboard as it is shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeaderboardView {
+    /// When it was fitted, in milliseconds since 1970; `None` before the first vote.
+    pub as_of_ms: Option<i64>,
+    /// Rated votes in it.
+    pub votes: u64,
+    /// What a reader must know, in the visitor's language: one line each.
+    pub notes: Vec<String>,
+    /// The models, best first.
+    pub rows: Vec<LeaderboardRow>,
+    /// Which votes are in it.
+    pub asked: Asked,
+    /// What can be asked.
+    pub facets: Arc<Facets>,
+    /// The effects of style, where it is held equal.
+    pub style_chart: Option<ChartView>,
+}
+
+impl LeaderboardView {
+    /// Whether it is the leaderboard of all votes, which moves with them.
+    fn is_live(&self) -> bool {
+        self.asked == Asked::default()
+    }
+
+    /// The lists to choose from, without those that offer no choice.
+    fn fields(&self, words: &LeaderboardStrings) -> Vec<Field> {
+        let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
+        let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
+            facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
+        };
+        let asked = &self.asked;
+        [
+            ("language", words.language, &asked.language, counted(&self.facets.languages)),
+            ("category", words.category, &asked.category, counted(&self.facets.categories)),
+            ("intent", words.intent, &asked.intent, counted(&self.facets.intents)),
+            (
+                "turns",
+                words.turns,
+                &asked.turns,
+                vec![fixed("first", words.turns_first), fixed("multi", words.turns_multi)],
+            ),
+            ("prompts", words.prompts, &asked.prompts, vec![fixed("long", words.prompts_long)]),
+            ("ties", words.ties, &asked.ties, vec![fixed("drop", words.ties_drop)]),
+            ("style", words.style, &asked.style, vec![fixed("control", words.style_control)]),
+        ]
+        .into_iter()
+        .filter(|(.., choices)| !choices.is_empty())
+        .map(|(name, label, chosen, choices)| {
+            let choice = |(value, label)| Choice { chosen: value == *chosen, value, label };
+            Field { name, label, choices: choices.into_iter().map(choice).collect() }
+        })
+        .collect()
+    }
+}
+
+/// A list to choose from.
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    choices: Vec<Choice>,
+}
+
+struct Choice {
+    value: String,
+    label: String,
+    chosen: bool,
+}
+
+/// A model on the leaderboard.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeaderboardRow {
+    /// Position allowing for intervals; `None` for a model without a rating.
+    pub rank: Option<u32>,
+    /// The model's key.
+    pub model: String,
+    /// Its name.
+    pub name: String,
+    /// Its maker; may be empty.
+    pub organization: String,
+    /// Its licence; may be empty.
+    pub license: String,
+    /// Whether it is a practice model.
+    pub practice: bool,
+    /// Bradley–Terry rating; `None` before the first vote.
+    pub rating: Option<f64>,
+    /// Lower end of its interval.
+    pub lower: Option<f64>,
+    /// Upper end of its interval.
+    pub upper: Option<f64>,
+    /// Online Elo rating.
+    pub elo: f64,
+    /// Rated battles.
+    pub battles: u64,
+    /// Share of battles that it won or tied, 0 to 1.
+    pub win_tie_rate: Option<f64>,
+    /// Too few votes for a firm rating.
+    pub provisional: bool,
+    /// It has only won or only lost, so its rating has no bound of its own and a finite one is shown.
+    pub unbounded: bool,
+}
+
+#[derive(Template)]
+#[template(path = "leaderboard.html")]
+struct LeaderboardPage<'a> {
+    page: Page,
+    view: &'a LeaderboardView,
+    /// The time in UTC for readers without scripts, and for machines.
+    as_of: Option<AsOf>,
+    rows: String,
+}
+
+struct AsOf {
+    machine: String,
+    text: String,
+}
+
+/// `GET /leaderboard`
+#[must_use]
+pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpResponse {
+    let page = Page::new(request, Section::Leaderboard);
+    let rows = rows_html(view, page.language);
+    respond(request, StatusCode::OK, &LeaderboardPage { as_of: as_of(view), page, view, rows })
+}
+
+/// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
+#[must_use]
+pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
+    let scale = Scale::of(&view.rows);
+    let rows = view.rows.iter().map(|row| Row { row, bar: scale.bar(row) }).collect();
+    let rendered = Rows { t: language.strings(), rows }.render();
+    rendered.expect("writing numbers and strings to a String does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "_parts/leaderboard_rows.html")]
+struct Rows<'a> {
+    t: &'static Strings,
+    rows: Vec<Row<'a>>,
+}
+
+struct Row<'a> {
+    row: &'a LeaderboardRow,
+    bar: Option<Bar>,
+}
+
+impl Row<'_> {
+    fn rating(&self) -> String {
+        self.row.rating.map_or_else(|| "–".to_owned(), whole)
+    }
+
+    fn interval(&self) -> Option<String> {
+        Some(format!("{} – {}", whole(self.row.lower?), whole(self.row.upper?)))
+    }
+
+    fn elo(&self) -> String {
+        whole(self.row.elo)
+    }
+
+    fn win_tie_rate(&self) -> String {
+        self.row.win_tie_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.0} %", 100.0 * rate))
+    }
+
+    /// Maker and licence, as far as they are known.
+    fn origin(&self) -> String {
+        let known = [self.row.organization.as_str(), self.row.license.as_str()];
+        known.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+fn whole(number: f64) -> String {
+    format!("{number:.0}")
+}
+
+/// An interval on the common scale, in hundredths of its width.
+struct Bar {
+    start: String,
+    width: String,
+    point: String,
+    /// Where the mean rating of 1000 lies, if it is on the scale.
+    mean: Option<String>,
+}
+
+/// The range of ratings that all bars share.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn of(rows: &[LeaderboardRow]) -> Self {
+        let ends = rows.iter().flat_map(|row| [row.lower, row.upper, row.rating]).flatten().filter(|x| x.is_finite());
+        let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+        if low < high { Self { low, high } } else { Self { low: 900.0, high: 1100.0 } }
+    }
+
+    fn bar(&self, row: &LeaderboardRow) -> Option<Bar> {
+        let (rating, lower, upper) = (row.rating?, row.lower?, row.upper?);
+        let place = |x: f64| (100.0 * (x - self.low) / (self.high - self.low)).clamp(0.0, 100.0);
+        let number = |x: f64| format!("{x:.2}");
+        let mean = (self.low..=self.high).contains(&1000.0).then(|| number(place(1000.0)));
+        let width = (place(upper) - place(lower)).max(0.8);
+        Some(Bar { start: number(place(lower)), width: number(width), point: number(place(rating)), mean })
+    }
+}
+
+fn as_of(view: &LeaderboardView) -> Option<AsOf> {
+    let time = jiff::Timestamp::from_millisecond(view.as_of_ms?).ok()?;
+    let text = time.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    Some(AsOf { machine: time.to_string(), text })
+}

@@ -1,0 +1,248 @@
+use actix_web::body::to_bytes;
+use actix_web::http::header::{CONTENT_TYPE, SET_COOKIE};
+use actix_web::test::TestRequest;
+
+use crate::domain::battle::Outcome;
+use crate::domain::battle_judging::report::{CrowdReport, report};
+use crate::domain::battle_judging::verdicts::Said;
+use crate::domain::benchmark::judgement::{Game, Status};
+use crate::domain::judging::verdict::Preference;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::time::Timestamp;
+
+use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
+use super::*;
+
+async fn text(response: HttpResponse) -> String {
+    let bytes = to_bytes(response.into_body()).await.expect("a page is in memory");
+    String::from_utf8(bytes.to_vec()).expect("a page is UTF-8")
+}
+
+fn request(uri: &str) -> HttpRequest {
+    TestRequest::get().uri(uri).to_http_request()
+}
+
+/// Every page in a language.
+async fn pages(query: &str) -> Vec<String> {
+    vec![
+        text(battle::battle(request(&format!("/{query}"))).await).await,
+        text(about::rules(&request(&format!("/about{query}")), true)).await,
+        text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await,
+        text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
+        text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
+        text(leaderboard(&request(&format!("/leaderboard{query}")), &LeaderboardView::default())).await,
+    ]
+}
+
+fn view() -> LeaderboardView {
+    let row = LeaderboardRow {
+        rank: Some(1),
+        model: "crane".into(),
+        name: "Crane".into(),
+        organization: "Northern Institute".into(),
+        license: "MIT".into(),
+        rating: Some(1050.0),
+        lower: Some(1000.0),
+        upper: Some(1100.0),
+        elo: 1012.4,
+        battles: 40,
+        win_tie_rate: Some(0.625),
+        ..LeaderboardRow::default()
+    };
+    let other = LeaderboardRow {
+        rank: Some(2),
+        model: "heron".into(),
+        name: "Heron".into(),
+        organization: String::new(),
+        rating: Some(950.0),
+        lower: Some(900.0),
+        upper: Some(1000.0),
+        practice: true,
+        provisional: true,
+        ..row.clone()
+    };
+    LeaderboardView {
+        as_of_ms: Some(1_700_000_000_000),
+        votes: 80,
+        notes: vec!["a note".into()],
+        rows: vec![row, other],
+        ..LeaderboardView::default()
+    }
+}
+
+#[actix_web::test]
+async fn no_page_has_an_inline_script_or_style_or_another_host() {
+    for query in ["?lang=en", "?lang=zh"] {
+        for page in pages(query).await {
+            assert!(!page.contains(" style=") && !page.contains("<style") && !page.contains(" onclick"), "{page}");
+            assert!(!page.contains("http://") && !page.contains("https://"), "{page}");
+            for script in page.split("<script").skip(1) {
+                let (attributes, content) = script.split_once('>').expect("each tag ends");
+                assert!(attributes.contains("src=\"/static/") && content.starts_with("</script>"), "{script}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn every_page_says_its_language_and_offers_the_other_one() {
+    for page in pages("?lang=zh").await {
+        assert!(page.contains("<html lang=\"zh\">") && page.contains("?lang=en\">English</a>"), "{page}");
+    }
+    for page in pages("?lang=en").await {
+        assert!(page.contains("<html lang=\"en\">") && page.contains("?lang=zh\">中文</a>"), "{page}");
+    }
+}
+
+#[actix_web::test]
+async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
+    let chosen = about::rules(&request("/about?lang=zh"), false);
+    let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
+    assert!(about::rules(&request("/about"), false).headers().get(SET_COOKIE).is_none());
+}
+
+#[actix_web::test]
+async fn an_unknown_address_is_a_404_in_html() {
+    let response = not_found::not_found(request("/no/such/page")).await;
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    assert_eq!(response.headers().get(CONTENT_TYPE).map(|v| v.as_bytes()), Some(&b"text/html; charset=utf-8"[..]));
+}
+
+#[actix_web::test]
+async fn the_script_of_the_battle_page_finds_its_words() {
+    let page = text(battle::battle(request("/")).await).await;
+    let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
+    let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
+    let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
+    assert_eq!(words["both_ended"], "Both replies have ended. You can vote now.");
+}
+
+#[actix_web::test]
+async fn the_page_holds_the_same_rows_that_are_sent_live() {
+    let page = text(leaderboard(&request("/leaderboard"), &view())).await;
+    assert!(page.contains(rows_html(&view(), Language::English).trim()));
+    assert!(page.contains("<time data-part=\"time\" datetime=\"2023-11-14T22:13:20Z\">2023-11-14 22:13 UTC</time>"));
+    assert!(page.contains("<b data-part=\"votes\">80</b>") && page.contains("a note"));
+}
+
+#[test]
+fn a_row_shows_the_figures_and_the_labels() {
+    let html = rows_html(&view(), Language::English);
+    assert_eq!(html.matches("<tr").count(), 2);
+    for part in
+        [">1050<", "1000 – 1100", ">1012<", ">40<", ">62 %<", "Northern Institute · MIT", "Practice", "Provisional"]
+    {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    // On the common scale from 900 to 1100 the first interval is the right half, and 1000 the middle.
+    assert!(html.contains("class=\"bar-range\" x=\"50.00\" y=\"6\" width=\"50.00\""), "{html}");
+    assert!(html.contains("class=\"bar-point\" x=\"75.00\""), "{html}");
+    assert!(html.contains("class=\"bar-mean\" x=\"50.00\""), "{html}");
+    assert!(rows_html(&view(), Language::Chinese).contains("陪练"));
+}
+
+#[test]
+fn a_model_cannot_write_html_through_its_name() {
+    let mut view = view();
+    let row = &mut view.rows[0];
+    for field in [&mut row.name, &mut row.organization, &mut row.license, &mut row.model] {
+        *field = "\"><script>alert(1)</script>".into();
+    }
+    let html = rows_html(&view, Language::English);
+    assert!(!html.contains("<script"), "{html}");
+}
+
+#[test]
+fn a_model_without_a_rating_and_a_board_of_one_are_shown() {
+    let unrated = LeaderboardRow { name: "New".into(), elo: 1000.0, ..LeaderboardRow::default() };
+    let html = rows_html(&LeaderboardView { rows: vec![unrated], ..LeaderboardView::default() }, Language::English);
+    assert!(html.contains(">–<") && !html.contains("<svg") && !html.contains("NaN"), "{html}");
+    let even =
+        LeaderboardRow { rating: Some(1000.0), lower: Some(1000.0), upper: Some(1000.0), ..LeaderboardRow::default() };
+    let html = rows_html(&LeaderboardView { rows: vec![even], ..LeaderboardView::default() }, Language::English);
+    assert!(html.contains("x=\"50.00\"") && !html.contains("NaN"), "{html}");
+    assert_eq!(rows_html(&LeaderboardView::default(), Language::English).trim(), "");
+}
+
+#[actix_web::test]
+async fn an_empty_board_says_so_and_leads_to_a_battle() {
+    let page = text(leaderboard(&request("/leaderboard"), &LeaderboardView::default())).await;
+    assert!(page.contains("data-empty") && page.contains("No model has been rated yet"));
+}
+
+#[test]
+fn both_languages_have_the_same_placeholders_and_parts() {
+    let holes = |language: Language| {
+        let words = serde_json::to_value(&language.strings().script).expect("a struct of strings is JSON");
+        let words = words.as_object().expect("a struct is an object").clone();
+        words
+            .into_iter()
+            .map(|(key, text)| {
+                let mut holes: Vec<String> = text
+                    .as_str()
+                    .unwrap_or_default()
+                    .split('{')
+                    .skip(1)
+                    .map(|hole| hole.split('}').next().unwrap_or_default().into())
+                    .collect();
+                holes.sort();
+                (key, holes)
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(holes(Language::English), holes(Language::Chinese));
+    let (english, chinese) = (Language::English.strings(), Language::Chinese.strings());
+    assert_eq!(english.about.sections.len(), chinese.about.sections.len());
+    assert_eq!(english.battle.examples.len(), chinese.battle.examples.len());
+    assert_eq!(english.leaderboard.reading_points.len(), chinese.leaderboard.reading_points.len());
+}
+
+/// A report whose every text is hostile.
+fn judged() -> CrowdReport {
+    let said = |seq, judge: &str, game, winner| Said {
+        seq,
+        models: ["<x>".into(), "y".into()],
+        outcome: Outcome::AWins,
+        turns: 2,
+        language: "<b>".into(),
+        category: Some("<script>".into()),
+        intent: None,
+        judge: judge.into(),
+        prompt_sha256: "0123456789abcdef".into(),
+        game,
+        status: Status::Ok,
+        parsed: Some(winner),
+        created_at: Timestamp(1_795_219_200_000),
+    };
+    let both =
+        |judge| [(Game::First, Preference::A), (Game::Second, Preference::B)].map(|(game, w)| said(1, judge, game, w));
+    report(&[both("<i>judge"), both("other")].concat(), &[], ConfidenceLevel::default()).unwrap()
+}
+
+#[actix_web::test]
+async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
+    let page =
+        async |query: &str| text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await;
+    let (english, chinese) = (page("?lang=en").await, page("?lang=zh").await);
+    for html in [&english, &chinese] {
+        assert!(!html.contains("<i>judge") && !html.contains("<script>") && !html.contains("<x>"), "{html}");
+        assert!(html.contains("&#60;i&#62;judge") && html.contains("100.0 % (20.7–100.0), 1/1"), "{html}");
+        assert!(html.contains("2026-11-21") && html.contains("0123456789ab<"), "{html}");
+        assert_eq!(html.matches("<table").count(), 5, "two for each judge, and one of both");
+    }
+    assert!(english.contains("Several turns") && english.contains("Distance not known"));
+    assert!(chinese.contains("多轮") && chinese.contains("距离未知"));
+    let nothing = report(&[], &[], ConfidenceLevel::default()).unwrap();
+    let nothing = text(crowd::crowd(&request("/correlation/judges?lang=en"), &nothing)).await;
+    assert!(nothing.contains("No battle has been judged yet.") && !nothing.contains("<table"));
+}
+
+#[actix_web::test]
+async fn the_rules_name_judges_only_where_there_are_any() {
+    for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), judged)).await;
+        assert!(page(true).await.contains(words));
+        assert!(!page(false).await.contains(words));
+    }
+}

@@ -1,0 +1,153 @@
+//! `/readyz`: whether a load balancer should send visitors here, and if not, why, in words without any name.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+
+use crate::app::AppState;
+use crate::infra::events::BusState;
+use crate::infra::metrics;
+use crate::infra::storage::{StoreError, Trouble};
+use crate::infra::tasks::{JobState, JobTrouble, Need, Tasks};
+
+/// Longest wait for the database.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What stands in the way of battles, and what does not but should be known.
+#[derive(Debug, Default)]
+pub(super) struct Readiness {
+    obstacles: Vec<Cow<'static, str>>,
+    remarks: Vec<Cow<'static, str>>,
+}
+
+impl Readiness {
+    /// Looks at everything that a battle needs.
+    pub(super) async fn of(app: &AppState) -> Self {
+        let database = database(app).await;
+        let models =
+            (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
+        let draining = is_draining(app).then_some("process: it is about to end");
+        let mut readiness = Self {
+            obstacles: [database, models, draining].into_iter().flatten().map(Cow::from).collect(),
+            remarks: redis(app).into_iter().map(Cow::from).collect(),
+        };
+        readiness.add_jobs(&app.tasks);
+        readiness
+    }
+
+    /// Jobs that have panicked: one that is down and that battles need stands in their way.
+    fn add_jobs(&mut self, tasks: &Tasks) {
+        for (name, trouble) in tasks.troubled() {
+            let state = match trouble.state {
+                JobState::Down => "restarting after a panic",
+                JobState::Restarted => "running again after a panic",
+            };
+            let lines = match trouble {
+                JobTrouble { need: Need::Battles, state: JobState::Down } => &mut self.obstacles,
+                _ => &mut self.remarks,
+            };
+            lines.push(format!("job {name}: {state}, see the log").into());
+        }
+    }
+
+    /// Whether battles can begin and go on.
+    pub(super) fn is_ready(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    fn text(&self) -> String {
+        let first = if self.is_ready() { "ready" } else { "not ready" };
+        let lines = self.obstacles.iter().chain(&self.remarks);
+        lines.fold(format!("{first}\n"), |text, line| text + line + "\n")
+    }
+}
+
+/// `GET /readyz`
+pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
+    let readiness = Readiness::of(&app).await;
+    metrics::readiness(readiness.is_ready(), is_draining(&app));
+    let status = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    HttpResponse::build(status).content_type("text/plain; charset=utf-8").body(readiness.text())
+}
+
+async fn database(app: &AppState) -> Option<&'static str> {
+    match tokio::time::timeout(PATIENCE, app.store.check()).await {
+        Ok(Ok(())) => None,
+        Ok(Err(_)) | Err(_) if app.store.trouble() == Some(Trouble::NoConnection) => {
+            Some("database: its server has no connection left, raise its max_connections")
+        }
+        Ok(Err(_)) if app.store.trouble().is_some_and(Trouble::loses_commits) => {
+            Some("database: it would lose votes in a crash, see the log")
+        }
+        Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),
+        Ok(Err(StoreError::Newer(_) | StoreError::Older)) => Some("database: its tables are another version's"),
+        Ok(Err(error)) => {
+            if !error.is_outage() {
+                tracing::warn!(error = ?error, "the database does not answer");
+            }
+            Some("database: it does not answer")
+        }
+        Err(_) => Some("database: no answer within 2 s"),
+    }
+}
+
+fn redis(app: &AppState) -> Option<&'static str> {
+    match *app.events.state().borrow() {
+        BusState::Lost => Some("redis: lost, live updates are late"),
+        BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, each instance limits by itself"),
+        BusState::Connected | BusState::Alone => None,
+    }
+}
+
+/// Whether Redis takes writes, where there is one.
+pub(super) fn takes_writes(app: &AppState) -> bool {
+    app.link.as_ref().is_none_or(|link| link.connection().is_some())
+}
+
+/// Whether the process is about to end.
+pub(super) fn is_draining(app: &AppState) -> bool {
+    app.tasks.is_draining()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_that_battles_need_stands_in_their_way_while_it_is_down() {
+        let tasks = Tasks::default();
+        for (name, need) in [("needed", Need::Battles), ("other", Need::Nothing)] {
+            let (first, shutdown) = (AtomicBool::new(true), tasks.shutdown());
+            tasks.supervise(name, need, move || {
+                assert!(!first.swap(false, Ordering::Relaxed));
+                shutdown.clone().cancelled_owned()
+            });
+        }
+        let said = || {
+            let mut readiness = Readiness::default();
+            readiness.add_jobs(&tasks);
+            readiness.text()
+        };
+        tokio::task::yield_now().await;
+        let down = |name| format!("job {name}: restarting after a panic, see the log\n");
+        assert_eq!(said(), format!("not ready\n{}{}", down("needed"), down("other")));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let up = |name| format!("job {name}: running again after a panic, see the log\n");
+        assert_eq!(said(), format!("ready\n{}{}", up("needed"), up("other")));
+    }
+
+    #[test]
+    fn the_first_line_says_whether_and_the_others_why() {
+        let redis = "redis: lost, live updates are late";
+        let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
+        assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
+        let bad =
+            Readiness { obstacles: vec!["models: none".into(), "database: gone".into()], remarks: vec![redis.into()] };
+        assert_eq!(bad.text(), format!("not ready\nmodels: none\ndatabase: gone\n{redis}\n"));
+        assert!(!bad.is_ready());
+    }
+}

@@ -1,0 +1,46 @@
+//! The cookie that carries a visitor's session.
+
+use actix_web::HttpRequest;
+use actix_web::cookie::{Cookie, SameSite, time::Duration};
+
+use crate::services::arena::sessions::Sessions;
+
+const COOKIE: &str = "langya_session";
+/// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
+const SECURE_COOKIE: &str = "__Host-langya_session";
+const LIFETIME: Duration = Duration::days(180);
+
+/// The visitor behind a request.
+pub(super) struct Visitor {
+    /// Pseudonym under which battles and votes are kept.
+    pub(super) id: String,
+    /// The cookie to set where the request brought none of ours.
+    pub(super) new_cookie: Option<Cookie<'static>>,
+}
+
+impl Visitor {
+    /// Reads the session cookie, or begins a new session.
+    #[must_use]
+    pub(super) fn of(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
+        let secure = public_url.starts_with("https://");
+        let name = if secure { SECURE_COOKIE } else { COOKIE };
+        if let Some(id) = known(request, sessions, name) {
+            return Self { id, new_cookie: None };
+        }
+        let session = sessions.issue();
+        let cookie = Cookie::build(name, session.token)
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .secure(secure)
+            .max_age(LIFETIME)
+            .finish();
+        Self { id: session.visitor, new_cookie: Some(cookie) }
+    }
+}
+
+/// The visitor of the first cookie that holds a token of ours.
+fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<String> {
+    let cookies = request.cookies().ok()?;
+    cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.visitor(cookie.value()))
+}

@@ -1,0 +1,147 @@
+//! Websocket upgrades: only from our own pages, and only as many as the arena can hold.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use actix_ws::{MessageStream, Session};
+use bytes::Bytes;
+use futures_util::Stream;
+use tracing::{Instrument, Span};
+
+use super::address::network_of;
+use super::board::Frames;
+use super::error::PageError;
+use super::hosts;
+use super::pages::Language;
+use super::session::Visitor;
+use crate::app::AppState;
+use crate::infra::limits::Caller;
+use crate::infra::metrics::{self, OpenSocket};
+use crate::server::ws::driver::{self, Connection};
+use crate::server::ws::frame_limit::FrameLimit;
+use crate::server::ws::leaderboard;
+use crate::server::ws::protocol::MAX_MESSAGE_BYTES;
+
+/// Bytes of one message in several frames that are read before it is refused.
+const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
+
+/// Sockets that are open now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenSockets(Arc<AtomicUsize>);
+
+struct Seat {
+    taken: Arc<AtomicUsize>,
+    /// Only a seat that was not one too many is measured.
+    _measured: Option<OpenSocket>,
+}
+
+impl OpenSockets {
+    fn take(&self, limit: usize, kind: &'static str) -> Option<Seat> {
+        // The seat is given back by its drop, also when it turns out to be one too many.
+        let mut seat = Seat { taken: Arc::clone(&self.0), _measured: None };
+        if self.0.fetch_add(1, Ordering::Relaxed) >= limit {
+            metrics::socket_refused();
+            return None;
+        }
+        seat._measured = Some(OpenSocket::count(kind));
+        Some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.taken.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// `GET /ws/battle`
+///
+/// # Errors
+/// [`PageError`] before the upgrade.
+pub(super) async fn battle(
+    request: HttpRequest,
+    payload: web::Payload,
+    app: web::Data<AppState>,
+    open: web::Data<OpenSockets>,
+) -> Result<HttpResponse, PageError> {
+    let seat = admit(&request, &app, &open, "battle")?;
+    let settings = app.settings.now();
+    let visitor = Visitor::of(&request, &app.sessions, &settings.server.public_url);
+    let network = network_of(&request, &settings.server.trusted_proxies);
+    let (mut response, session, stream) = upgrade(&request, payload).await?;
+    if let Some(cookie) = &visitor.new_cookie {
+        response.add_cookie(cookie).map_err(|_| PageError::NotAWebsocket)?;
+    }
+    let inbox = stream.aggregate_continuations().max_continuation_size(MAX_AGGREGATE_BYTES);
+    let connection = Connection {
+        caller: Caller { visitor: visitor.id, network },
+        limits: Arc::clone(&app.limits),
+        battles: Arc::clone(&app.battles),
+        voting: Arc::clone(&app.voting),
+        tasks: app.tasks.clone(),
+    };
+    let span = span("battle", &app);
+    let life = async move {
+        driver::drive(connection, session, inbox).await;
+        drop(seat);
+    };
+    actix_web::rt::spawn(app.tasks.track(life.instrument(span)));
+    Ok(response)
+}
+
+/// `GET /ws/leaderboard`
+///
+/// # Errors
+/// [`PageError`] before the upgrade.
+pub(super) async fn leaderboard(
+    request: HttpRequest,
+    payload: web::Payload,
+    app: web::Data<AppState>,
+    open: web::Data<OpenSockets>,
+    frames: web::Data<Frames>,
+) -> Result<HttpResponse, PageError> {
+    let seat = admit(&request, &app, &open, "leaderboard")?;
+    let (response, session, stream) = upgrade(&request, payload).await?;
+    let language = Language::of(&request);
+    let frame = move |app: &AppState| frames.frame(app, language);
+    let app = app.into_inner();
+    let (span, tracked) = (span("leaderboard", &app), app.tasks.clone());
+    let life = async move {
+        leaderboard::follow(app, frame, session, stream).await;
+        drop(seat);
+    };
+    actix_web::rt::spawn(tracked.track(life.instrument(span)));
+    Ok(response)
+}
+
+/// What the log lines of a socket's life carry, beside the number of the request that opened it.
+fn span(kind: &'static str, app: &AppState) -> Span {
+    tracing::info_span!("socket", socket.kind = kind, socket.id = %app.chance.token())
+}
+
+/// Answers the upgrade; frames over the limit are stopped on their way in.
+async fn upgrade(
+    request: &HttpRequest,
+    payload: web::Payload,
+) -> Result<(HttpResponse, Session, MessageStream), PageError> {
+    let limited: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> =
+        Box::pin(FrameLimit::new(payload, MAX_MESSAGE_BYTES));
+    let payload = web::Payload::from_request(request, &mut Payload::from(limited)).await;
+    let payload = payload.map_err(|_| PageError::NotAWebsocket)?;
+    let (response, session, stream) = actix_ws::handle(request, payload).map_err(|_| PageError::NotAWebsocket)?;
+    Ok((response, session, stream.max_frame_size(MAX_MESSAGE_BYTES)))
+}
+
+fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets, kind: &'static str) -> Result<Seat, PageError> {
+    if !hosts::is_own_page(request.headers(), &app.settings.now().server.public_url) {
+        return Err(PageError::ForeignOrigin);
+    }
+    if app.tasks.is_draining() {
+        return Err(PageError::Draining);
+    }
+    open.take(app.settings.now().server.max_sockets, kind).ok_or(PageError::Full)
+}

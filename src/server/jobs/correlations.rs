@@ -1,0 +1,60 @@
+//! Keeps the correlations up to date.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::next_event;
+use crate::infra::backoff::later;
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::{Event, EventBus};
+use crate::services::correlation::board::Correlator;
+
+/// How often is looked whether benchmarks or labels have changed, of which no event tells.
+const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+/// How many times longer than it took to reckon the correlations they are not reckoned again.
+const REST_TIMES: u32 = 9;
+
+/// Makes the correlations anew at the start, after each leaderboard, after a change of the settings, and where something else
+/// changed that they rest on. What is under way at the end is given up: nothing of it is stored.
+pub async fn keep_correlations(
+    correlator: Arc<Correlator>,
+    events: Arc<dyn EventBus>,
+    settings: CurrentSettings,
+    shutdown: CancellationToken,
+) {
+    let mut news = events.subscribe();
+    let mut changes = settings.changes();
+    loop {
+        tokio::select! {
+            () = refresh(&correlator) => {}
+            () = shutdown.cancelled() => return,
+        }
+        let rested = later(Instant::now(), correlator.latest().cost().saturating_mul(REST_TIMES));
+        let next = async {
+            // No news for a while: look anyway.
+            let _ = timeout(LOOK_ANYWAY, next_event(&mut news, Event::LeaderboardPublished)).await;
+            sleep_until(rested).await;
+        };
+        tokio::select! {
+            () = next => {}
+            // The sender lives in the settings' own handle.
+            _ = changes.changed() => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+async fn refresh(correlator: &Correlator) {
+    match correlator.refresh().await {
+        Ok(true) => tracing::debug!(took = ?correlator.latest().cost(), "correlations reckoned"),
+        Ok(false) => {}
+        Err(error) if error.is_outage() => {}
+        Err(error) if error.is_input() => {
+            tracing::warn!(error = %error, "the correlations cannot be reckoned: mend the settings");
+        }
+        Err(error) => tracing::error!(error = ?error, "the correlations could not be reckoned"),
+    }
+}

@@ -1,0 +1,89 @@
+//! Has judge models judge newly voted battles, on the instance that leads: see [`crate::services::battle_judging::rounds`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::next_event;
+use crate::infra::config::{CurrentSettings, Settings};
+use crate::infra::events::{Event, EventBus};
+use crate::services::battle_judging::rounds::{Round, Rounds};
+
+/// Votes of so long are waited for, so that a round has more than one.
+const GATHER: Duration = Duration::from_millis(500);
+/// How often battles are looked for even though no vote was told of: another day may have begun.
+const LOOK_ANYWAY: Duration = Duration::from_secs(60);
+/// How long judges that fail are left alone.
+const REST: Duration = Duration::from_secs(600);
+
+/// Judges until the arena ends. What is under way then is dropped, and asked again later.
+pub async fn judge_battles(
+    mut rounds: Rounds,
+    settings: CurrentSettings,
+    events: Arc<dyn EventBus>,
+    mut lead: watch::Receiver<bool>,
+    shutdown: CancellationToken,
+) {
+    let mut votes = events.subscribe();
+    let mut changes = settings.changes();
+    loop {
+        let now = settings.now();
+        let leads = *lead.borrow_and_update();
+        let round = tokio::select! {
+            round = round(&mut rounds, &now, &settings, lead.clone()), if leads => round,
+            () = std::future::ready(()), if !leads => Round::Done,
+            () = shutdown.cancelled() => return,
+        };
+        let wait = async {
+            match round {
+                Round::More => {}
+                Round::Failing => tokio::time::sleep(REST).await,
+                Round::Done => {
+                    let _ = tokio::time::timeout(LOOK_ANYWAY, next_event(&mut votes, Event::VoteRecorded)).await;
+                    tokio::time::sleep(GATHER).await;
+                }
+            }
+        };
+        tokio::select! {
+            () = wait => {}
+            // The sender lives in the job's own handle.
+            _ = changes.changed() => {}
+            // The sender ends with the arena.
+            _ = lead.changed(), if lead.has_changed().is_ok() => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// One round. It begins nothing new once the lead is lost or other settings for judges are in force.
+async fn round(
+    rounds: &mut Rounds,
+    now: &Settings,
+    settings: &CurrentSettings,
+    mut lead: watch::Receiver<bool>,
+) -> Round {
+    let stop = CancellationToken::new();
+    let mut changes = settings.changes();
+    let watching = async {
+        let lost = async { lead.wait_for(|leads| !leads).await.is_ok() };
+        let changed = async { changes.wait_for(|settings| settings.crowd_judge != now.crowd_judge).await.is_ok() };
+        tokio::select! {
+            _ = lost => {}
+            _ = changed => {}
+        }
+        stop.cancel();
+        std::future::pending::<()>().await;
+    };
+    let done = tokio::select! {
+        done = rounds.round(now, stop.clone()) => done,
+        () = watching => Ok(Round::Done),
+    };
+    done.unwrap_or_else(|error| {
+        if !error.is_outage() {
+            tracing::error!(error = ?error, "battles could not be judged");
+        }
+        Round::Failing
+    })
+}

@@ -1,0 +1,78 @@
+//! The state of each model's circuit breaker: shared with other instances, and logged and kept when it changes, so that
+//! `langya models list` shows it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::battle::ModelId;
+use crate::infra::backoff::later;
+use crate::infra::clock::Clock;
+use crate::infra::llm::breaker::BreakerState;
+use crate::infra::redis::{Rest, SharedRests};
+use crate::infra::storage::{BreakerReport, Store};
+use crate::services::arena::models::Models;
+
+/// How often the breakers are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Follows the breakers of whatever roster is in place.
+pub async fn keep_health(
+    models: Arc<Models>,
+    store: Store,
+    rests: Option<SharedRests>,
+    clock: Arc<dyn Clock>,
+    shutdown: CancellationToken,
+) {
+    let mut known: HashMap<ModelId, BreakerState> = HashMap::new();
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        if let Some(rests) = &rests {
+            share_rests(&models, rests).await;
+        }
+        for model in models.current().all() {
+            let state = model.state();
+            if known.get(&model.card.id) == Some(&state) {
+                continue;
+            }
+            let report = BreakerReport { state: state.phase.as_str().to_owned(), failures: u64::from(state.failures) };
+            match store.put_breaker(&model.card.id, &report, clock.now()).await {
+                Ok(()) => {
+                    let former = known.insert(model.card.id.clone(), state);
+                    if former.is_some_and(|former| former.phase != state.phase) {
+                        tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's breaker changed");
+                    }
+                }
+                Err(error) if error.is_outage() => {}
+                Err(error) => tracing::error!(error = ?error, "the state of a breaker could not be kept"),
+            }
+        }
+    }
+}
+
+/// Tells other instances which models rest here, and lets those rest here that rest there.
+async fn share_rests(models: &Models, rests: &SharedRests) {
+    let roster = models.current();
+    let own: Vec<Rest> = roster
+        .all()
+        .iter()
+        .map(|model| Rest { model: model.card.id.to_string(), remaining: model.resting() })
+        .collect();
+    let asked_at = Instant::now();
+    let Some(shared) = rests.exchange(&own).await else { return };
+    for (model, remaining) in roster.all().iter().zip(shared) {
+        // Counted from before the question, so that nobody rests longer than the one who said so first.
+        let until = remaining.map(|remaining| later(asked_at, remaining));
+        if let Some(until) = until.filter(|until| *until > Instant::now()) {
+            model.rest(until);
+        }
+    }
+}

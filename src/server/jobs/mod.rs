@@ -1,0 +1,159 @@
+//! Background loops: they wait for their time or an event and call a service.
+
+pub mod beat;
+pub mod correlations;
+pub mod crowd;
+mod discovery;
+pub mod health;
+pub mod lead;
+pub mod partitions;
+pub mod reload;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::time::Timestamp;
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::{BusState, Event};
+use crate::infra::metrics;
+use crate::infra::storage::Store;
+use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::battles::Battles;
+use crate::services::leaderboard::refit::{RefitError, Refitter};
+
+/// How often votes are looked for even though no event told of any.
+const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+/// The same while other instances cannot be reached, or after a failure.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often battles are swept out of memory, and abandoned ones looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(20);
+/// How often measurements are sorted into their buckets.
+const TIDY_EVERY: Duration = Duration::from_secs(5);
+
+/// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
+/// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
+/// fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
+pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+    let mut events = refitter.events.subscribe();
+    let mut changes = refitter.settings.changes();
+    let bus = refitter.events.state();
+    let mut leads = false;
+    loop {
+        let started = Instant::now();
+        let over = shutdown.is_cancelled();
+        // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
+        leads = *lead.borrow_and_update() || over && leads;
+        let done = update(&mut refitter, leads, over).await;
+        if over {
+            return;
+        }
+        let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
+        let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
+        let (news, pause) = if leads {
+            (Event::VoteRecorded, debounce.max(started.elapsed().saturating_mul(4)))
+        } else {
+            (Event::LeaderboardPublished, Duration::ZERO)
+        };
+        let next = async {
+            // No news for a while: look anyway, in case an event was lost.
+            let _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)).await;
+            tokio::time::sleep(pause).await;
+        };
+        tokio::select! {
+            () = next => {}
+            // The sender lives in the refitter's own handle.
+            _ = changes.changed() => {}
+            // The sender ends with the arena.
+            _ = lead.changed(), if lead.has_changed().is_ok() => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+}
+
+/// Whether it went well.
+async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
+    let done = bring_up_to_date(refitter, leads, over).await;
+    match done {
+        Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
+        Ok(false) => {}
+        Err(error) => {
+            metrics::refit_failed();
+            if !error.is_outage() {
+                tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+            }
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a leaderboard was fitted.
+async fn bring_up_to_date(refitter: &mut Refitter, leads: bool, over: bool) -> Result<bool, RefitError> {
+    if !leads {
+        return refitter.follow().await.map(|()| false);
+    }
+    let fitted = refitter.refit().await?;
+    refitter.keep_counts(over).await?;
+    Ok(fitted)
+}
+
+async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {
+    loop {
+        match events.recv().await {
+            Ok(event) if event != wanted => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// Sorts what was measured, so that it does not pile up where nobody reads it.
+pub async fn tidy_metrics(shutdown: CancellationToken) {
+    let mut ticker = tokio::time::interval(TIDY_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => metrics::tidy_up(),
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// Takes idle battles out of memory; the instance that leads also marks those left without a vote.
+pub async fn sweep_battles(
+    battles: Arc<Battles>,
+    store: Store,
+    clock: Arc<WatchedClock>,
+    settings: CurrentSettings,
+    lead: watch::Receiver<bool>,
+    shutdown: CancellationToken,
+) {
+    let mut ticker = tokio::time::interval(SWEEP_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        battles.sweep();
+        let minutes = settings.now().battle.abandon_after_minutes;
+        let limits = clock.wait_limits(Duration::from_secs(minutes.saturating_mul(60)));
+        if !*lead.borrow() {
+            continue;
+        }
+        match store.abandon_battles(limits.oldest, limits.newest.unwrap_or(Timestamp(i64::MAX))).await {
+            Ok(0) => {}
+            Ok(count) => {
+                metrics::battles_abandoned(count);
+                tracing::info!(battles = count, "battles were left without a vote");
+            }
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::error!(error = ?error, "abandoned battles could not be marked"),
+        }
+    }
+}

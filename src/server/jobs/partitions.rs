@@ -1,0 +1,33 @@
+//! Partitions for the next months, long before the first row needs them.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::infra::storage::Store;
+
+/// How often partitions are looked for. They are months ahead, so a failure has time until the next look.
+const LOOK_EVERY: Duration = Duration::from_secs(600);
+
+/// Has the instance that leads create the partitions of the next months.
+pub async fn keep_partitions(store: Store, lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        if !*lead.borrow() {
+            continue;
+        }
+        match store.add_partitions().await {
+            Ok(0) => {}
+            Ok(partitions) => tracing::info!(partitions, "partitions for the next months created"),
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::warn!(error = ?error, "partitions for the next months could not be created"),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! An edited settings file is taken up while the arena runs.
+//!
+//! The file is read every second, which works on every kind of mount, and at once on SIGHUP. A text counts once it was
+//! read the same twice, so that a half-written file is not taken for a short one. What cannot be used is logged in one
+//! line, and the former settings stay.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::signal::unix::Signal;
+use tokio::sync::Mutex;
+use tokio::time::MissedTickBehavior;
+
+use super::discovery::with_found_models;
+use crate::app::AppState;
+use crate::formats::read_file;
+use crate::infra::config::{ConfigError, Environment, Settings};
+use crate::infra::llm::roster::Roster;
+use crate::infra::storage::StoreError;
+
+/// How often the file is read.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Where settings come from.
+pub struct Source {
+    /// The file that is watched; it need not exist.
+    pub file: PathBuf,
+    /// Reads the file anew and lays the environment and the flags over it.
+    pub read: Box<dyn Fn() -> Result<Settings, ConfigError> + Send + Sync>,
+    /// The environment, for the models' keys.
+    pub env: Environment,
+    /// SIGHUP, taken over from the system, which would end the process.
+    pub hangup: Signal,
+}
+
+/// Why settings were not taken up.
+#[derive(Debug, thiserror::Error)]
+enum NotTakenUp {
+    #[error("{0}")]
+    Settings(#[from] ConfigError),
+    #[error("the models could not be registered: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// Lets models that are found rather than configured join, and then follows the settings file.
+pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<Source>>) {
+    let mut source = source.lock().await;
+    let shutdown = app.tasks.shutdown();
+    let follow = async {
+        let settings = app.settings.now();
+        if let Err(error) = exchange_models(&app, &source.env, &settings).await {
+            tracing::error!(error = %error, "the models that were found cannot be used");
+        }
+        watch(&app, &mut source).await;
+    };
+    tokio::select! {
+        () = follow => {}
+        () = shutdown.cancelled() => {}
+    }
+}
+
+async fn watch(app: &AppState, source: &mut Source) {
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // Nothing counts as taken up at first: an edit between the start and here is found.
+    let (mut taken, mut before) = (None, None);
+    loop {
+        let asked = tokio::select! {
+            _ = ticker.tick() => false,
+            Some(()) = source.hangup.recv() => true,
+        };
+        let now = Some(read(source.file.clone()).await);
+        let settled = now == before && now != taken;
+        before.clone_from(&now);
+        if !asked && !settled {
+            continue;
+        }
+        let is_gone = now == Some(None) && taken.flatten().is_some();
+        taken = now;
+        if is_gone {
+            // Without it the defaults would be in force, which nobody asked for.
+            tracing::error!("the settings file is gone or cannot be read: the former settings stay in force");
+        } else {
+            reload(app, source).await;
+        }
+    }
+}
+
+async fn read(file: PathBuf) -> Option<Vec<u8>> {
+    tokio::task::spawn_blocking(move || read_file(&file).ok()).await.ok().flatten()
+}
+
+async fn reload(app: &AppState, source: &Source) {
+    let edited = match (source.read)() {
+        Ok(settings) => take_up(app, &source.env, settings).await,
+        Err(error) => Err(error.into()),
+    };
+    match edited {
+        Ok(Taken::Nothing) => {}
+        Ok(Taken::Edits) => {
+            tracing::info!(models = app.models.current().all().len(), "the edited settings are in force");
+        }
+        Err(error) => {
+            tracing::error!(error = %error, "the edited settings cannot be used: the former ones stay in force");
+        }
+    }
+}
+
+/// What an edit came to.
+enum Taken {
+    /// The settings are as before.
+    Nothing,
+    /// Others are in force now.
+    Edits,
+}
+
+async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> Result<Taken, NotTakenUp> {
+    let former = app.settings.now();
+    let waiting = settings.keep_until_restart(&former);
+    if !waiting.is_empty() {
+        tracing::warn!(keys = waiting.join(", "), "some edited settings take effect at the next start");
+    }
+    if settings == *former {
+        return Ok(Taken::Nothing);
+    }
+    exchange_models(app, env, &settings).await?;
+    app.settings.replace(settings);
+    Ok(Taken::Edits)
+}
+
+/// Puts the models of these settings in place; entries that did not change go on as they are.
+async fn exchange_models(app: &AppState, env: &Environment, settings: &Settings) -> Result<(), NotTakenUp> {
+    let settings = with_found_models(settings, env).await;
+    let roster = Roster::rebuild(&settings, env, app.chance.seed(), &app.models.current())?;
+    roster.check_pairable(&settings)?;
+    Ok(app.models.exchange(roster, &app.store, app.clock.as_ref()).await?)
+}

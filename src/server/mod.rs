@@ -1,0 +1,5 @@
+//! The edges of a serving process: HTTP, websockets and background jobs.
+
+pub mod http;
+pub mod jobs;
+pub mod ws;

@@ -1,0 +1,370 @@
+//! The loop between one websocket and the battle services.
+//!
+//! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
+//! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
+
+use std::io::{self, ErrorKind};
+use std::pin::pin;
+use std::str::Utf8Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::error::PayloadError;
+use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
+use futures_util::{FutureExt, StreamExt};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::flood::{Flood, Verdict};
+use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
+use super::screen::{Block, Screen};
+use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
+use crate::infra::tasks::Tasks;
+use crate::services::arena::battles::{BattleError, Battles};
+use crate::services::arena::live::{Entry, Watcher};
+use crate::services::arena::voting::{self, NewVote, Voting};
+
+/// How often a quiet client is asked whether it is there.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that has said nothing for so long is gone.
+const SILENCE_LIMIT: Duration = Duration::from_secs(65);
+/// How often a socket of a process that drains is looked at: whether its battle has come to its end.
+const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
+/// A client that takes nothing in for so long is dropped.
+pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
+
+/// What a socket needs.
+pub struct Connection {
+    /// Pseudonyms of the visitor.
+    pub caller: Caller,
+    /// How much the visitor may do.
+    pub limits: Arc<RateLimits>,
+    /// Battles.
+    pub battles: Arc<Battles>,
+    /// Votes.
+    pub voting: Arc<Voting>,
+    /// Tells when nothing new may begin, and when the process is to end.
+    pub tasks: Tasks,
+}
+
+struct Driver {
+    connection: Connection,
+    session: Session,
+    watching: Option<Watching>,
+    last_heard: Instant,
+    flood: Flood,
+}
+
+struct Watching {
+    watcher: Watcher,
+    screen: Option<Screen>,
+    with_prompts: bool,
+}
+
+/// Why the loop ends.
+enum End {
+    /// The client is gone: nothing can be said any more.
+    Gone,
+    /// The socket is closed with a reason.
+    Close(CloseReason),
+}
+
+impl From<Closed> for End {
+    fn from(_: Closed) -> Self {
+        Self::Gone
+    }
+}
+
+/// Serves one socket until it ends.
+pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
+    let mut driver =
+        Driver { connection, session, watching: None, last_heard: Instant::now(), flood: Flood::new(Instant::now()) };
+    let end = driver.run(&mut inbox).await;
+    if let Err(End::Close(reason)) = end {
+        // The client may be gone already, which is what closing asks for.
+        let _ = within_limit(driver.session.close(Some(reason))).await;
+    }
+}
+
+impl Driver {
+    async fn run(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+        let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
+        // Waiting for the end takes a place in a list of all who wait: once a socket, not once a token.
+        let (mut drained, mut ended) = (pin!(draining.cancelled()), pin!(shutdown.cancelled()));
+        let mut leaving = false;
+        let mut heartbeat = tokio::time::interval(PING_EVERY);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = tokio::time::interval(LOOK_WHILE_DRAINING);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                entries = next_entries(&mut self.watching) => match entries {
+                    Some(entries) => self.tell(&entries).await?,
+                    None => return Err(close(Closing::Moved)),
+                },
+                frame = inbox.next() => self.take(frame).await?,
+                () = &mut drained, if !leaving => leaving = true,
+                _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
+                _ = heartbeat.tick() => {
+                    if self.last_heard.elapsed() > SILENCE_LIMIT {
+                        return Err(close(Closing::Silent));
+                    }
+                    within_limit(self.session.ping(b"")).await?;
+                }
+                () = &mut ended => return Err(close(Closing::Restart)),
+            }
+        }
+    }
+
+    async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
+        match frame {
+            Some(Ok(frame)) => self.hear(frame).await,
+            Some(Err(error)) => self.refuse_frame(&error).await,
+            None => Err(End::Gone),
+        }
+    }
+
+    /// While the process drains: ends a socket whose battle is not being answered, after what has come in on it was
+    /// answered and what happened was told. A vote that was sent in time is so taken.
+    async fn leave_if_through(&mut self, inbox: &mut AggregatedMessageStream) -> Result<(), End> {
+        let under_way = |watching: &Watching| watching.watcher.battle().is_under_way();
+        if self.watching.as_ref().is_some_and(under_way) {
+            return Ok(());
+        }
+        if let Some(frame) = inbox.next().now_or_never() {
+            return self.take(frame).await;
+        }
+        let untold = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
+        self.tell(&untold).await?;
+        Err(close(Closing::Restart))
+    }
+
+    async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
+        self.last_heard = Instant::now();
+        match self.flood.judge(self.last_heard) {
+            _ if matches!(frame, AggregatedMessage::Close(_)) => {}
+            Verdict::Obey => {}
+            Verdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
+            Verdict::Close => return Err(close(Closing::Flooding)),
+        }
+        match frame {
+            AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {
+                self.say_error(&ProtocolError::TooLarge, None).await?;
+                Err(close(Closing::TooLarge))
+            }
+            AggregatedMessage::Text(text) => match ClientMessage::parse(&text) {
+                Ok(message) => self.obey(message).await,
+                Err(error) => self.say_error(&error, None).await,
+            },
+            AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
+            AggregatedMessage::Ping(payload) => Ok(within_limit(self.session.pong(&payload)).await?),
+            AggregatedMessage::Pong(_) => Ok(()),
+            AggregatedMessage::Close(reason) => Err(End::Close(reason.unwrap_or_else(|| CloseCode::Normal.into()))),
+        }
+    }
+
+    /// A frame that breaks the websocket protocol or its limits ends the socket.
+    async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
+        let Some(why) = reason_to_close(error) else { return Err(End::Gone) };
+        if why == Closing::TooLarge {
+            self.say_error(&ProtocolError::TooLarge, None).await?;
+        }
+        Err(close(why))
+    }
+
+    async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
+        let battles = Arc::clone(&self.connection.battles);
+        let visitor = self.connection.caller.visitor.clone();
+        match message {
+            ClientMessage::Start { opening, html } => {
+                let Some(permit) = self.turn_permit(None).await? else { return Ok(()) };
+                match battles.start(&visitor, opening, permit).await {
+                    Ok(watcher) => {
+                        let screen = html.then(Screen::default);
+                        self.watch(Watching { watcher, screen, with_prompts: false }).await
+                    }
+                    Err(error) => self.say_error(&error, None).await,
+                }
+            }
+            ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
+            ClientMessage::Message { battle, prompt } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
+                let done = battles.message(&visitor, &id, &prompt, permit).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Regenerate { battle } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
+                let done = battles.regenerate(&visitor, &id, permit).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Stop { battle } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let done = battles.stop(&visitor, &id).await;
+                self.say_if_error(done, &id).await
+            }
+            ClientMessage::Vote { battle, outcome, satisfaction } => {
+                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
+                    return self.say_error(&limited, Some(&id)).await;
+                }
+                self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
+            }
+        }
+    }
+
+    async fn vote(&mut self, vote: NewVote) -> Result<(), End> {
+        let battle = vote.battle.clone();
+        match voting::record_vote(&self.connection.voting, vote).await {
+            Ok(receipt) => {
+                self.connection.battles.close(&battle);
+                self.say(&ServerMessage::Revealed { battle: &battle, receipt: &receipt }).await
+            }
+            Err(error) => self.say_error(&error, Some(&battle)).await,
+        }
+    }
+
+    /// Watches a battle again: first what the client misses, then everything new.
+    async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
+        let Some(id) = self.meant(battle).await? else { return Ok(()) };
+        let visitor = self.connection.caller.visitor.clone();
+        let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
+            Ok(watcher) => watcher,
+            Err(error) => return self.say_error(&error, Some(&id)).await,
+        };
+        let mut screen = html.then(Screen::default);
+        let mut blocks = Vec::new();
+        if let Some(screen) = &mut screen {
+            watcher.known().iter().for_each(|entry| screen.learn(entry));
+            blocks = screen.everything().await;
+        }
+        self.watch(Watching { watcher, screen, with_prompts: true }).await?;
+        self.say_blocks(&id, &blocks).await?;
+        let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
+        self.tell(&missed).await?;
+        match voting::receipt(&self.connection.voting, &visitor, &id).await {
+            Ok(Some(receipt)) => self.say(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
+            Ok(None) => Ok(()),
+            Err(error) => self.say_error(&error, Some(&id)).await,
+        }
+    }
+
+    /// The battle that a message means: the named one, or the socket's latest.
+    async fn meant(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
+        let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
+        match battle.or_else(latest) {
+            Some(id) => Ok(Some(id)),
+            None => self.say_error(&ProtocolError::NoBattle, None).await.map(|()| None),
+        }
+    }
+
+    /// The limits' permit for one more turn; the visitor is told where they give none.
+    async fn turn_permit(&mut self, battle: Option<&str>) -> Result<Option<TurnPermit>, End> {
+        match self.connection.limits.begin_turn(&self.connection.caller).await {
+            Ok(permit) => Ok(Some(permit)),
+            Err(refused) => self.say_error(&refused, battle).await.map(|()| None),
+        }
+    }
+
+    /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
+    async fn watch(&mut self, next: Watching) -> Result<(), End> {
+        let next_id = next.watcher.battle().id.clone();
+        let Some(former) = self.watching.replace(next) else { return Ok(()) };
+        let battle = former.watcher.battle();
+        if battle.id == next_id || !battle.is_under_way() {
+            return Ok(());
+        }
+        self.say_error(&BattleError::Superseded, Some(&battle.id)).await
+    }
+
+    async fn tell(&mut self, entries: &[Entry]) -> Result<(), End> {
+        let Some(watching) = &mut self.watching else { return Ok(()) };
+        let battle = Arc::clone(watching.watcher.battle());
+        for entry in entries {
+            let with_prompt = self.watching.as_ref().is_some_and(|watching| watching.with_prompts);
+            let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
+                Some(screen) => screen.show(entry).await,
+                None => Vec::new(),
+            };
+            self.say(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
+            self.say_blocks(&battle.id, &blocks).await?;
+        }
+        Ok(())
+    }
+
+    async fn say_blocks(&mut self, battle: &str, blocks: &[Block]) -> Result<(), End> {
+        for Block { turn, side, block, html } in blocks {
+            self.say(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
+        }
+        Ok(())
+    }
+
+    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &str) -> Result<(), End>
+    where
+        E: ErrorCode + std::error::Error,
+    {
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) => self.say_error(&error, Some(battle)).await,
+        }
+    }
+
+    async fn say_error<E>(&mut self, error: &E, battle: Option<&str>) -> Result<(), End>
+    where
+        E: ErrorCode + std::error::Error,
+    {
+        let told = |source: &(dyn std::error::Error + 'static)| {
+            source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_outage)
+        };
+        if let Some(source) = error.source().filter(|source| !told(*source)) {
+            tracing::warn!(code = error.code(), error = ?source, "a message failed");
+        }
+        let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };
+        self.say(&message).await
+    }
+
+    async fn say(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
+        Ok(within_limit(self.session.text(message.to_json())).await?)
+    }
+}
+
+async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
+    match watching {
+        Some(watching) => watching.watcher.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a client to take something in, but not for ever.
+pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
+    tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
+}
+
+/// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
+/// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
+fn reason_to_close(error: &actix_ws::ProtocolError) -> Option<Closing> {
+    let actix_ws::ProtocolError::Io(io) = error else {
+        return Some(if matches!(error, actix_ws::ProtocolError::Overflow) {
+            Closing::TooLarge
+        } else {
+            Closing::Malformed
+        });
+    };
+    match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
+        (Some(PayloadError::Overflow), _) => Some(Closing::TooLarge),
+        (Some(_), _) => None,
+        (None, ErrorKind::InvalidData) if is_not_utf8(io) => Some(Closing::NotText),
+        (None, ErrorKind::InvalidData) => Some(Closing::Malformed),
+        (None, ErrorKind::Other) => Some(Closing::TooLarge),
+        (None, _) => None,
+    }
+}
+
+/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
+fn is_not_utf8(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
+}
+
+fn close(why: Closing) -> End {
+    End::Close(why.into())
+}

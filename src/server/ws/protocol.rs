@@ -1,0 +1,367 @@
+//! The wire of `/ws/battle`: how messages are spelt, and the one map from errors to codes and close codes.
+//!
+//! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
+
+use actix_ws::{CloseCode, CloseReason};
+use serde::{Deserialize, Serialize};
+
+use super::flood::OBEYED;
+use crate::domain::battle::state::Refusal;
+use crate::domain::battle::{Outcome, Side};
+use crate::infra::limits::{RateLimited, TurnRefused};
+use crate::services::arena::battles::{BattleError, Opening};
+use crate::services::arena::live::{BattleEvent, Entry};
+use crate::services::arena::voting::{Receipt, VoteError};
+
+/// Bytes of one message at the most.
+pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// No battle has this many events; a greater number in a `resume` means this one.
+const MAX_SEQ: u64 = 1 << 53;
+
+/// What a client asks for. `battle` left out means the socket's latest battle.
+#[derive(Debug, Clone)]
+pub enum ClientMessage {
+    /// A new battle.
+    Start {
+        /// Prompt and labels.
+        opening: Opening,
+        /// Whether the client wants replies as HTML too.
+        html: bool,
+    },
+    /// The next turn.
+    Message {
+        /// Which battle.
+        battle: Option<String>,
+        /// The next question.
+        prompt: String,
+    },
+    /// End both replies.
+    Stop {
+        /// Which battle.
+        battle: Option<String>,
+    },
+    /// Answer the turn anew.
+    Regenerate {
+        /// Which battle.
+        battle: Option<String>,
+    },
+    /// Say which reply is better.
+    Vote {
+        /// Which battle.
+        battle: Option<String>,
+        /// Which reply.
+        outcome: Outcome,
+        /// 1 to 5.
+        satisfaction: Option<i64>,
+    },
+    /// Come back after a lost connection.
+    Resume {
+        /// Which battle.
+        battle: Option<String>,
+        /// The last event that the client has.
+        after: u64,
+        /// Whether the client wants replies as HTML too.
+        html: bool,
+    },
+}
+
+/// Why a message cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProtocolError {
+    /// Not JSON, or fields of the wrong kind.
+    #[error("the message cannot be read ({0}): send a JSON object such as {{\"type\":\"start\",\"prompt\":\"…\"}}")]
+    Invalid(String),
+    /// A type that does not exist.
+    #[error("unknown message type {0:?}: send start, message, stop, regenerate, vote or resume")]
+    UnknownType(String),
+    /// A binary frame.
+    #[error("binary messages are not read: send JSON as text")]
+    Binary,
+    /// Too long.
+    #[error(
+        "the message is longer than {MAX_MESSAGE_BYTES} bytes: send a shorter one; the connection is closed, and the battle can be resumed"
+    )]
+    TooLarge,
+    /// An outcome that does not exist.
+    #[error(transparent)]
+    UnknownOutcome(#[from] crate::domain::battle::UnknownOutcome),
+    /// A mode that is not offered.
+    #[error("unknown mode {0:?}: leave it out, or send \"anonymous\"")]
+    UnsupportedMode(String),
+    /// More messages than anybody needs.
+    #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
+    Flooding,
+    /// No battle is named and the socket has none.
+    #[error("no battle is named and this connection has none: send \"battle\", or start one")]
+    NoBattle,
+}
+
+#[derive(Deserialize)]
+struct RawMessage {
+    #[serde(rename = "type")]
+    kind: String,
+    battle: Option<String>,
+    prompt: Option<String>,
+    intent: Option<String>,
+    category: Option<String>,
+    mode: Option<String>,
+    render: Option<String>,
+    outcome: Option<String>,
+    satisfaction: Option<i64>,
+    after: Option<u64>,
+}
+
+impl ClientMessage {
+    /// Reads a text frame.
+    ///
+    /// # Errors
+    /// [`ProtocolError`] tells what to send instead.
+    pub fn parse(text: &str) -> Result<Self, ProtocolError> {
+        let raw: RawMessage = serde_json::from_str(text)
+            // The parser's message may repeat what was sent.
+            .map_err(|error| ProtocolError::Invalid(error.to_string().chars().take(200).collect()))?;
+        let missing = |field: &str| ProtocolError::Invalid(format!("{} needs \"{field}\"", raw.kind));
+        let html = raw.render.as_deref() == Some("html");
+        match raw.kind.as_str() {
+            "start" => {
+                if let Some(mode) = raw.mode.as_deref().filter(|mode| *mode != "anonymous") {
+                    return Err(ProtocolError::UnsupportedMode(mode.chars().take(40).collect()));
+                }
+                let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
+                Ok(Self::Start { opening: Opening { prompt, intent: raw.intent, category: raw.category }, html })
+            }
+            "message" => {
+                let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
+                Ok(Self::Message { battle: raw.battle, prompt })
+            }
+            "stop" => Ok(Self::Stop { battle: raw.battle }),
+            "regenerate" => Ok(Self::Regenerate { battle: raw.battle }),
+            "vote" => {
+                let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
+                Ok(Self::Vote { battle: raw.battle, outcome, satisfaction: raw.satisfaction })
+            }
+            "resume" => Ok(Self::Resume { battle: raw.battle, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
+            other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
+        }
+    }
+}
+
+/// What the server says. Before `revealed` nothing in it depends on who the models are, other than their text.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum ServerMessage<'a> {
+    /// A turn begins; the same turn again means that it is answered anew.
+    Battle {
+        /// The battle.
+        battle: &'a str,
+        /// The turn.
+        turn: u32,
+        /// Event number.
+        seq: u64,
+        /// The question: only for a client that comes back.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt: Option<&'a str>,
+    },
+    /// More of a reply.
+    Delta {
+        /// The battle.
+        battle: &'a str,
+        /// The turn.
+        turn: u32,
+        /// The side.
+        side: Side,
+        /// The new text.
+        text: &'a str,
+        /// Event number.
+        seq: u64,
+    },
+    /// A block of a reply as safe HTML, new or written again; empty where it is gone.
+    Html {
+        /// The battle.
+        battle: &'a str,
+        /// The turn.
+        turn: u32,
+        /// The side.
+        side: Side,
+        /// Position of the block in the reply.
+        block: usize,
+        /// Safe HTML.
+        html: &'a str,
+    },
+    /// A side has ended.
+    Done {
+        /// The battle.
+        battle: &'a str,
+        /// The turn.
+        turn: u32,
+        /// The side.
+        side: Side,
+        /// Event number.
+        seq: u64,
+    },
+    /// A vote may be cast.
+    Ready {
+        /// The battle.
+        battle: &'a str,
+        /// The turn.
+        turn: u32,
+        /// Event number.
+        seq: u64,
+    },
+    /// Who answered.
+    Revealed {
+        /// The battle.
+        battle: &'a str,
+        /// Vote, names, rating changes, speeds.
+        #[serde(flatten)]
+        receipt: &'a Receipt,
+    },
+    /// What went wrong and what to do.
+    Error {
+        /// A word for programs.
+        code: &'static str,
+        /// A sentence for people.
+        message: String,
+        /// The battle, where one is meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        battle: Option<&'a str>,
+        /// Event number, where it is an event of the battle.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seq: Option<u64>,
+    },
+}
+
+impl<'a> ServerMessage<'a> {
+    /// An event of a battle as the wire says it. `with_prompt` repeats the question to a client that comes back.
+    #[must_use]
+    pub fn of_entry(battle: &'a str, entry: &'a Entry, with_prompt: bool) -> Self {
+        let (turn, seq) = (entry.turn, entry.seq);
+        match &entry.event {
+            BattleEvent::Turn { prompt } => {
+                Self::Battle { battle, turn, seq, prompt: with_prompt.then_some(prompt.as_ref()) }
+            }
+            BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
+            BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },
+            BattleEvent::Ready => Self::Ready { battle, turn, seq },
+            BattleEvent::Voided => Self::Error {
+                code: "voided",
+                message: Refusal::Voided.to_string(),
+                battle: Some(battle),
+                seq: Some(seq),
+            },
+        }
+    }
+
+    /// The JSON text of the frame.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("messages are plain text and finite numbers")
+    }
+}
+
+/// Why the server ends a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// A message over the limit.
+    TooLarge,
+    /// A frame that is no websocket frame.
+    Malformed,
+    /// Text that is not UTF-8.
+    NotText,
+    /// Messages without end.
+    Flooding,
+    /// No answer to pings.
+    Silent,
+    /// The process ends.
+    Restart,
+    /// Another instance has taken the battle on.
+    Moved,
+}
+
+impl From<Closing> for CloseReason {
+    fn from(closing: Closing) -> Self {
+        let (code, why) = match closing {
+            Closing::TooLarge => (CloseCode::Size, "message too large"),
+            Closing::Malformed => (CloseCode::Protocol, "malformed frame"),
+            Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
+            Closing::Flooding => (CloseCode::Policy, "too many messages"),
+            Closing::Silent => (CloseCode::Normal, "no answer to pings"),
+            Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
+            Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
+        };
+        Self { code, description: Some(why.to_owned()) }
+    }
+}
+
+/// The word for programs behind each error.
+pub trait ErrorCode {
+    /// The code.
+    fn code(&self) -> &'static str;
+}
+
+impl ErrorCode for ProtocolError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) | Self::Binary | Self::UnknownType(_) => "invalid_message",
+            Self::TooLarge => "message_too_large",
+            Self::UnknownOutcome(_) => "unknown_outcome",
+            Self::UnsupportedMode(_) => "unsupported_mode",
+            Self::Flooding => "flooding",
+            Self::NoBattle => "unknown_battle",
+        }
+    }
+}
+
+impl ErrorCode for RateLimited {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+}
+
+impl ErrorCode for TurnRefused {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+}
+
+impl ErrorCode for Refusal {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::StillAnswering | Self::NothingToStop => "not_ready",
+            Self::NothingToCompare => "empty_reply",
+            Self::AlreadyVoted | Self::Abandoned => "battle_over",
+            Self::Voided => "voided",
+            Self::TooManyTurns { .. } => "too_many_turns",
+        }
+    }
+}
+
+impl ErrorCode for BattleError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::PromptEmpty => "prompt_empty",
+            Self::PromptTooLong { .. } => "prompt_too_long",
+            Self::PromptHasNul => "prompt_invalid",
+            Self::BadLabel(_) => "invalid_message",
+            Self::UnknownBattle => "unknown_battle",
+            Self::Refused(refusal) => refusal.code(),
+            Self::Busy => "busy",
+            Self::Superseded => "superseded",
+            Self::Draining => "draining",
+            Self::NoModels(_) | Self::ModelGone => "no_models",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+impl ErrorCode for VoteError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownBattle => "unknown_battle",
+            Self::Refused(refusal) => refusal.code(),
+            Self::BadSatisfaction(_) => "invalid_message",
+            Self::Store(_) => "storage",
+        }
+    }
+}

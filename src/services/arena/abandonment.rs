@@ -1,0 +1,194 @@
+//! Which battles have waited too long for their vote, although the clock that dated them may have jumped since.
+//!
+//! Rows carry the time of day. Where it goes a day on, every ballot that waits looks a day older; where it goes a day back,
+//! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic
+//! clock, and counted out for as long as a battle may wait.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+
+/// Less than this between two looks is drift or a correction, and no jump.
+const TOLERANCE_MS: i64 = 5_000;
+
+/// A clock whose jumps are noticed whenever it is asked: whatever it dates, it has seen the jumps before.
+pub struct WatchedClock {
+    clock: Arc<dyn Clock>,
+    jumps: Mutex<ClockJumps>,
+}
+
+impl WatchedClock {
+    /// Watches this clock from now on.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let jumps = Mutex::new(ClockJumps::new(clock.now()));
+        Self { clock, jumps }
+    }
+
+    /// Which battles may wait on when each may wait for `patience`.
+    pub fn wait_limits(&self, patience: Duration) -> WaitLimits {
+        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        jumps.look(self.clock.now());
+        jumps.limits(patience)
+    }
+}
+
+impl Clock for WatchedClock {
+    fn now(&self) -> Timestamp {
+        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        jumps.look(now);
+        now
+    }
+}
+
+/// The jumps of the time of day.
+#[derive(Debug)]
+struct ClockJumps {
+    started: Instant,
+    last: (Timestamp, Instant),
+    /// When each was found, and by how many milliseconds the time of day went on (or back, below zero).
+    jumps: Vec<(Instant, i64)>,
+}
+
+/// Battles last touched outside of these are abandoned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitLimits {
+    /// Touched earlier: left for too long.
+    pub oldest: Timestamp,
+    /// Touched later: dated by a clock that went back meanwhile. `None` while some of them may still wait.
+    pub newest: Option<Timestamp>,
+}
+
+impl ClockJumps {
+    /// No jump was seen yet.
+    fn new(now: Timestamp) -> Self {
+        let started = Instant::now();
+        Self { started, last: (now, started), jumps: Vec::new() }
+    }
+
+    /// Compares both clocks.
+    fn look(&mut self, now: Timestamp) {
+        let at = Instant::now();
+        let (former, former_at) = std::mem::replace(&mut self.last, (now, at));
+        let jump = now.0.saturating_sub(former.0).saturating_sub(millis(at - former_at));
+        if jump.abs() > TOLERANCE_MS {
+            tracing::warn!(seconds = jump / 1_000, "the time of day jumped: ballots expire as if it had not");
+            self.jumps.push((at, jump));
+        }
+    }
+
+    /// Which battles may wait on, by the time of the last look. Forgets what no battle can have seen.
+    fn limits(&mut self, patience: Duration) -> WaitLimits {
+        let (now, at) = self.last;
+        self.jumps.retain(|(found, _)| at - *found < patience);
+        let went_on: i64 = self.jumps.iter().map(|(_, jump)| *jump).filter(|jump| *jump > 0).sum();
+        let went_back = self.jumps.iter().any(|(_, jump)| *jump < 0);
+        let all_have_waited = at - self.started >= patience && !went_back;
+        let patience = millis(patience);
+        WaitLimits {
+            oldest: Timestamp(now.0.saturating_sub(patience).saturating_sub(went_on)),
+            // Not less: the clocks of other instances may be a little ahead.
+            newest: all_have_waited.then_some(Timestamp(now.0.saturating_add(patience))),
+        }
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+    const DAY: i64 = 24 * 60 * MINUTE;
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// A clock that shows what it is told to.
+    struct Shown(AtomicI64);
+
+    impl Clock for Shown {
+        fn now(&self) -> Timestamp {
+            Timestamp(self.0.load(Relaxed))
+        }
+    }
+
+    struct Rig {
+        shown: Arc<Shown>,
+        watched: WatchedClock,
+    }
+
+    impl Rig {
+        fn new(shown: i64) -> Self {
+            let shown = Arc::new(Shown(shown.into()));
+            Self { watched: WatchedClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
+        }
+
+        /// The time of day that something is dated by.
+        fn date(&self, shown: i64) -> Timestamp {
+            self.shown.0.store(shown, Relaxed);
+            self.watched.now()
+        }
+
+        /// Half a minute goes by, and then the clock shows this.
+        async fn half_a_minute_later(&self, shown: i64) -> WaitLimits {
+            tokio::time::advance(PATIENCE / 2).await;
+            self.shown.0.store(shown, Relaxed);
+            self.watched.wait_limits(PATIENCE)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_steady_clock_counts_as_it_is() {
+        let rig = Rig::new(DAY);
+        let limits = rig.half_a_minute_later(DAY + MINUTE / 2).await;
+        assert_eq!(limits, WaitLimits { oldest: Timestamp(DAY - MINUTE / 2), newest: None });
+        let limits = rig.half_a_minute_later(DAY + MINUTE + 3_000).await;
+        let newest = Some(Timestamp(DAY + 2 * MINUTE + 3_000));
+        assert_eq!(limits, WaitLimits { oldest: Timestamp(DAY + 3_000), newest });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_goes_on_expires_nothing_early() {
+        let rig = Rig::new(DAY);
+        let limits = rig.half_a_minute_later(2 * DAY).await;
+        assert!(limits.oldest < Timestamp(DAY), "what was touched just before the jump waits on");
+        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        assert_eq!(limits.oldest, Timestamp(2 * DAY), "everything from before the jump has waited by now");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_dated_while_a_clock_is_away_for_a_moment_waits_on() {
+        let rig = Rig::new(3 * DAY);
+        rig.half_a_minute_later(3 * DAY + MINUTE / 2).await;
+        let dated = rig.date(DAY);
+        assert_eq!(dated, Timestamp(DAY));
+        let limits = rig.half_a_minute_later(3 * DAY + MINUTE).await;
+        assert!(limits.oldest < dated, "it has waited for half a minute: {limits:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_goes_back_lets_nothing_wait_for_ever() {
+        let rig = Rig::new(2 * DAY);
+        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        let limits = rig.half_a_minute_later(DAY).await;
+        assert_eq!(
+            limits,
+            WaitLimits { oldest: Timestamp(DAY - MINUTE), newest: None },
+            "they may have begun just now"
+        );
+        rig.half_a_minute_later(DAY + MINUTE / 2).await;
+        let limits = rig.half_a_minute_later(DAY + MINUTE).await;
+        assert_eq!(limits.newest, Some(Timestamp(DAY + 2 * MINUTE)));
+    }
+}

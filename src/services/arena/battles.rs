@@ -1,0 +1,483 @@
+//! Battles: begin, ask on, stop, answer anew, come back.
+//!
+//! What may happen when is decided by [`crate::domain::battle::state`]; here the decision meets the database, the models and
+//! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
+//! from the database otherwise.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use tokio::sync::oneshot;
+
+use super::fleet::Fleet;
+use super::live::{APART, BattleEvent, Exchange, LiveBattle, Watcher};
+use super::live_battles::LiveBattles;
+use super::matchmaking::Matchmaker;
+use super::models::Models;
+use super::relay::{self, Relay};
+use super::turn::{self, TurnEnd};
+use crate::domain::battle::ModelId;
+use crate::domain::battle::language;
+use crate::domain::battle::pairing::PairingError;
+use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::EventBus;
+use crate::infra::limits::TurnPermit;
+use crate::infra::metrics;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BattleRow, ReplyRow, Store, StoreError};
+use crate::infra::tasks::{Panicked, Tasks, contain};
+use crate::services::arena::raw_ticks::RawTicks;
+
+/// What battles are made of.
+pub struct BattleParts {
+    /// Where they are kept.
+    pub store: Store,
+    /// Which instances answer them.
+    pub fleet: Arc<Fleet>,
+    /// What instances say to each other.
+    pub events: Arc<dyn EventBus>,
+    /// Who can be asked.
+    pub models: Arc<Models>,
+    /// Who meets whom.
+    pub matchmaker: Arc<Matchmaker>,
+    /// Ids.
+    pub chance: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// When raw text is released.
+    pub raw_ticks: RawTicks,
+    /// Owner of the running turns.
+    pub tasks: Tasks,
+    /// Limits and pace.
+    pub settings: CurrentSettings,
+}
+
+impl BattleParts {
+    /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
+    pub(super) fn apart(&self) -> u64 {
+        APART * self.chance.with(|rng| rng.random_range(1..APART))
+    }
+
+    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
+    pub(super) fn first_number(&self, after: u64) -> u64 {
+        after + self.apart()
+    }
+}
+
+/// All battles of this process.
+pub struct Battles {
+    parts: Arc<BattleParts>,
+    live: Arc<LiveBattles>,
+    relay: Relay,
+}
+
+/// Why a battle does not go on; the message tells the visitor what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BattleError {
+    /// Nothing was asked.
+    #[error("the prompt is empty: write a question")]
+    PromptEmpty,
+    /// Too much was asked.
+    #[error("the prompt has {bytes} bytes and {limit} are allowed: shorten it")]
+    PromptTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The prompt holds a NUL character.
+    #[error("the prompt holds a NUL character: remove it")]
+    PromptHasNul,
+    /// A label that is not a short word.
+    #[error("{0} is a word of at most 64 letters, digits, _ or -")]
+    BadLabel(&'static str),
+    /// No such battle, or it is another visitor's.
+    #[error("no battle of yours has this id: start a new battle")]
+    UnknownBattle,
+    /// Not now.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The limit of battles is reached.
+    #[error("the arena is full at the moment: try again in a minute")]
+    Busy,
+    /// The connection shows another battle before this one's replies had ended.
+    #[error("this connection has gone on to another battle: resume this one to see the rest of it")]
+    Superseded,
+    /// The process is about to end.
+    #[error("the arena restarts: come back in a moment")]
+    Draining,
+    /// Fewer than two models can answer.
+    #[error("fewer than two models can answer at the moment: try again in a minute")]
+    NoModels(#[source] PairingError),
+    /// A model of the battle has left the arena, or is not known to this instance.
+    #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
+    ModelGone,
+    /// The database failed.
+    #[error("the arena could not keep this: try again in a minute")]
+    Store(#[from] StoreError),
+}
+
+/// The first message of a battle.
+#[derive(Debug, Clone, Default)]
+pub struct Opening {
+    /// What is asked.
+    pub prompt: String,
+    /// URS intent, if the client names one.
+    pub intent: Option<String>,
+    /// Category, if the client names one.
+    pub category: Option<String>,
+}
+
+impl Battles {
+    /// No battles yet.
+    #[must_use]
+    pub fn new(parts: BattleParts) -> Self {
+        Self { parts: Arc::new(parts), live: Arc::default(), relay: Relay::default() }
+    }
+
+    /// Begins a battle between two hidden models and watches it from its first event. `permit` is held while the turn is
+    /// being answered, here as for the other turns.
+    ///
+    /// # Errors
+    /// [`BattleError`]; nothing is kept then.
+    pub async fn start(&self, visitor: &str, opening: Opening, permit: TurnPermit) -> Result<Watcher, BattleError> {
+        self.refuse_while_draining()?;
+        self.check_prompt(&opening.prompt)?;
+        check_label("intent", opening.intent.as_deref())?;
+        check_label("category", opening.category.as_deref())?;
+        if !self.has_room() {
+            return Err(BattleError::Busy);
+        }
+        let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
+        let row = BattleRow {
+            id: self.parts.chance.id(self.parts.clock.as_ref()),
+            visitor: visitor.to_owned(),
+            progress: Progress { stage: Stage::Answering, turn: 1 },
+            models: [pair.a, pair.b],
+            pairing_policy: pair.policy.as_str().to_owned(),
+            policy_version: pair.policy_version,
+            pair_probability: pair.probability,
+            language: language::detect(&opening.prompt).to_owned(),
+            category: opening.category,
+            intent: opening.intent,
+            answered_by: Some(self.parts.fleet.new_run()),
+        };
+        self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
+        let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
+        metrics::battle_started();
+        self.live.add(&battle);
+        let watcher = battle.watch(0);
+        self.answer(&battle, Some(permit));
+        Ok(watcher)
+    }
+
+    /// Asks the next question of a battle.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub async fn message(
+        self: &Arc<Self>,
+        visitor: &str,
+        id: &str,
+        prompt: &str,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
+        self.check_prompt(prompt)?;
+        let battle = self.find(visitor, id).await?;
+        self.begin_turn(&battle, Action::Message, Some(prompt), permit).await
+    }
+
+    /// Has both sides answer the latest turn anew.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str, permit: TurnPermit) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
+        let battle = self.find(visitor, id).await?;
+        self.begin_turn(&battle, Action::Regenerate, None, permit).await
+    }
+
+    /// Ends both replies as they stand.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub async fn stop(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
+        let battle = self.find(visitor, id).await?;
+        battle.progress().allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
+        if battle.is_followed() {
+            relay::stop(&self.parts, &battle);
+        } else {
+            battle.stop();
+        }
+        Ok(())
+    }
+
+    /// Watches a battle again after the event numbered `after`.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub async fn resume(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
+        loop {
+            let battle = self.find_after(visitor, id, after).await?;
+            relay::hear(&self.parts, &battle).await;
+            // A number that this battle never had belongs to an earlier telling of it: tell all of it.
+            let known = if after <= battle.last_seq() { after } else { 0 };
+            let watcher = battle.watch(known);
+            // One that left memory before it was watched is told nothing any more.
+            if self.live.holds(&battle) {
+                return Ok(watcher);
+            }
+        }
+    }
+
+    /// Takes battles out of memory that nobody watches and that wait for nothing.
+    pub fn sweep(&self) {
+        self.live.sweep();
+    }
+
+    /// Whether one more battle may be kept in memory. Those that nobody waits for any more stand in nobody's way.
+    fn has_room(&self) -> bool {
+        let most = self.parts.settings.now().battle.max_live;
+        if self.live.len() >= most {
+            self.live.sweep();
+        }
+        self.live.len() < most
+    }
+
+    /// Battles in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether the battle is in memory rather than in the database alone.
+    #[must_use]
+    pub fn is_in_memory(&self, id: &str) -> bool {
+        self.live.get(id).is_some()
+    }
+
+    /// Battles of this process that are being answered.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.live.answering()
+    }
+
+    /// A battle that waits for its vote, with its replies; `None` where the database has to be asked, since another
+    /// instance may have taken the battle on.
+    pub(super) fn awaiting_vote(&self, visitor: &str, id: &str) -> Option<(BattleRow, Vec<ReplyRow>)> {
+        let battle = self.live.get(id).filter(|battle| battle.visitor == visitor && self.parts.fleet.is_alone())?;
+        battle.awaiting_vote()
+    }
+
+    /// The vote on a battle was committed: it takes no more questions.
+    pub fn close(&self, id: &str) {
+        if let Some(battle) = self.live.remove(id) {
+            battle.state().row.progress.stage = Stage::Voted;
+        }
+    }
+
+    async fn begin_turn(
+        &self,
+        battle: &Arc<LiveBattle>,
+        action: Action,
+        prompt: Option<&str>,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
+        let former = {
+            let mut state = battle.state();
+            let row = state.row.clone();
+            row.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            self.check_models(&row.models)?;
+            // Taken before the database is asked, so that a second message in the same moment is refused.
+            state.row.progress.stage = Stage::Answering;
+            row
+        };
+        // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
+        if !Arc::ptr_eq(&self.live.add(battle), battle) {
+            return Err(Refusal::StillAnswering.into());
+        }
+        let turn = former.progress.turn + u32::from(prompt.is_some());
+        let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_deref());
+        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, from, &run, self.parts.clock.now()).await;
+        if !matches!(begun, Ok(true)) {
+            let stored = self.stored_instead(battle, former).await?;
+            begun?;
+            stored.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            return Err(Refusal::StillAnswering.into());
+        }
+        {
+            let mut state = battle.state();
+            state.row.progress.turn = turn;
+            state.row.answered_by = Some(run);
+            match prompt {
+                Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
+                None => {
+                    state.replies.retain(|kept| kept.turn < turn);
+                    let latest = state.exchanges.iter_mut().skip(turn as usize - 1);
+                    latest.for_each(|exchange| exchange.replies = Default::default());
+                }
+            }
+        }
+        self.answer(battle, Some(permit));
+        Ok(())
+    }
+
+    /// How the battle stands in the database, which did not begin a turn. Where another run has it, whoever watches comes
+    /// back for it; otherwise this one stands as it does there.
+    async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
+        let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);
+        let stored = self.parts.store.battle(&battle.id).await;
+        match &stored {
+            Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
+            Ok(Some(stored)) => battle.state().row = stored.clone(),
+            Ok(None) | Err(_) => battle.state().row.progress = progress,
+        }
+        stored?.ok_or(BattleError::UnknownBattle)
+    }
+
+    /// Announces the latest turn and has it answered by a task of its own, which holds the permit to its end. A turn that
+    /// is taken over needs none: another instance has counted it.
+    fn answer(&self, battle: &Arc<LiveBattle>, permit: Option<TurnPermit>) {
+        let (stopper, stop) = oneshot::channel();
+        let prompt = {
+            let mut state = battle.state();
+            state.stopper = Some(stopper);
+            state.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
+        };
+        battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
+        let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
+        self.parts.tasks.spawn_turn(async move {
+            let _permit = permit;
+            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), stop)).await;
+            let end = match ran {
+                Ok(end) => end,
+                Err(Panicked) => turn::void(&parts, &battle).await,
+            };
+            if end == TurnEnd::Superseded {
+                live.forget(&battle);
+                battle.move_away();
+            }
+        });
+    }
+
+    /// Answers a turn anew whose instance is gone; `false` if another one was quicker.
+    pub(super) async fn take_over(&self, battle: &Arc<LiveBattle>, from: &str) -> Result<bool, StoreError> {
+        let run = self.parts.fleet.new_run();
+        let from = Some(from).filter(|from| !from.is_empty());
+        if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
+            return Ok(false);
+        }
+        tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
+        battle.adopt(&run, self.parts.apart());
+        self.answer(battle, None);
+        Ok(true)
+    }
+
+    /// The battle is no longer what is in memory here: it is forgotten, and whoever watches comes back for it.
+    pub(super) fn let_go(&self, battle: &Arc<LiveBattle>) {
+        self.live.forget(battle);
+        battle.move_away();
+    }
+
+    pub(super) fn parts(&self) -> &BattleParts {
+        &self.parts
+    }
+
+    pub(super) fn live(&self) -> &LiveBattles {
+        &self.live
+    }
+
+    pub(super) fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    async fn find(self: &Arc<Self>, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {
+        self.find_after(visitor, id, 0).await
+    }
+
+    /// The battle from memory, from the instance that answers it, or read back from the database with its events
+    /// numbered after `after`.
+    async fn find_after(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+        if let Some(battle) = self.live.get(id) {
+            if battle.visitor != visitor {
+                return Err(BattleError::UnknownBattle);
+            }
+            if self.is_current(&battle).await? {
+                return Ok(battle);
+            }
+            self.let_go(&battle);
+        }
+        self.read_back(visitor, id, after).await
+    }
+
+    /// Whether the battle stands as it does in memory: another instance may have taken it on.
+    async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
+        if self.parts.fleet.is_alone() || battle.is_under_way() || battle.is_followed() {
+            return Ok(true);
+        }
+        let row = self.parts.store.battle(&battle.id).await?;
+        let known = battle.state().row.clone();
+        // Where a turn is just beginning here, the database may not have it yet.
+        Ok(known.progress.stage == Stage::Answering
+            || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
+    }
+
+    async fn read_back(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+        loop {
+            let record = self.parts.store.battle_record(id).await?;
+            let record = record.filter(|record| record.battle.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
+            let run = record.battle.answered_by.clone().unwrap_or_default();
+            let answering = record.battle.progress.stage == Stage::Answering;
+            if answering && self.parts.fleet.is_run_elsewhere(&run).await? {
+                return Ok(relay::follow(self, record, after));
+            }
+            let restored = LiveBattle::restore(record, self.parts.first_number(after));
+            let restored = Arc::new(restored);
+            // Two sockets may come back at once: the first one's battle is everybody's.
+            let battle = self.live.add(&restored);
+            if !answering || !Arc::ptr_eq(&battle, &restored) {
+                return Ok(battle);
+            }
+            // The process that answered the turn is gone: answer it anew, unless another one does so already.
+            match self.take_over(&battle, &run).await {
+                Ok(true) => return Ok(battle),
+                Ok(false) => self.let_go(&battle),
+                Err(error) => {
+                    self.let_go(&battle);
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    fn refuse_while_draining(&self) -> Result<(), BattleError> {
+        if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
+    }
+
+    /// Before a turn begins: a model that this instance cannot ask would void the battle, and the vote on what was
+    /// answered so far with it.
+    fn check_models(&self, models: &[ModelId; 2]) -> Result<(), BattleError> {
+        let known = models.iter().all(|model| self.parts.models.of_battle(model).is_some());
+        if known { Ok(()) } else { Err(BattleError::ModelGone) }
+    }
+
+    fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {
+        let limit = self.parts.settings.now().battle.max_prompt_bytes;
+        match prompt {
+            _ if prompt.len() > limit => Err(BattleError::PromptTooLong { bytes: prompt.len(), limit }),
+            _ if prompt.contains('\0') => Err(BattleError::PromptHasNul),
+            _ if prompt.trim().is_empty() => Err(BattleError::PromptEmpty),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_label(name: &'static str, label: Option<&str>) -> Result<(), BattleError> {
+    let fits = |text: &str| {
+        (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    if label.is_none_or(fits) { Ok(()) } else { Err(BattleError::BadLabel(name)) }
+}

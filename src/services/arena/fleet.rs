@@ -1,0 +1,137 @@
+//! Which processes serve this arena, and whether one of them is still there.
+//!
+//! Each instance raises a number in the database several times a second and reads the others' numbers. One whose number stands
+//! still over several reads is gone, however it went. No clocks are compared, and a database that does not answer
+//! makes nobody look dead, because only reads that succeed are counted.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::domain::time::Timestamp;
+use crate::infra::events::InstanceId;
+use crate::infra::storage::{Store, StoreError};
+
+/// How often an instance shows that it is there.
+pub const BEAT_EVERY: Duration = Duration::from_millis(400);
+/// Reads without a change after which an instance counts as gone.
+const PATIENCE: u32 = 5;
+
+/// The instances of the arena, as this one sees them.
+#[derive(Debug)]
+pub struct Fleet {
+    store: Store,
+    me: InstanceId,
+    runs: AtomicU64,
+    /// `None` where no other process can serve this database.
+    others: Option<Mutex<HashMap<String, Sighting>>>,
+}
+
+#[derive(Debug)]
+struct Sighting {
+    beats: u64,
+    /// Reads since the number last changed.
+    unchanged: u32,
+    settings: String,
+}
+
+impl Fleet {
+    /// The only instance there can be.
+    #[must_use]
+    pub fn alone(store: Store, me: InstanceId) -> Self {
+        Self { store, me, runs: AtomicU64::new(0), others: None }
+    }
+
+    /// One of several.
+    #[must_use]
+    pub fn among_others(store: Store, me: InstanceId) -> Self {
+        Self { others: Some(Mutex::default()), ..Self::alone(store, me) }
+    }
+
+    /// Whether no other process can serve this database.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.others.is_none()
+    }
+
+    /// A name for one answering of a turn by this instance; it stands in the battle's row while the turn is answered.
+    #[must_use]
+    pub fn new_run(&self) -> String {
+        format!("{}.{}", self.me, self.runs.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The instance behind a run.
+    #[must_use]
+    pub fn instance_of(run: &str) -> InstanceId {
+        InstanceId(run.split('.').next().unwrap_or_default().to_owned())
+    }
+
+    /// Whether another instance is at work on this run.
+    ///
+    /// # Errors
+    /// [`StoreError`] where that instance was not seen before and the database does not answer.
+    pub async fn is_run_elsewhere(&self, run: &str) -> Result<bool, StoreError> {
+        let instance = Self::instance_of(run);
+        if self.is_alone() || instance == self.me {
+            return Ok(false);
+        }
+        if let Some(alive) = self.sighted(&instance.0) {
+            return Ok(alive);
+        }
+        // It may have started since the last look.
+        let rows = self.store.instances().await?;
+        Ok(rows.iter().any(|row| row.id == instance.0))
+    }
+
+    fn sighted(&self, instance: &str) -> Option<bool> {
+        let others = self.others()?;
+        others.get(instance).map(|sighting| sighting.unchanged < PATIENCE)
+    }
+
+    /// Shows that this instance is there, and looks for the others. `settings` is a fingerprint of what it runs with.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nobody looks dead because of it.
+    pub async fn beat(&self, settings: &str, now: Timestamp) -> Result<(), StoreError> {
+        if self.is_alone() {
+            return Ok(());
+        }
+        let rows = self.store.beat(&self.me.0, settings, now).await?;
+        let Some(mut others) = self.others() else { return Ok(()) };
+        let mut former = std::mem::take(&mut *others);
+        for row in rows.into_iter().filter(|row| row.id != self.me.0) {
+            let known = former.remove(&row.id);
+            if row.settings != settings && known.as_ref().is_none_or(|known| known.settings != row.settings) {
+                tracing::warn!(
+                    instance = %row.id,
+                    "another instance runs with other settings: give all instances the same langya.toml"
+                );
+            }
+            let unchanged = known.filter(|known| known.beats == row.beats).map_or(0, |known| known.unchanged + 1);
+            others.insert(row.id, Sighting { beats: row.beats, unchanged, settings: row.settings });
+        }
+        Ok(())
+    }
+
+    /// Looks whether the shared database still keeps commits through a crash.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn check_durable(&self) -> Result<(), StoreError> {
+        self.store.check_durable().await
+    }
+
+    /// Takes this instance out of the list: others need not wait to find that it is gone.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the others find out by themselves then.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        if self.is_alone() { Ok(()) } else { self.store.leave(&self.me.0).await }
+    }
+
+    fn others(&self) -> Option<MutexGuard<'_, HashMap<String, Sighting>>> {
+        // The map is valid after each statement, so a panic elsewhere does not spoil it.
+        self.others.as_ref().map(|others| others.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

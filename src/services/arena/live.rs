@@ -1,0 +1,573 @@
+//! A battle in memory: its numbered events, and those who watch it.
+//!
+//! Events are numbered without gaps from the first one, and are kept until the battle leaves memory, so that a socket that comes
+//! back says how far it got and misses nothing. Writing never waits for a reader.
+//!
+//! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
+//!
+//! A number means the same event wherever it is asked for. So whatever is told otherwise than it was told before, by a
+//! battle that is read back or taken over, gets numbers that are `APART` or more from all former ones, and begins with a
+//! turn: another log can then not be entered in its middle.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::battle::Side;
+use crate::domain::battle::state::{Progress, Stage};
+use crate::infra::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
+
+/// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
+/// beside it.
+const BEHIND: u64 = 64 * 1024;
+const EVENT: u64 = 64;
+
+/// Numbers between two tellings of a battle at the least; more than a battle has events.
+pub(super) const APART: u64 = 1 << 20;
+
+/// What happened in a battle, as far as its visitor may know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BattleEvent {
+    /// A turn begins; the same turn again means that it is answered anew.
+    Turn {
+        /// The visitor's question.
+        prompt: Arc<str>,
+    },
+    /// More of a reply.
+    Delta {
+        /// Whose reply.
+        side: Side,
+        /// The new text.
+        text: String,
+    },
+    /// A side has ended.
+    Done {
+        /// Which.
+        side: Side,
+    },
+    /// A vote may be cast.
+    Ready,
+    /// A side failed for good: there will be no vote.
+    Voided,
+}
+
+/// A numbered event with the turn to which it belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Counted from 1 within the battle.
+    pub seq: u64,
+    /// The turn.
+    pub turn: u32,
+    /// What happened.
+    pub event: BattleEvent,
+}
+
+/// One question and what each side answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exchange {
+    /// The visitor's question.
+    pub(super) prompt: Arc<str>,
+    /// The replies of sides A and B.
+    pub(super) replies: [String; 2],
+}
+
+/// A battle in memory.
+#[derive(Debug)]
+pub struct LiveBattle {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor whose it is.
+    pub visitor: String,
+    state: Mutex<LiveState>,
+    head: watch::Sender<Head>,
+    audience: watch::Sender<usize>,
+    /// Bytes of the log that the watcher who is ahead of the others has.
+    furthest: AtomicU64,
+    /// Told when watchers who were far behind are no more.
+    caught_up: Notify,
+    /// A followed battle has something to tell.
+    heard: CancellationToken,
+}
+
+/// What every watcher waits for.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// The number of the latest event.
+    seq: u64,
+    /// Bytes of all events so far.
+    bytes: u64,
+    /// The battle goes on in another place.
+    moved: bool,
+}
+
+/// What changes while a battle lives; reached through [`LiveBattle::state`].
+#[derive(Debug)]
+pub(super) struct LiveState {
+    pub(super) row: BattleRow,
+    pub(super) exchanges: Vec<Exchange>,
+    /// The replies of finished turns as they are stored.
+    pub(super) replies: Vec<ReplyRow>,
+    pub(super) stopper: Option<oneshot::Sender<()>>,
+    /// Where the events come from, if not from here.
+    followed: Option<Hearing>,
+    log: Vec<Entry>,
+    log_bytes: u64,
+    next_seq: u64,
+}
+
+/// How a battle that another instance answers is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hearing {
+    /// Its events are taken in as they come.
+    Listening,
+    /// Its events did not come in time, and those who watch were told what the database holds. Numbers that came now
+    /// would mean other events.
+    Deaf,
+}
+
+impl LiveBattle {
+    /// A battle that begins now with its first prompt.
+    pub(super) fn begin(row: BattleRow, prompt: &str) -> Self {
+        let exchange = Exchange { prompt: prompt.into(), replies: Default::default() };
+        Self::with(row, vec![exchange], Vec::new(), 1)
+    }
+
+    /// A battle read back from the database: its turns are told again, numbered from `first`.
+    pub(super) fn restore(record: BattleRecord, first: u64) -> Self {
+        let exchanges = exchanges(&record);
+        let battle = Self::with(record.battle, exchanges, record.replies, first);
+        battle.tell_again(&mut battle.state());
+        battle
+    }
+
+    /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
+    /// holds is told, numbered from `first`.
+    pub(super) fn follow(record: BattleRecord, first: u64) -> Self {
+        let exchanges = exchanges(&record);
+        let battle = Self::with(record.battle, exchanges, Vec::new(), first);
+        battle.state().followed = Some(Hearing::Listening);
+        battle
+    }
+
+    fn with(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, next_seq: u64) -> Self {
+        let (id, visitor) = (row.id.clone(), row.visitor.clone());
+        Self {
+            id,
+            visitor,
+            head: watch::Sender::new(Head { seq: next_seq - 1, bytes: 0, moved: false }),
+            audience: watch::Sender::new(0),
+            furthest: AtomicU64::new(0),
+            caught_up: Notify::new(),
+            heard: CancellationToken::new(),
+            state: Mutex::new(LiveState {
+                row,
+                exchanges,
+                replies,
+                stopper: None,
+                followed: None,
+                log: Vec::new(),
+                log_bytes: 0,
+                next_seq,
+            }),
+        }
+    }
+
+    fn tell_again(&self, state: &mut LiveState) {
+        let progress = state.row.progress;
+        for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
+            if progress.stage == Stage::Answering && turn == progress.turn {
+                break; // An interrupted turn is announced when it is answered anew.
+            }
+            state.append_whole(turn, exchange);
+        }
+        match progress.stage {
+            Stage::Ready => state.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Answering | Stage::Voted | Stage::Abandoned => {}
+        }
+        self.announce(state);
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, LiveState> {
+        // The state is valid after each statement, so a panic elsewhere does not spoil it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the battle stands.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.state().row.progress
+    }
+
+    /// Adds events to the log and tells the watchers.
+    pub(super) fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
+        let mut state = self.state();
+        let turn = state.row.progress.turn;
+        for event in events {
+            state.append(turn, event);
+        }
+        self.announce(&state);
+    }
+
+    /// Moves the battle on and adds an event in one step, so that no watcher sees one without the other.
+    pub(super) fn move_on(&self, stage: Stage, event: BattleEvent) {
+        let mut state = self.state();
+        state.row.progress.stage = stage;
+        let turn = state.row.progress.turn;
+        state.append(turn, event);
+        self.announce(&state);
+    }
+
+    /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
+    /// are missing. That a turn is ready is left to [`LiveBattle::catch_up`]: until then this instance could take neither
+    /// a vote nor a question.
+    pub(super) fn take_in(&self, first: u64, mut entries: Vec<Entry>) -> bool {
+        let mut state = self.state();
+        if state.followed != Some(Hearing::Listening) {
+            return false;
+        }
+        entries.pop_if(|last| last.event == BattleEvent::Ready);
+        for entry in entries {
+            if state.log.is_empty() && entry.seq == first {
+                // The log over there begins with the battle's first turn: this is all of it.
+                state.next_seq = first;
+                state.exchanges.clear();
+            }
+            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + APART;
+            if !anew && entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
+                return true;
+            }
+            if anew || entry.seq == state.next_seq {
+                state.note(&entry);
+                state.push(entry);
+            }
+        }
+        self.announce(&state);
+        if !state.log.is_empty() {
+            self.heard.cancel();
+        }
+        false
+    }
+
+    /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
+    /// [`LiveBattle::catch_up`].
+    pub(super) fn go_deaf(&self) {
+        let mut state = self.state();
+        if state.followed == Some(Hearing::Listening) && state.log.is_empty() {
+            state.followed = Some(Hearing::Deaf);
+            self.tell_again(&mut state);
+        }
+    }
+
+    /// The turn has ended elsewhere: tells its end, and all of it anew where not all of it was told, with numbers that are
+    /// `apart` from those so far. From now on the battle is one of this instance.
+    pub(super) fn catch_up(&self, record: BattleRecord, apart: u64) {
+        let exchanges = exchanges(&record);
+        let mut state = self.state();
+        state.followed = None;
+        state.row = record.battle;
+        let progress = state.row.progress;
+        self.heard.cancel();
+        if state.log.is_empty() {
+            state.exchanges = exchanges;
+            return self.tell_again(&mut state);
+        }
+        let telling = Telling::of_latest_turn(&state.log, progress.turn);
+        if progress.stage == Stage::Voided && telling.begun {
+            // Its replies may still be on their way into the database, and nobody compares them any more.
+            if !telling.over {
+                state.append(progress.turn, BattleEvent::Voided);
+            }
+            return self.announce(&state);
+        }
+        state.exchanges = exchanges;
+        let Some(last) = state.exchanges.last().cloned() else { return };
+        let told = telling.done == [true; 2] && telling.replies == last.replies;
+        if !told {
+            state.next_seq += apart;
+            state.append_whole(progress.turn, last);
+        }
+        match progress.stage {
+            _ if told && telling.over => {}
+            // Whoever votes on a battle that has a vote gets the receipt of that one.
+            Stage::Ready | Stage::Voted => state.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Answering | Stage::Abandoned => {}
+        }
+        self.announce(&state);
+    }
+
+    /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
+    /// the other one may have told more, and may come back.
+    pub(super) fn adopt(&self, run: &str, apart: u64) {
+        let mut state = self.state();
+        if state.followed.take().is_some() {
+            state.next_seq += apart;
+        }
+        state.row.answered_by = Some(run.to_owned());
+    }
+
+    /// The battle goes on in another place: whoever watches has to come back and ask for it anew.
+    pub(super) fn move_away(&self) {
+        self.head.send_modify(|head| head.moved = true);
+    }
+
+    /// Whether another instance answers it.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.state().followed.is_some()
+    }
+
+    /// Ends both replies as they stand, if the turn is being answered here.
+    pub(super) fn stop(&self) {
+        if let Some(stopper) = self.state().stopper.take() {
+            // The turn may just have ended by itself, which is what was asked for.
+            let _ = stopper.send(());
+        }
+    }
+
+    /// The number of the first event in the log.
+    pub(super) fn first_seq(&self) -> u64 {
+        let state = self.state();
+        state.log.first().map_or(state.next_seq, |entry| entry.seq)
+    }
+
+    /// The events after the one numbered `after`.
+    pub(super) fn after(&self, after: u64) -> Vec<Entry> {
+        let state = self.state();
+        let first = state.log.partition_point(|entry| entry.seq <= after);
+        state.log[first..].to_vec()
+    }
+
+    /// Whether events of another instance are taken in.
+    pub(super) fn listens(&self) -> bool {
+        self.state().followed == Some(Hearing::Listening)
+    }
+
+    /// Waits until a followed battle has something to tell, `patience` at the most.
+    pub(super) async fn first_event(&self, patience: Duration) {
+        // Either outcome is fine: the caller looks at the log.
+        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+    }
+
+    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    pub(super) fn last_heard(&self) -> u64 {
+        self.state().log.last().map_or(0, |entry| entry.seq)
+    }
+
+    fn announce(&self, state: &LiveState) {
+        self.head.send_modify(|head| (head.seq, head.bytes) = (state.next_seq - 1, state.log_bytes));
+    }
+
+    /// Watches the battle; events up to `after` are known already.
+    #[must_use]
+    pub fn watch(self: &Arc<Self>, after: u64) -> Watcher {
+        self.audience.send_modify(|watching| *watching += 1);
+        Watcher { head: self.head.subscribe(), battle: Arc::clone(self), told: after }
+    }
+
+    /// The number of the latest event.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        self.head.borrow().seq
+    }
+
+    /// Whether a turn is under way: the battle waits for models, not for its visitor.
+    #[must_use]
+    pub fn is_answering(&self) -> bool {
+        self.state().stopper.is_some()
+    }
+
+    /// Whether its visitor has more to see before a vote can be cast.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        let state = self.state();
+        state.stopper.is_some() || state.row.progress.stage == Stage::Answering
+    }
+
+    /// The battle with its stored replies where it waits for its vote.
+    pub(super) fn awaiting_vote(&self) -> Option<(BattleRow, Vec<ReplyRow>)> {
+        let state = self.state();
+        (state.row.progress.stage == Stage::Ready).then(|| (state.row.clone(), state.replies.clone()))
+    }
+
+    /// Whether anybody watches.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        *self.audience.borrow() > 0
+    }
+
+    /// Whether even the quickest watcher is far behind, or was when it left.
+    pub(super) fn readers_are_behind(&self) -> bool {
+        self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
+    }
+
+    /// Waits while [`LiveBattle::readers_are_behind`].
+    pub(super) async fn readers_catch_up(&self) {
+        loop {
+            // Asked for before the look, so that what happens in between is not missed.
+            let caught_up = self.caught_up.notified();
+            if !self.readers_are_behind() {
+                return;
+            }
+            caught_up.await;
+        }
+    }
+
+    /// Waits until nobody has watched for `grace`.
+    pub(super) async fn left_alone(&self, grace: Duration) {
+        let mut audience = self.audience.subscribe();
+        loop {
+            // The sender lives in `self`, so waiting cannot fail.
+            let _ = audience.wait_for(|watching| *watching == 0).await;
+            let returned = audience.wait_for(|watching| *watching > 0);
+            if tokio::time::timeout(grace, returned).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl LiveState {
+    /// A turn with both replies, as they ended.
+    fn append_whole(&mut self, turn: u32, exchange: Exchange) {
+        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
+        for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
+            if !text.is_empty() {
+                self.append(turn, BattleEvent::Delta { side, text });
+            }
+            self.append(turn, BattleEvent::Done { side });
+        }
+    }
+
+    fn append(&mut self, turn: u32, event: BattleEvent) {
+        self.push(Entry { seq: self.next_seq, turn, event });
+    }
+
+    fn push(&mut self, entry: Entry) {
+        let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
+        self.log_bytes += EVENT + text;
+        self.next_seq = entry.seq + 1;
+        self.log.push(entry);
+    }
+
+    /// Keeps the texts beside the log of a battle that is followed.
+    fn note(&mut self, entry: &Entry) {
+        let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
+        match &entry.event {
+            BattleEvent::Turn { prompt } => {
+                self.row.progress.turn = entry.turn;
+                self.exchanges.truncate(before);
+                self.exchanges.push(Exchange { prompt: Arc::clone(prompt), replies: Default::default() });
+            }
+            BattleEvent::Delta { side, text } => {
+                if let Some(exchange) = self.exchanges.get_mut(before) {
+                    exchange.replies[side.index()].push_str(text);
+                }
+            }
+            BattleEvent::Done { .. } | BattleEvent::Ready | BattleEvent::Voided => {}
+        }
+    }
+}
+
+/// What was told of a turn since it last began.
+#[derive(Debug, Default)]
+struct Telling {
+    begun: bool,
+    replies: [String; 2],
+    done: [bool; 2],
+    over: bool,
+}
+
+impl Telling {
+    fn of_latest_turn(log: &[Entry], turn: u32) -> Self {
+        let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
+        let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };
+        let mut telling = Self { begun: true, ..Self::default() };
+        for entry in &log[begin..] {
+            match &entry.event {
+                BattleEvent::Turn { .. } => {}
+                BattleEvent::Done { side } => telling.done[side.index()] = true,
+                BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
+                BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
+            }
+        }
+        telling
+    }
+}
+
+/// Questions and answers as the database holds them.
+fn exchanges(record: &BattleRecord) -> Vec<Exchange> {
+    let reply_of = |turn: u32, side: Side| {
+        let found = record.replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
+        found.map(|kept| kept.reply.text.clone()).unwrap_or_default()
+    };
+    let exchange = |turn: &TurnRow| Exchange {
+        prompt: turn.prompt.as_str().into(),
+        replies: Side::BOTH.map(|side| reply_of(turn.turn, side)),
+    };
+    record.turns.iter().map(exchange).collect()
+}
+
+/// One socket's view of a battle. Dropping it counts as leaving.
+#[derive(Debug)]
+pub struct Watcher {
+    battle: Arc<LiveBattle>,
+    head: watch::Receiver<Head>,
+    told: u64,
+}
+
+impl Watcher {
+    /// The battle that is watched.
+    #[must_use]
+    pub fn battle(&self) -> &Arc<LiveBattle> {
+        &self.battle
+    }
+
+    /// All events up to and including the known ones: what a client that comes back has on its screen.
+    #[must_use]
+    pub fn known(&self) -> Vec<Entry> {
+        self.battle.state().log.iter().take_while(|entry| entry.seq <= self.told).cloned().collect()
+    }
+
+    /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
+    /// nothing is taken before it returns.
+    pub async fn next(&mut self) -> Option<Vec<Entry>> {
+        let told = self.told;
+        // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to tell.
+        let head = self.head.wait_for(|head| head.seq > told || head.moved).await.ok().map(|head| *head)?;
+        (head.seq > told).then(|| self.missed())
+    }
+
+    /// The number of the latest event that was told.
+    #[must_use]
+    pub fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// Events that were not told yet, without waiting.
+    pub fn missed(&mut self) -> Vec<Entry> {
+        let state = self.battle.state();
+        let first = state.log.partition_point(|entry| entry.seq <= self.told);
+        self.told = state.next_seq - 1;
+        let before = self.battle.furthest.fetch_max(state.log_bytes, Ordering::AcqRel);
+        if state.log_bytes.saturating_sub(before) > BEHIND {
+            self.battle.caught_up.notify_waiters();
+        }
+        state.log[first..].to_vec()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.battle.audience.send_modify(|watching| *watching -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

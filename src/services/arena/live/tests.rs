@@ -1,0 +1,73 @@
+use super::*;
+use crate::domain::battle::ModelId;
+use crate::infra::storage::{NewReply, ReplyEnding};
+
+/// A battle of one turn as the database has it.
+fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
+    let row = BattleRow {
+        id: "x".into(),
+        visitor: "visitor".into(),
+        progress: Progress { stage, turn: 1 },
+        models: ["one", "two"].map(ModelId::new),
+        pairing_policy: "uniform".into(),
+        policy_version: 1,
+        pair_probability: 1.0,
+        language: "en".into(),
+        category: None,
+        intent: None,
+        answered_by: Some("there.0".into()),
+    };
+    let reply = |(side, text): (Side, &&str)| NewReply {
+        side,
+        model: row.models[side.index()].clone(),
+        text: (*text).to_owned(),
+        reasoning: String::new(),
+        ending: ReplyEnding::Complete,
+        first_token_ms: Some(1),
+        duration_ms: 2,
+    };
+    let replies = Side::BOTH.into_iter().zip(replies).map(|kept| ReplyRow { turn: 1, reply: reply(kept) }).collect();
+    BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, battle: row }
+}
+
+/// What the instance that answers told, numbered from 1.
+fn letter(replies: [&str; 2]) -> Vec<Entry> {
+    let [a, b] = replies.map(str::to_owned);
+    let events = [
+        BattleEvent::Turn { prompt: "Which?".into() },
+        BattleEvent::Delta { side: Side::A, text: a },
+        BattleEvent::Delta { side: Side::B, text: b },
+        BattleEvent::Done { side: Side::A },
+        BattleEvent::Done { side: Side::B },
+        BattleEvent::Ready,
+    ];
+    (1..).zip(events).map(|(seq, event)| Entry { seq, turn: 1, event }).collect()
+}
+
+#[test]
+fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
+    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), APART));
+    let mut watcher = battle.watch(0);
+    assert!(!battle.take_in(1, letter(["A", "B"])));
+    assert_eq!(watcher.missed(), letter(["A", "B"])[..5], "nothing is ready yet");
+    assert_eq!(battle.progress().stage, Stage::Answering);
+    battle.catch_up(record(Stage::Ready, &["A", "B"]), APART);
+    assert_eq!(watcher.missed(), letter(["A", "B"])[5..], "with the number that it has elsewhere");
+    assert_eq!(battle.progress().stage, Stage::Ready);
+}
+
+#[test]
+fn what_the_database_holds_otherwise_is_told_anew() {
+    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), APART));
+    let mut watcher = battle.watch(0);
+    assert!(!battle.take_in(1, letter(["A", "B"])));
+    watcher.missed();
+    battle.catch_up(record(Stage::Ready, &["A", "Another"]), APART);
+    let told = watcher.missed();
+    let texts: Vec<BattleEvent> = told.iter().map(|entry| entry.event.clone()).collect();
+    let anew: Vec<BattleEvent> = letter(["A", "Another"]).into_iter().map(|entry| entry.event).collect();
+    assert!(told[0].seq >= APART, "{told:?}");
+    // Replies of a finished turn come one after the other.
+    let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
+    assert_eq!(texts, in_order);
+}

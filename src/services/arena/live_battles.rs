@@ -1,0 +1,123 @@
+//! The battles that this process holds in memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::live::LiveBattle;
+
+/// Battles by id.
+#[derive(Debug, Default)]
+pub(super) struct LiveBattles(Mutex<HashMap<String, Arc<LiveBattle>>>);
+
+impl LiveBattles {
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<Arc<LiveBattle>> {
+        self.lock().get(id).cloned()
+    }
+
+    /// Adds a battle; where one with its id is there already, that one stays and is returned.
+    pub(super) fn add(&self, battle: &Arc<LiveBattle>) -> Arc<LiveBattle> {
+        Arc::clone(self.lock().entry(battle.id.clone()).or_insert_with(|| Arc::clone(battle)))
+    }
+
+    pub(super) fn remove(&self, id: &str) -> Option<Arc<LiveBattle>> {
+        self.lock().remove(id)
+    }
+
+    /// Takes out this very battle, not one that was read back meanwhile.
+    pub(super) fn forget(&self, battle: &Arc<LiveBattle>) {
+        let mut all = self.lock();
+        if is_held(&all, battle) {
+            all.remove(&battle.id);
+        }
+    }
+
+    /// Whether this very battle is in memory, not one that was read back meanwhile.
+    pub(super) fn holds(&self, battle: &Arc<LiveBattle>) -> bool {
+        is_held(&self.lock(), battle)
+    }
+
+    /// Takes out this very battle unless somebody watches it; whether it is out.
+    pub(super) fn forget_unwatched(&self, battle: &Arc<LiveBattle>) -> bool {
+        let mut all = self.lock();
+        if battle.is_watched() {
+            return false;
+        }
+        if is_held(&all, battle) {
+            all.remove(&battle.id);
+        }
+        true
+    }
+
+    /// Takes out battles that nobody watches and that wait for nothing.
+    pub(super) fn sweep(&self) {
+        self.lock().retain(|_, battle| battle.is_watched() || battle.is_under_way() || battle.is_followed());
+    }
+
+    /// Battles whose turn is being answered here.
+    pub(super) fn answering(&self) -> usize {
+        self.lock().values().filter(|battle| battle.is_answering()).count()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
+        // The map is valid after each statement, so a panic elsewhere does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_held(all: &HashMap<String, Arc<LiveBattle>>, battle: &Arc<LiveBattle>) -> bool {
+    all.get(&battle.id).is_some_and(|known| Arc::ptr_eq(known, battle))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::domain::battle::ModelId;
+    use crate::domain::battle::state::{Progress, Stage};
+    use crate::infra::storage::BattleRow;
+
+    fn battle() -> Arc<LiveBattle> {
+        let row = BattleRow {
+            id: "x".into(),
+            visitor: "visitor".into(),
+            progress: Progress { stage: Stage::Answering, turn: 1 },
+            models: ["one", "two"].map(ModelId::new),
+            pairing_policy: "uniform".into(),
+            policy_version: 1,
+            pair_probability: 1.0,
+            language: "en".into(),
+            category: None,
+            intent: None,
+            answered_by: Some("here.0".into()),
+        };
+        Arc::new(LiveBattle::begin(row, "Which?"))
+    }
+
+    #[test]
+    fn a_stopped_battle_stays_in_memory_until_its_replies_are_kept() {
+        let (all, battle) = (LiveBattles::default(), battle());
+        all.add(&battle);
+        battle.state().stopper = Some(oneshot::channel().0);
+        battle.stop();
+        all.sweep();
+        assert!(all.get("x").is_some(), "it would be read back and answered a second time");
+        battle.state().row.progress.stage = Stage::Ready;
+        all.sweep();
+        assert!(all.get("x").is_none());
+    }
+
+    #[test]
+    fn a_battle_that_somebody_watches_is_not_forgotten() {
+        let (all, battle) = (LiveBattles::default(), battle());
+        all.add(&battle);
+        let watcher = battle.watch(0);
+        assert!(!all.forget_unwatched(&battle) && all.holds(&battle), "its watcher would be told nothing any more");
+        drop(watcher);
+        assert!(all.forget_unwatched(&battle) && !all.holds(&battle));
+    }
+}

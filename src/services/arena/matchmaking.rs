@@ -1,0 +1,144 @@
+//! Who meets whom: the pure pairing rules applied to the models that are healthy now and to the latest ratings.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::models::Models;
+use crate::domain::battle::ModelId;
+use crate::domain::battle::pairing::{
+    self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
+};
+use crate::infra::config::{CurrentSettings, PairingPolicy, PairingSettings};
+use crate::infra::rng::SharedRng;
+use crate::services::leaderboard::refit::Standings;
+
+/// The rating of a model without a vote.
+const START_RATING: f64 = 1000.0;
+
+/// Draws pairs.
+pub struct Matchmaker {
+    models: Arc<Models>,
+    standings: Arc<Standings>,
+    chance: Arc<SharedRng>,
+    settings: CurrentSettings,
+}
+
+/// The pairing as published.
+#[derive(Debug, Serialize)]
+pub struct PublishedPairing {
+    policy: &'static str,
+    policy_version: u32,
+    pairs: Vec<PublishedPair>,
+}
+
+#[derive(Debug, Serialize)]
+struct PublishedPair {
+    models: [ModelId; 2],
+    probability: f64,
+}
+
+impl Matchmaker {
+    /// Draws from these models by the rules in force.
+    #[must_use]
+    pub fn new(
+        models: Arc<Models>,
+        standings: Arc<Standings>,
+        chance: Arc<SharedRng>,
+        settings: CurrentSettings,
+    ) -> Self {
+        Self { models, standings, chance, settings }
+    }
+
+    /// Two models and their sides.
+    ///
+    /// # Errors
+    /// [`PairingError`] where fewer than two models can answer.
+    pub fn draw(&self) -> Result<Pair, PairingError> {
+        let rules = self.rules();
+        let pool = self.healthy_pool(None, &rules);
+        self.chance.with(|rng| choose_pair(&pool, &rules, rng))
+    }
+
+    /// Another opponent for the model that stays, with the probability of the new pair; `None` where nobody is left.
+    #[must_use]
+    pub fn replace(&self, staying: &ModelId, excluded: &[ModelId]) -> Option<(ModelId, f64)> {
+        let rules = self.rules();
+        let pool = self.healthy_pool(Some(staying), &rules);
+        let opponent = self.chance.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
+        Some((opponent.id, opponent.probability))
+    }
+
+    /// Whether a battle could begin.
+    #[must_use]
+    pub fn can_draw(&self) -> bool {
+        let rules = self.rules();
+        pairing::distribution(&self.healthy_pool(None, &rules), &rules).is_ok()
+    }
+
+    /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would tell
+    /// a visitor whose battle has just been voided who was in it.
+    #[must_use]
+    pub fn published(&self) -> PublishedPairing {
+        let rules = self.rules();
+        let pool = self.pool(|_| true, &rules);
+        let pairs = pairing::distribution(&pool, &rules).unwrap_or_default();
+        let pairs = pairs
+            .into_iter()
+            .map(|pair| PublishedPair { models: [pair.first, pair.second], probability: pair.probability });
+        PublishedPairing { policy: rules.policy.as_str(), policy_version: POLICY_VERSION, pairs: pairs.collect() }
+    }
+
+    /// The healthy models, and `always` whether it is healthy or not.
+    fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules) -> ModelPool {
+        let roster = self.models.current();
+        self.pool(|id| Some(id) == always || roster.get(id).is_some_and(|model| model.healthy()), rules)
+    }
+
+    fn rules(&self) -> PairingRules {
+        rules(&self.settings.now().pairing)
+    }
+
+    fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
+        let roster = self.models.current();
+        let standing = self.standings.latest();
+        let entries = roster.all().iter().filter(|model| model.weight > 0.0 && may_play(&model.card.id)).map(|model| {
+            let row = standing.board.models.iter().find(|row| row.model == model.card.id.as_str());
+            PoolEntry {
+                id: model.card.id.clone(),
+                weight: model.weight,
+                rating: row.map_or(START_RATING, |row| row.rating),
+                votes: row.map_or(0, |row| row.battles),
+            }
+        });
+        let mut pool = ModelPool::new(entries.collect());
+        if rules.policy == Policy::Active {
+            self.add_pair_votes(&mut pool);
+        }
+        pool
+    }
+
+    fn add_pair_votes(&self, pool: &mut ModelPool) {
+        let ids: Vec<ModelId> = pool.entries().iter().map(|entry| entry.id.clone()).collect();
+        for (at, one) in ids.iter().enumerate() {
+            for other in &ids[at + 1..] {
+                pool.set_pair_votes(one, other, self.standings.votes_between(one.as_str(), other.as_str()));
+            }
+        }
+    }
+}
+
+fn rules(settings: &PairingSettings) -> PairingRules {
+    PairingRules {
+        policy: match settings.policy {
+            PairingPolicy::Uniform => Policy::Uniform,
+            PairingPolicy::Weighted => Policy::Weighted,
+            PairingPolicy::Elo => Policy::Elo,
+            PairingPolicy::Active => Policy::Active,
+        },
+        uniform_share: settings.uniform_share,
+        elo_width: settings.elo_width,
+        new_model_votes: settings.new_model_votes,
+        new_model_boost: settings.new_model_boost,
+    }
+}

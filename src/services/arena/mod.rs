@@ -1,0 +1,14 @@
+//! Battles: how one begins, is answered, followed, voted on and ends.
+
+pub mod abandonment;
+pub mod battles;
+pub mod fleet;
+pub mod live;
+mod live_battles;
+pub mod matchmaking;
+pub mod models;
+pub mod raw_ticks;
+pub mod relay;
+pub mod sessions;
+mod turn;
+pub mod voting;

@@ -1,0 +1,91 @@
+//! The models of the running arena: a roster that can be exchanged, and the register of all that ever took part.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::domain::battle::ModelId;
+use crate::infra::clock::Clock;
+use crate::infra::llm::ModelCard;
+use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::roster::Roster;
+use crate::infra::storage::{Store, StoreError};
+
+/// Models that left the roster and are still kept for battles that have them.
+const MAX_RETIRED: usize = 64;
+
+/// The current roster, and the names of everyone who ever took part.
+pub struct Models {
+    roster: RwLock<Arc<Roster>>,
+    /// Models that left the roster, the latest last: battles that have them go on.
+    retired: RwLock<Vec<Arc<GuardedModel>>>,
+    cards: RwLock<HashMap<ModelId, ModelCard>>,
+}
+
+impl Models {
+    /// Registers the roster's models and learns the names of all earlier ones.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open(roster: Roster, store: &Store, clock: &dyn Clock) -> Result<Self, StoreError> {
+        let models = Self {
+            roster: RwLock::new(Arc::new(Roster::default())),
+            retired: RwLock::default(),
+            cards: RwLock::default(),
+        };
+        models.exchange(roster, store, clock).await?;
+        Ok(models)
+    }
+
+    /// Puts another roster in place. Battles under way keep the models that they have.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the former roster stays then.
+    pub async fn exchange(&self, roster: Roster, store: &Store, clock: &dyn Clock) -> Result<(), StoreError> {
+        let cards: Vec<ModelCard> = roster.all().iter().map(|model| model.card.clone()).collect();
+        store.register_models(&cards, clock.now()).await?;
+        let known = store.registered_models().await?.into_iter().map(|model| (model.card.id.clone(), model.card));
+        *self.cards.write().unwrap_or_else(PoisonError::into_inner) = known.collect();
+        let roster = Arc::new(roster);
+        let mut current = self.roster.write().unwrap_or_else(PoisonError::into_inner);
+        let former = std::mem::replace(&mut *current, Arc::clone(&roster));
+        self.retire(&former, &roster);
+        Ok(())
+    }
+
+    fn retire(&self, former: &Roster, current: &Roster) {
+        let mut retired = self.retired.write().unwrap_or_else(PoisonError::into_inner);
+        retired.extend(former.all().iter().cloned());
+        retired.retain(|model| current.get(&model.card.id).is_none());
+        let too_many = retired.len().saturating_sub(MAX_RETIRED);
+        retired.drain(..too_many);
+    }
+
+    /// The model that a battle has, also where it has left the roster since; `None` where it left long ago.
+    #[must_use]
+    pub fn of_battle(&self, id: &ModelId) -> Option<Arc<GuardedModel>> {
+        let find_retired = || {
+            let retired = self.retired.read().unwrap_or_else(PoisonError::into_inner);
+            retired.iter().rev().find(|model| model.card.id == *id).cloned()
+        };
+        self.current().get(id).or_else(find_retired)
+    }
+
+    /// The roster as it stands now.
+    #[must_use]
+    pub fn current(&self) -> Arc<Roster> {
+        Arc::clone(&self.roster.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A model's public face; one that was never registered is shown by its id.
+    #[must_use]
+    pub fn card(&self, id: &ModelId) -> ModelCard {
+        let cards = self.cards.read().unwrap_or_else(PoisonError::into_inner);
+        cards.get(id).cloned().unwrap_or_else(|| ModelCard {
+            id: id.clone(),
+            name: id.to_string(),
+            organization: String::new(),
+            license: String::new(),
+            practice: false,
+        })
+    }
+}

@@ -1,0 +1,329 @@
+//! A battle that one instance answers and another one shows.
+//!
+//! A visitor who comes back may reach another instance than the one whose memory holds the battle. That instance asks
+//! the first one for all events, and goes on asking every half second by naming the last event that it has: this keeps the
+//! subscription alive, shows that somebody watches, and brings back what got lost on the way. So letters may be lost at
+//! any time, and nothing about a battle is kept between the two. When the turn has ended, or the instance that answers
+//! it is gone, the database says how the battle stands.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::battles::{BattleParts, Battles};
+use super::fleet::Fleet;
+use super::live::{Entry, LiveBattle};
+use crate::domain::battle::state::Stage;
+use crate::infra::events::{BusState, InstanceId, Letter};
+use crate::infra::storage::{BattleRecord, StoreError};
+use crate::infra::tasks::contain;
+
+/// How often the instance that follows asks again.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+/// How long a battle is told to an instance that does not ask again.
+const LEASE: Duration = Duration::from_secs(2);
+/// Events of so long go into one letter.
+const BATCH: Duration = Duration::from_millis(20);
+/// How long a visitor waits for the first letter before the database has to do.
+const FIRST_LETTER: Duration = Duration::from_millis(700);
+/// Letters about one battle that wait to be taken in; further ones are dropped, and asked for again.
+const LETTERS: usize = 64;
+/// Times that the instance named by the database may say that it knows nothing of the battle.
+const DENIALS: u32 = 4;
+
+/// What instances say to each other about a battle.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Message {
+    /// "Tell me what happens in this battle after the event numbered `after`."
+    Follow { battle: String, after: u64 },
+    /// "This happened."
+    Told(Told),
+    /// "Its visitor wants both replies to end."
+    Stop { battle: String },
+}
+
+/// Events of a battle on their way to another instance.
+#[derive(Debug, Serialize, Deserialize)]
+struct Told {
+    battle: String,
+    /// The number of the first event in the log.
+    first: u64,
+    entries: Vec<Entry>,
+    /// Nothing is being answered here: what follows stands in the database.
+    over: bool,
+}
+
+/// The battles that this instance follows or tells.
+#[derive(Debug, Default)]
+pub(super) struct Relay {
+    /// Where letters about a followed battle go.
+    followed: Mutex<HashMap<String, mpsc::Sender<Told>>>,
+    /// The battles that others follow: the last event that each of them has.
+    followers: Mutex<HashMap<(InstanceId, String), watch::Sender<u64>>>,
+}
+
+/// Reads the letters of other instances until the arena ends.
+pub async fn answer_letters(battles: Arc<Battles>) {
+    let mut letters = battles.parts().events.letters();
+    let shutdown = battles.parts().tasks.shutdown();
+    loop {
+        let letter = tokio::select! {
+            letter = letters.recv() => letter,
+            () = shutdown.cancelled() => return,
+        };
+        match letter {
+            Ok(letter) => answer(&battles, letter),
+            // What was missed is asked for again.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+fn answer(battles: &Arc<Battles>, Letter { from, body }: Letter) {
+    match serde_json::from_str(&body) {
+        Ok(Message::Follow { battle, after }) => tell(battles, from, battle, after),
+        Ok(Message::Told(told)) => {
+            let inbox = lock(&battles.relay().followed).get(&told.battle).cloned();
+            // A full inbox drops the letter, which is asked for again.
+            let _ = inbox.map(|inbox| inbox.try_send(told));
+        }
+        Ok(Message::Stop { battle }) => {
+            if let Some(battle) = battles.live().get(&battle) {
+                battle.stop();
+            }
+        }
+        Err(error) => tracing::warn!(error = %error, "a letter of another instance cannot be read: run one version"),
+    }
+}
+
+/// Tells another instance what it asked for, and goes on telling while it asks.
+fn tell(battles: &Arc<Battles>, to: InstanceId, id: String, after: u64) {
+    let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
+        let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
+        let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
+        return send(battles.parts(), &to, &Message::Told(Told { battle: id, first, entries, over: true }));
+    };
+    let mut followers = lock(&battles.relay().followers);
+    let key = (to.clone(), id);
+    if let Some(follower) = followers.get(&key)
+        && follower.send(after).is_ok()
+    {
+        return;
+    }
+    let (asked, renewals) = watch::channel(after);
+    followers.insert(key.clone(), asked);
+    let battles = Arc::clone(battles);
+    battles.parts().tasks.clone().spawn("tell_follower", async move {
+        // Whoever follows asks again after a panic.
+        let _ = contain("tell_follower", keep_telling(battles.parts(), &to, &battle, renewals)).await;
+        lock(&battles.relay().followers).remove(&key);
+    });
+}
+
+/// Whether this instance answers the battle, or keeps what was stopped.
+fn is_told(battle: &LiveBattle) -> bool {
+    battle.is_under_way() && !battle.is_followed()
+}
+
+async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBattle>, mut asked: watch::Receiver<u64>) {
+    let shutdown = parts.tasks.shutdown();
+    let mut lease_ends = Instant::now() + LEASE;
+    let mut watcher = battle.watch(*asked.borrow_and_update());
+    loop {
+        tokio::select! {
+            entries = watcher.next() => {
+                let Some(mut entries) = entries else { return };
+                tokio::time::sleep(BATCH).await;
+                entries.extend(watcher.missed());
+                let over = !battle.is_under_way();
+                let told = Told { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
+                send(parts, to, &Message::Told(told));
+                if over {
+                    return;
+                }
+            }
+            renewed = asked.changed() => {
+                if renewed.is_err() {
+                    return;
+                }
+                lease_ends = Instant::now() + LEASE;
+                let has = *asked.borrow_and_update();
+                if has < watcher.told() {
+                    watcher = battle.watch(has);
+                }
+            }
+            () = tokio::time::sleep_until(lease_ends) => return,
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// Passes a stop on to the instance that answers.
+pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
+    let run = battle.state().row.answered_by.clone().unwrap_or_default();
+    send(parts, &Fleet::instance_of(&run), &Message::Stop { battle: battle.id.clone() });
+}
+
+/// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
+pub(super) fn follow(battles: &Arc<Battles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
+    let fresh = Arc::new(LiveBattle::follow(record, battles.parts().first_number(after)));
+    let battle = battles.live().add(&fresh);
+    if Arc::ptr_eq(&battle, &fresh) {
+        let (sender, inbox) = mpsc::channel(LETTERS);
+        lock(&battles.relay().followed).insert(battle.id.clone(), sender);
+        let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
+        battles.parts().tasks.clone().spawn("follow_battle", async move {
+            let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
+            let followed = contain("follow_battle", following.run()).await;
+            lock(&battles.relay().followed).remove(&battle.id);
+            if followed.is_err() {
+                battles.let_go(&battle);
+            }
+        });
+    }
+    battle
+}
+
+/// Waits until a followed battle has something to tell; where no letter comes soon, that is what the database holds.
+/// Nobody may watch it before: its numbers are not known yet.
+pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
+    if !battle.listens() {
+        return;
+    }
+    if *parts.events.state().borrow() == BusState::Connected {
+        battle.first_event(FIRST_LETTER).await;
+    }
+    battle.go_deaf();
+}
+
+struct Following<'a> {
+    battles: &'a Arc<Battles>,
+    battle: &'a Arc<LiveBattle>,
+    inbox: mpsc::Receiver<Told>,
+    denials: u32,
+    /// Times that the last events were asked for since the database has the end.
+    end_asked_for: u32,
+}
+
+/// How a battle that is followed stands by the database.
+enum Standing {
+    /// It is still being answered where it was.
+    SameRun,
+    /// Its turn has ended.
+    Ended,
+    /// The instance that answered it is gone.
+    Orphaned(String),
+    /// A third instance has taken it on, or it is not there any more.
+    Elsewhere,
+}
+
+impl Following<'_> {
+    async fn run(mut self) {
+        let parts = self.battles.parts();
+        let shutdown = parts.tasks.shutdown();
+        let mut ticker = tokio::time::interval(ASK_EVERY);
+        ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut left = pin!(self.battle.left_alone(2 * FIRST_LETTER));
+        loop {
+            let look = tokio::select! {
+                told = self.inbox.recv() => told.is_some_and(|told| self.take_in(told)),
+                _ = ticker.tick() => { self.ask(); true }
+                () = &mut left => {
+                    if self.battles.live().forget_unwatched(self.battle) {
+                        return;
+                    }
+                    left.set(self.battle.left_alone(2 * FIRST_LETTER));
+                    false
+                }
+                () = shutdown.cancelled() => return,
+            };
+            if look && self.settle().await {
+                return;
+            }
+        }
+    }
+
+    /// Takes in what came; whether the database has to be asked now.
+    fn take_in(&mut self, told: Told) -> bool {
+        if self.battle.take_in(told.first, told.entries) {
+            self.ask();
+        }
+        self.denials += u32::from(told.over);
+        told.over
+    }
+
+    fn ask(&self) {
+        let run = self.battle.state().row.answered_by.clone().unwrap_or_default();
+        let question = Message::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
+        send(self.battles.parts(), &Fleet::instance_of(&run), &question);
+    }
+
+    /// Brings the battle to where the database has it; `false` while it is still being answered elsewhere.
+    async fn settle(&mut self) -> bool {
+        let done = match self.standing().await {
+            Ok(Standing::SameRun) => return false,
+            // The last events may be on their way; what the database has would be told anew.
+            Ok(Standing::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
+                self.end_asked_for += 1;
+                return false;
+            }
+            Ok(Standing::Ended) => self.catch_up().await,
+            Ok(Standing::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
+            Ok(Standing::Elsewhere) => Ok(false),
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(true) => {}
+            // Somebody was quicker: whoever watches asks for it anew.
+            Ok(false) => self.battles.let_go(self.battle),
+            Err(error) => {
+                if !error.is_outage() {
+                    tracing::warn!(battle.id = %self.battle.id, error = ?error, "a followed battle could not be looked up");
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn standing(&self) -> Result<Standing, StoreError> {
+        let parts = self.battles.parts();
+        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(Standing::Elsewhere) };
+        if row.progress.stage != Stage::Answering {
+            return Ok(Standing::Ended);
+        }
+        let followed = self.battle.state().row.answered_by.clone();
+        if row.answered_by != followed {
+            return Ok(Standing::Elsewhere);
+        }
+        let run = followed.unwrap_or_default();
+        let alive = self.denials < DENIALS && parts.fleet.is_run_elsewhere(&run).await?;
+        Ok(if alive { Standing::SameRun } else { Standing::Orphaned(run) })
+    }
+
+    /// `false` where it is being answered once more, or is not there any more.
+    async fn catch_up(&self) -> Result<bool, StoreError> {
+        let record = self.battles.parts().store.battle_record(&self.battle.id).await?;
+        let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
+        let Some(record) = ended else { return Ok(false) };
+        self.battle.catch_up(record, self.battles.parts().apart());
+        Ok(true)
+    }
+}
+
+fn send(parts: &BattleParts, to: &InstanceId, message: &Message) {
+    parts.events.send(to, serde_json::to_string(message).expect("letters are plain text and whole numbers"));
+}
+
+fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Maps are valid after each statement, so a panic elsewhere does not spoil them.
+    map.lock().unwrap_or_else(PoisonError::into_inner)
+}

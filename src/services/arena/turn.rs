@@ -1,0 +1,535 @@
+//! One turn of a battle: two models are asked, their text is paced, shown and kept.
+//!
+//! One side's failure never touches the other. Before its first token a side of the first turn is replaced by another
+//! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
+//! both replies are in the database.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::battles::BattleParts;
+use super::live::{BattleEvent, LiveBattle};
+use super::voting::chars_per_second;
+use crate::domain::battle::pacing::{Ending, Pacer, Release, Tempo};
+use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::{ModelId, Side};
+use crate::infra::config::{BattleSettings, PacingMode};
+use crate::infra::events::BusState;
+use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
+use crate::infra::metrics;
+use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
+
+/// How often text is released under common pacing.
+const TICK: Duration = Duration::from_millis(50);
+/// How often replies are offered to a database that is in trouble, and for how long.
+const OFFER_EVERY: Duration = Duration::from_millis(500);
+const OFFER_FOR: Duration = Duration::from_secs(600);
+/// Parts of both replies that are taken at once at the most, before the turn looks at what else happens.
+const MAX_PARTS: usize = 256;
+/// Bytes of a side that have come and were not shown, from which on its provider is not read.
+const MAX_BACKLOG: usize = 64 * 1024;
+/// Replacements in one turn at the most.
+const MAX_REPLACEMENTS: usize = 4;
+
+/// What became of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TurnEnd {
+    /// Both replies are kept, or could not be and the battle is voided.
+    Finished,
+    /// Another instance took this one for gone and answers the turn: what was seen here does not count.
+    Superseded,
+}
+
+/// Runs the battle's latest turn to its end; returns when both replies are kept.
+pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) -> TurnEnd {
+    let mut turn = Turn::begin(&parts, &battle).await;
+    turn.play(stop).await;
+    turn.finish().await.unwrap_or_else(|error| {
+        tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be kept");
+        battle.state().stopper = None;
+        battle.move_on(Stage::Voided, BattleEvent::Voided);
+        TurnEnd::Finished
+    })
+}
+
+/// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
+pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle) -> TurnEnd {
+    let row = battle.state().row.clone();
+    battle.state().stopper = None;
+    if row.progress.stage != Stage::Voided {
+        battle.move_on(Stage::Voided, BattleEvent::Voided);
+    }
+    let failed = |side: Side| {
+        let mut run = SideRun::new(row.models[side.index()].clone());
+        run.end(ReplyEnding::Failed);
+        run.keep(side)
+    };
+    let progress = Progress { stage: Stage::Voided, ..row.progress };
+    let run = row.answered_by.as_deref().unwrap_or_default();
+    match parts.keep_replies(&battle.id, run, progress, &Side::BOTH.map(failed)).await {
+        Ok(true) => {
+            metrics::battle_voided();
+            TurnEnd::Finished
+        }
+        Ok(false) => TurnEnd::Superseded,
+        Err(error) => {
+            tracing::error!(battle.id = %battle.id, error = ?error, "the end of a turn could not be kept");
+            TurnEnd::Finished
+        }
+    }
+}
+
+struct Turn<'a> {
+    parts: &'a BattleParts,
+    /// The settings as they were when the turn began: an edited file does not disturb it.
+    settings: BattleSettings,
+    battle: &'a LiveBattle,
+    /// The name of this answering in the battle's row.
+    run: String,
+    number: u32,
+    sides: [SideRun; 2],
+    began: Instant,
+    pacer: Pacer,
+    tempo: Tempo,
+    ticker: Interval,
+    /// Without pacing: nothing is read nor released until the next tick.
+    resting: bool,
+    /// Models that failed before their first token.
+    failed: Vec<ModelId>,
+    voided: bool,
+    superseded: bool,
+}
+
+/// One side of a turn while it answers.
+struct SideRun {
+    model: ModelId,
+    stream: Option<ReplyStream>,
+    asked_at: Instant,
+    first_token_at: Option<Instant>,
+    ended_at: Option<Instant>,
+    ending: ReplyEnding,
+    received_bytes: usize,
+    shown: String,
+    reasoning: String,
+}
+
+impl<'a> Turn<'a> {
+    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
+        let row = battle.state().row.clone();
+        let settings = parts.settings.now().battle.clone();
+        let pacer = match settings.pacing {
+            PacingMode::Raw => Pacer::raw(),
+            PacingMode::Common => Pacer::common(quantum(settings.pace_chars_per_second)),
+        };
+        let mut ticker = tokio::time::interval(TICK);
+        // After a pause the next text is released at once.
+        ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut turn = Self {
+            parts,
+            settings,
+            battle,
+            run: row.answered_by.unwrap_or_default(),
+            number: row.progress.turn,
+            sides: row.models.map(SideRun::new),
+            began: Instant::now(),
+            pacer,
+            tempo: Tempo::default(),
+            ticker,
+            resting: false,
+            failed: Vec::new(),
+            voided: false,
+            superseded: false,
+        };
+        for side in Side::BOTH {
+            turn.ask(side).await;
+        }
+        turn
+    }
+
+    /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
+    async fn ask(&mut self, side: Side) {
+        let messages = self.conversation(side);
+        let model = self.parts.models.of_battle(&self.sides[side.index()].model);
+        let run = &mut self.sides[side.index()];
+        run.asked_at = Instant::now();
+        // What a failed model thought before it failed is not its replacement's.
+        run.reasoning.clear();
+        run.stream = model.map(|model| model.reply(&messages));
+        if run.stream.is_none() {
+            let gone = ChatError::Unreached("the model is no longer configured".into());
+            Box::pin(self.fail(side, gone)).await;
+        }
+    }
+
+    fn conversation(&self, side: Side) -> Vec<Message> {
+        let state = self.battle.state();
+        let turns = usize::try_from(self.number).unwrap_or(usize::MAX);
+        let mut messages = Vec::with_capacity(2 * turns);
+        for (at, exchange) in state.exchanges.iter().enumerate().take(turns) {
+            messages.push(Message { role: Role::User, content: exchange.prompt.to_string() });
+            if at + 1 < turns {
+                messages.push(Message { role: Role::Assistant, content: exchange.replies[side.index()].clone() });
+            }
+        }
+        messages
+    }
+
+    /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
+    async fn play(&mut self, stop: oneshot::Receiver<()>) {
+        let grace = Duration::from_millis(self.settings.resume_grace_ms);
+        let shutdown = self.parts.tasks.shutdown();
+        // Whoever waits for the end stands in a list: once a turn, not once a token.
+        let mut ended = pin!(shutdown.cancelled());
+        let mut left = pin!(nobody_is_there(self.battle, self.parts, grace));
+        // A dropped sender never stops a turn: only a message does.
+        let mut stop = pin!(async {
+            if stop.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        });
+        while !self.pacer.finished() && !self.superseded {
+            // Text waits for readers, and providers for text: what is not read stays with them.
+            let behind = self.battle.readers_are_behind();
+            let due = !behind && self.pacer.has_release();
+            if due && self.settings.pacing == PacingMode::Raw && !self.resting {
+                self.release_all().await;
+                continue;
+            }
+            // The first token is taken when it comes, so that its time is right.
+            let [read_a, read_b] = Side::BOTH
+                .map(|side| self.reads(side) && (!self.resting || self.sides[side.index()].first_token_at.is_none()));
+            let tick = due || self.resting;
+            let [a, b] = &mut self.sides;
+            tokio::select! {
+                biased;
+                () = &mut stop => return self.cut(),
+                () = &mut left => return self.cut(),
+                () = &mut ended => return self.cut(),
+                at = self.ticker.tick(), if tick => self.tick(at).await,
+                () = self.battle.readers_catch_up(), if behind => {}
+                part = a.next_part(), if read_a => self.take(Side::A, part).await,
+                part = b.next_part(), if read_b => self.take(Side::B, part).await,
+            }
+        }
+    }
+
+    /// Whether more of this side's reply is wanted now.
+    fn reads(&self, side: Side) -> bool {
+        self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG
+    }
+
+    /// Without pacing: takes all that has come of both replies, shows it, and rests until the next tick.
+    async fn release_all(&mut self) {
+        let mut left = MAX_PARTS;
+        while self.take_what_came(&mut left).await && left > 0 {
+            // What is taken makes room for what a connection has read meanwhile.
+            tokio::task::yield_now().await;
+        }
+        let due = self.pacer.has_release() && !self.battle.readers_are_behind();
+        self.resting = due && left > 0;
+        if due {
+            self.ticker.reset_at(self.parts.raw_ticks.next());
+            self.show();
+        }
+    }
+
+    /// Takes the parts that have come, `left` at the most; `true` if there were any.
+    async fn take_what_came(&mut self, left: &mut usize) -> bool {
+        let before = *left;
+        for side in Side::BOTH {
+            while *left > 0
+                && self.reads(side)
+                && let Some(part) = self.sides[side.index()].next_part().now_or_never()
+            {
+                *left -= 1;
+                self.take(side, part).await;
+            }
+        }
+        *left < before
+    }
+
+    async fn take(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
+        let limit = self.settings.max_reply_bytes;
+        let run = &mut self.sides[side.index()];
+        match part {
+            Some(Ok(ReplyPart::Text(text))) => {
+                let text = without_nul(text);
+                run.first_token_at.get_or_insert_with(Instant::now);
+                run.received_bytes += text.len();
+                self.pacer.push(side, &text);
+                if run.received_bytes >= limit {
+                    run.end(ReplyEnding::Cut);
+                    self.pacer.end(side, Ending::Complete);
+                }
+            }
+            Some(Ok(ReplyPart::Reasoning(text))) => {
+                let text = without_nul(text);
+                if run.reasoning.len() + text.len() <= limit {
+                    run.reasoning.push_str(&text);
+                }
+            }
+            // What a provider counts is for benchmarks.
+            Some(Ok(ReplyPart::Usage(_))) => {}
+            Some(Err(error)) => self.fail(side, error).await,
+            None => {
+                run.end(ReplyEnding::Complete);
+                self.pacer.end(side, Ending::Complete);
+            }
+        }
+    }
+
+    /// Replaces the side by another model where nothing of it was seen, and breaks it off otherwise.
+    async fn fail(&mut self, side: Side, error: ChatError) {
+        self.sides[side.index()].stream = None;
+        let replacement = self.find_replacement(side);
+        let failure = SideFailure {
+            turn: self.number,
+            side,
+            model: self.sides[side.index()].model.clone(),
+            reason: error.to_string(),
+            replacement: replacement.clone(),
+        };
+        tracing::warn!(
+            battle.id = %self.battle.id, battle.side = side.as_str(), model = %failure.model, error = %error,
+            replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
+        );
+        let now = self.parts.clock.now();
+        let recorded = self.parts.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await;
+        match (replacement, recorded) {
+            (_, Ok(false)) => self.superseded = true,
+            (Some((model, probability)), Ok(true)) => self.replace(side, model, probability).await,
+            (None, Ok(true)) => self.break_off(side),
+            (_, Err(error)) => {
+                tracing::error!(battle.id = %self.battle.id, error = ?error, "a failed side could not be recorded");
+                self.break_off(side);
+            }
+        }
+    }
+
+    /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none.
+    fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
+        let run = &self.sides[side.index()];
+        if self.number > 1 || run.first_token_at.is_some() || self.failed.len() >= MAX_REPLACEMENTS {
+            return None;
+        }
+        let mut excluded = self.failed.clone();
+        excluded.push(run.model.clone());
+        self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded)
+    }
+
+    async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
+        {
+            let mut state = self.battle.state();
+            state.row.models[side.index()] = model.clone();
+            state.row.pair_probability = probability;
+        }
+        self.failed.push(std::mem::replace(&mut self.sides[side.index()].model, model));
+        Box::pin(self.ask(side)).await;
+    }
+
+    fn break_off(&mut self, side: Side) {
+        self.sides[side.index()].end(ReplyEnding::Failed);
+        self.pacer.end(side, Ending::Broken);
+    }
+
+    /// Shows what is due at this tick; without pacing, what has come since the last one.
+    async fn tick(&mut self, at: Instant) {
+        if self.settings.pacing == PacingMode::Raw {
+            self.parts.raw_ticks.came(at);
+            self.release_all().await;
+        } else {
+            self.show();
+        }
+    }
+
+    fn show(&mut self) {
+        let at = self.began.elapsed();
+        let paced = self.settings.pacing == PacingMode::Common;
+        if paced && !self.tempo.allows(at) {
+            return;
+        }
+        let released = self.pacer.step();
+        if paced {
+            self.tempo.stepped(at, &released);
+        }
+        self.publish(released);
+    }
+
+    /// Ends both replies where the visitor sees them, and closes both upstreams.
+    fn cut(&mut self) {
+        for run in &mut self.sides {
+            if run.ended_at.is_none() || !run.shown_whole() {
+                run.end(ReplyEnding::Stopped);
+            }
+        }
+        let released = self.pacer.cut();
+        self.publish(released);
+    }
+
+    fn publish(&mut self, released: Vec<Release>) {
+        let mut events = Vec::with_capacity(released.len());
+        for release in released {
+            match release {
+                Release::Text(side, text) => {
+                    self.sides[side.index()].shown.push_str(&text);
+                    events.push(BattleEvent::Delta { side, text });
+                }
+                Release::Done(side) => events.push(BattleEvent::Done { side }),
+                Release::Broken(_) if !self.voided => {
+                    self.voided = true;
+                    self.battle.publish(std::mem::take(&mut events));
+                    self.battle.move_on(Stage::Voided, BattleEvent::Voided);
+                }
+                Release::Broken(_) => {}
+            }
+        }
+        if !events.is_empty() {
+            self.battle.publish(events);
+        }
+    }
+
+    /// Keeps both replies, then lets the vote in.
+    async fn finish(self) -> Result<TurnEnd, StoreError> {
+        let stage = if self.voided { Stage::Voided } else { Stage::Ready };
+        let progress = Progress { stage, turn: self.number };
+        let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
+        let kept = self.parts.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
+        {
+            let mut state = self.battle.state();
+            state.stopper = None;
+            if !kept {
+                return Ok(TurnEnd::Superseded);
+            }
+            count(stage, &replies);
+            if let Some(exchange) = state.exchanges.last_mut() {
+                for reply in &replies {
+                    exchange.replies[reply.side.index()].clone_from(&reply.text);
+                }
+            }
+            state.replies.extend(replies.into_iter().map(|reply| ReplyRow { turn: self.number, reply }));
+        }
+        if stage == Stage::Ready {
+            self.battle.move_on(stage, BattleEvent::Ready);
+        }
+        Ok(TurnEnd::Finished)
+    }
+}
+
+impl BattleParts {
+    /// Offers the replies of a turn to the database until it takes them: an outage shall not cost what models wrote and
+    /// a visitor has read. `false` means that somebody else answers the turn.
+    async fn keep_replies(
+        &self,
+        battle: &str,
+        run: &str,
+        progress: Progress,
+        replies: &[NewReply],
+    ) -> Result<bool, StoreError> {
+        let (began, shutdown) = (Instant::now(), self.tasks.shutdown());
+        loop {
+            let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
+            match kept {
+                Err(error) if error.is_outage() && began.elapsed() < OFFER_FOR => tokio::select! {
+                    () = tokio::time::sleep(OFFER_EVERY) => {}
+                    () = shutdown.cancelled() => return Err(error),
+                },
+                kept => return kept,
+            }
+        }
+    }
+}
+
+/// Counts a turn that is kept; the speed of a reply that was cut off would be the visitor's.
+fn count(stage: Stage, replies: &[NewReply]) {
+    match stage {
+        Stage::Ready => metrics::turn_ready(),
+        _ => metrics::battle_voided(),
+    }
+    for reply in replies.iter().filter(|reply| reply.ending == ReplyEnding::Complete) {
+        if let Some(speed) = chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms) {
+            metrics::reply_speed(&reply.model, speed);
+        }
+    }
+}
+
+impl SideRun {
+    fn new(model: ModelId) -> Self {
+        Self {
+            model,
+            stream: None,
+            asked_at: Instant::now(),
+            first_token_at: None,
+            ended_at: None,
+            ending: ReplyEnding::Complete,
+            received_bytes: 0,
+            shown: String::new(),
+            reasoning: String::new(),
+        }
+    }
+
+    async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
+        match &mut self.stream {
+            Some(stream) => stream.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Closes the upstream; the first end counts for the time.
+    fn end(&mut self, ending: ReplyEnding) {
+        self.stream = None;
+        self.ending = ending;
+        self.ended_at.get_or_insert_with(Instant::now);
+    }
+
+    fn shown_whole(&self) -> bool {
+        self.shown.len() == self.received_bytes
+    }
+
+    fn keep(self, side: Side) -> NewReply {
+        let since_asked = |at: Instant| millis(at.duration_since(self.asked_at));
+        NewReply {
+            side,
+            first_token_ms: self.first_token_at.map(since_asked),
+            duration_ms: since_asked(self.ended_at.unwrap_or_else(Instant::now)),
+            model: self.model,
+            text: self.shown,
+            reasoning: self.reasoning,
+            ending: self.ending,
+        }
+    }
+}
+
+/// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
+/// visitor, so the turn goes on to its end.
+async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Duration) {
+    let mut bus = parts.events.state();
+    loop {
+        battle.left_alone(grace).await;
+        if *bus.borrow_and_update() != BusState::Lost {
+            return;
+        }
+        if bus.wait_for(|state| *state != BusState::Lost).await.is_err() {
+            return; // The bus is gone with the arena.
+        }
+    }
+}
+
+/// The text without NUL characters, which no database column of text takes everywhere.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "") } else { text }
+}
+
+/// Characters per tick.
+fn quantum(chars_per_second: u32) -> usize {
+    let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
+    usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

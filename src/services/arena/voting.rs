@@ -1,0 +1,243 @@
+//! The vote: checked, kept once, acknowledged only after its commit, and the names with it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::battles::Battles;
+use super::models::Models;
+use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::battle::{Outcome, Side};
+use crate::infra::clock::Clock;
+use crate::infra::events::{Event, EventBus};
+use crate::infra::llm::ModelCard;
+use crate::infra::metrics;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{
+    BattleRecord, BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow,
+};
+use crate::services::leaderboard::refit::Standings;
+
+/// What voting needs.
+pub struct Voting {
+    /// Where votes are kept.
+    pub store: Store,
+    /// What is voted on.
+    pub battles: Arc<Battles>,
+    /// Who is told.
+    pub events: Arc<dyn EventBus>,
+    /// The names to reveal.
+    pub models: Arc<Models>,
+    /// The ratings that the vote moves.
+    pub standings: Arc<Standings>,
+    /// Ids.
+    pub chance: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A vote as cast.
+#[derive(Debug, Clone)]
+pub struct NewVote {
+    /// Pseudonym of the voter.
+    pub visitor: String,
+    /// The battle.
+    pub battle: String,
+    /// Which reply is better.
+    pub outcome: Outcome,
+    /// 1 to 5, if given.
+    pub satisfaction: Option<i64>,
+}
+
+/// What the voter is told: the same on every retry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The vote's id.
+    pub vote: String,
+    /// The vote that counts: the first one.
+    pub outcome: Outcome,
+    /// Who answered on side A.
+    pub a: Revealed,
+    /// Who answered on side B.
+    pub b: Revealed,
+}
+
+/// A model after the vote.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Revealed {
+    /// Its names.
+    #[serde(flatten)]
+    pub card: ModelCard,
+    /// Its Elo rating before the vote.
+    pub rating: f64,
+    /// How the vote moves that rating.
+    pub rating_change: f64,
+    /// From the request to its first token.
+    pub first_token_ms: Option<u64>,
+    /// From the request to its end.
+    pub duration_ms: u64,
+    /// Speed after the first token; `None` where it is too short to tell.
+    pub chars_per_second: Option<f64>,
+    /// Its reasoning by turn, where it has any. Kept with the replies, not with the vote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning: Vec<String>,
+}
+
+/// Why a vote is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum VoteError {
+    /// No such battle, or it is another visitor's.
+    #[error("no battle of yours has this id: start a new battle")]
+    UnknownBattle,
+    /// Not now.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Satisfaction outside 1 to 5.
+    #[error("satisfaction is {0}: send a whole number from 1 to 5, or leave it out")]
+    BadSatisfaction(i64),
+    /// The database failed: nothing was kept.
+    #[error("the vote could not be kept: send it again")]
+    Store(#[from] StoreError),
+}
+
+/// Keeps the vote and returns the receipt; a battle that has a vote returns the first one's.
+///
+/// # Errors
+/// [`VoteError`]; nothing is kept then.
+pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, VoteError> {
+    if let Some(number) = vote.satisfaction.filter(|number| !(1..=5).contains(number)) {
+        return Err(VoteError::BadSatisfaction(number));
+    }
+    if let Some((battle, replies)) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
+        match cast(voting, &vote, &battle, &replies).await {
+            // Not as it is in memory: the database knows why.
+            Err(VoteError::Refused(Refusal::StillAnswering)) => {}
+            cast => return cast,
+        }
+    }
+    let BattleRecord { battle, replies, .. } = own_battle(voting, &vote.visitor, &vote.battle).await?;
+    if battle.progress.stage == Stage::Voted
+        && let Some(first) = voting.store.vote_on(&battle.id).await?
+    {
+        return stored_receipt(&first, &replies);
+    }
+    cast(voting, &vote, &battle, &replies).await
+}
+
+/// Keeps the vote on a battle that stands like this, which the database compares when it commits.
+async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
+    battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
+    let id = voting.chance.id(voting.clock.as_ref());
+    let receipt = new_receipt(voting, id, vote, battle, replies)?;
+    match voting.store.insert_vote(&new_row(voting, &receipt, vote, battle, replies)).await? {
+        VoteInsert::Stored => {
+            // No rule excludes votes yet, so every vote is rated.
+            metrics::vote_committed(vote.outcome, true);
+            voting.events.publish(Event::VoteRecorded);
+            Ok(with_reasoning(receipt, replies))
+        }
+        VoteInsert::Existing(first) => stored_receipt(&first, replies),
+        VoteInsert::BattleMoved => Err(Refusal::StillAnswering.into()),
+    }
+}
+
+/// The receipt of the vote on a visitor's battle, if it has one.
+///
+/// # Errors
+/// [`VoteError`].
+pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Option<Receipt>, VoteError> {
+    let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
+    match voting.store.vote_on(&battle.id).await? {
+        Some(vote) => stored_receipt(&vote, &replies).map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<BattleRecord, VoteError> {
+    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == visitor);
+    record.ok_or(VoteError::UnknownBattle)
+}
+
+/// Names, ratings and speeds as they are at the vote.
+fn new_receipt(
+    voting: &Voting,
+    id: String,
+    vote: &NewVote,
+    battle: &BattleRow,
+    replies: &[ReplyRow],
+) -> Result<Receipt, VoteError> {
+    let change = voting.standings.elo_change(&battle.models, vote.outcome);
+    let reveal = |side: Side, change: f64| {
+        let reply = last_reply(replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
+        Ok::<_, Refusal>(Revealed {
+            card: voting.models.card(&battle.models[side.index()]),
+            rating: voting.standings.elo(&battle.models[side.index()]),
+            rating_change: change,
+            first_token_ms: reply.first_token_ms,
+            duration_ms: reply.duration_ms,
+            chars_per_second: chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms),
+            reasoning: Vec::new(),
+        })
+    };
+    Ok(Receipt { vote: id, outcome: vote.outcome, a: reveal(Side::A, change)?, b: reveal(Side::B, -change)? })
+}
+
+fn new_row(voting: &Voting, receipt: &Receipt, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> NewVoteRow {
+    NewVoteRow {
+        id: receipt.vote.clone(),
+        battle: battle.id.clone(),
+        turn: battle.progress.turn,
+        outcome: vote.outcome,
+        satisfaction: vote.satisfaction,
+        first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
+        duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
+        text_counts: Side::BOTH.map(|side| text_counts(replies, side)),
+        exclusion: None,
+        receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
+        created_at: voting.clock.now(),
+    }
+}
+
+fn last_reply(replies: &[ReplyRow], side: Side, turn: u32) -> Option<&NewReply> {
+    replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
+}
+
+fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
+        table: "votes",
+        column: "receipt",
+        row: vote.id.clone(),
+        value: vote.receipt.clone(),
+    })?;
+    Ok(with_reasoning(receipt, replies))
+}
+
+/// The reasoning is kept with the replies, not with the vote.
+fn with_reasoning(mut receipt: Receipt, replies: &[ReplyRow]) -> Receipt {
+    receipt.a.reasoning = reasoning(replies, Side::A);
+    receipt.b.reasoning = reasoning(replies, Side::B);
+    receipt
+}
+
+fn reasoning(replies: &[ReplyRow], side: Side) -> Vec<String> {
+    let texts = replies.iter().filter(|row| row.reply.side == side).map(|row| row.reply.reasoning.clone());
+    let texts: Vec<String> = texts.collect();
+    if texts.iter().all(String::is_empty) { Vec::new() } else { texts }
+}
+
+fn text_counts(replies: &[ReplyRow], side: Side) -> TextCounts {
+    replies
+        .iter()
+        .filter(|row| row.reply.side == side)
+        .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::of(&row.reply.text)))
+}
+
+/// Speed after the first token; `None` where the time is too short to tell.
+pub(super) fn chars_per_second(text: &str, first_token_ms: Option<u64>, duration_ms: u64) -> Option<f64> {
+    let writing_ms = duration_ms.checked_sub(first_token_ms?).filter(|ms| *ms >= 100)?;
+    let chars = u32::try_from(text.chars().count()).ok()?;
+    let writing_ms = u32::try_from(writing_ms).ok()?;
+    Some((f64::from(chars) * 1000.0 / f64::from(writing_ms) * 10.0).round() / 10.0)
+}

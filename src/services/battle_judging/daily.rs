@@ -1,0 +1,94 @@
+//! What an arena that judges by itself may still spend today. It is counted from the verdicts that are kept, whoever asked
+//! for them, so that neither a restart nor another instance forgets it.
+
+use crate::domain::time::Timestamp;
+use crate::infra::config::CrowdJudgeSettings;
+use crate::infra::storage::{JudgeSpending, Store, StoreError};
+use crate::services::benchmark::asking::AskedModel;
+use crate::services::benchmark::spending::{Budget, Tokens};
+
+/// Milliseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// When the day of a moment began, in UTC.
+#[must_use]
+pub fn day_of(moment: Timestamp) -> Timestamp {
+    Timestamp(moment.0 - moment.0.rem_euclid(DAY))
+}
+
+/// What is left of the day's budget; `None` where nothing is.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn left(
+    store: &Store,
+    settings: &CrowdJudgeSettings,
+    judges: &[AskedModel],
+    now: Timestamp,
+) -> Result<Option<Budget>, StoreError> {
+    Ok(left_after(&store.verdict_spending(day_of(now)).await?, settings, judges))
+}
+
+fn left_after(spent: &[JudgeSpending], settings: &CrowdJudgeSettings, judges: &[AskedModel]) -> Option<Budget> {
+    let calls: u64 = spent.iter().map(|one| one.calls).sum();
+    let cost: f64 = spent.iter().map(|one| cost(one, judges)).sum();
+    let max_calls = (settings.max_calls_per_day > 0).then(|| settings.max_calls_per_day.saturating_sub(calls));
+    let max_cost = (settings.budget_per_day > 0.0).then_some(settings.budget_per_day - cost);
+    let used_up = max_calls == Some(0) || max_cost.is_some_and(|left| left <= 0.0);
+    (!used_up).then_some(Budget { max_calls, max_cost })
+}
+
+/// A judge that is not asked any more has no price.
+fn cost(spent: &JudgeSpending, judges: &[AskedModel]) -> f64 {
+    let prices = judges.iter().find(|judge| judge.id.as_str() == spent.judge).and_then(|judge| judge.prices);
+    let tokens = Tokens { input: spent.tokens.prompt, output: spent.tokens.reply };
+    prices.map_or(0.0, |prices| prices.cost(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::domain::battle::ModelId;
+    use crate::domain::benchmark::judgement::Tokens as Counted;
+    use crate::infra::config::BenchSettings;
+    use crate::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
+    use crate::services::benchmark::spending::Prices;
+
+    struct Silent;
+
+    impl ChatModel for Silent {
+        fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+            Box::pin(futures_util::stream::empty())
+        }
+    }
+
+    fn left_with(max_calls_per_day: u64, budget_per_day: f64) -> Option<Budget> {
+        let settings = CrowdJudgeSettings { max_calls_per_day, budget_per_day, ..CrowdJudgeSettings::default() };
+        let rng = ChaCha8Rng::seed_from_u64(1);
+        let mut judge = AskedModel::new(ModelId::new("j"), Arc::new(Silent), BenchSettings::default(), rng);
+        judge.prices = Some(Prices { input: 1.0, output: 10.0 });
+        let tokens = Counted { prompt: 1_000_000, reply: 100_000 };
+        let spent = ["j", "gone"].map(|name| JudgeSpending { judge: name.into(), calls: 5, tokens });
+        left_after(&spent, &settings, &[judge])
+    }
+
+    #[test]
+    fn what_was_spent_today_is_taken_off_and_zero_is_no_limit() {
+        assert_eq!(left_with(12, 0.0), Some(Budget { max_calls: Some(2), max_cost: None }));
+        assert_eq!(left_with(0, 2.5), Some(Budget { max_calls: None, max_cost: Some(0.5) }));
+        assert_eq!((left_with(10, 0.0), left_with(0, 2.0)), (None, None));
+        assert_eq!(left_with(0, 0.0), Some(Budget::default()));
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_in_utc() {
+        assert_eq!(day_of(Timestamp(DAY + 1)), Timestamp(DAY));
+        assert_eq!(day_of(Timestamp(2 * DAY - 1)), Timestamp(DAY));
+        assert_eq!(day_of(Timestamp(-1)), Timestamp(-DAY));
+    }
+}

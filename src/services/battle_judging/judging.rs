@@ -1,0 +1,171 @@
+//! Asking judges about battles: each verdict is kept with the judge's own words before the next question takes its place.
+//!
+//! What fails for good is kept as such and never becomes a verdict; what never came through is asked again by the next run.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::try_join_all;
+use futures_util::try_join;
+
+use super::survey::{OpenBattle, Survey};
+use super::{Crowd, conversation};
+use crate::domain::benchmark::item::{Language, Sampling};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
+use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
+use crate::domain::judging::verdict::{Verdict, pair};
+use crate::infra::storage::{StoreError, VerdictRow};
+use crate::services::benchmark::asking::{AskedModel, RunLimits};
+use crate::services::benchmark::hearing::{Form, Heard, hear};
+use crate::services::benchmark::keeper::{ToKeep, keeper};
+use crate::services::benchmark::report::Outcome;
+use crate::services::benchmark::spending::{estimate, estimate_all};
+use crate::services::benchmark::{OnProgress, Progress};
+
+/// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
+///
+/// # Errors
+/// [`StoreError`]: something could not be read or kept, so nothing more was asked.
+pub async fn judge(
+    crowd: Crowd<'_>,
+    survey: &Survey,
+    judges: &[AskedModel],
+    limits: &RunLimits,
+    on_progress: OnProgress<'_>,
+) -> Result<Vec<Outcome>, StoreError> {
+    let runs: Vec<JudgeRun<'_>> =
+        judges.iter().enumerate().map(|(at, judge)| JudgeRun::new(crowd, survey, at, judge, limits)).collect();
+    let count = |number: fn(&Outcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
+    let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
+    let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+    on_progress(Progress { done: done.load(Ordering::Relaxed), total });
+    let (to_keep, keeper) = keeper();
+    let judging = async move {
+        try_join_all(runs.iter().map(|run| run.judge_all(&to_keep, &step))).await?;
+        Ok(runs.iter().map(JudgeRun::outcome).collect())
+    };
+    let keeping = keeper.run(|rows: Vec<VerdictRow>| async move { crowd.store.insert_verdicts(&rows).await });
+    let (outcomes, ()) = try_join!(judging, keeping)?;
+    Ok(outcomes)
+}
+
+/// One judge's part of a run.
+struct JudgeRun<'r> {
+    crowd: Crowd<'r>,
+    judge: &'r AskedModel,
+    limits: &'r RunLimits,
+    open: Vec<(&'r OpenBattle, Game)>,
+    outcome: Mutex<Outcome>,
+}
+
+impl<'r> JudgeRun<'r> {
+    fn new(crowd: Crowd<'r>, survey: &'r Survey, at: usize, judge: &'r AskedModel, limits: &'r RunLimits) -> Self {
+        let open = survey.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
+        let (open, before): (Vec<_>, u64) = (open.collect(), survey.settled[at]);
+        let outcome = Outcome { total: before + open.len() as u64, before, ..Outcome::new(judge.id.clone()) };
+        Self { crowd, judge, limits, open, outcome: Mutex::new(outcome) }
+    }
+
+    async fn judge_all(&self, to_keep: &ToKeep<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+        let next = AtomicUsize::new(0);
+        let at_once = self.judge.max_concurrent.min(self.open.len());
+        let workers = (0..at_once).map(|_| self.work(&next, to_keep, step));
+        try_join_all(workers).await.map(drop)
+    }
+
+    /// Judges one game after another, until none is left or the run is over.
+    async fn work(
+        &self,
+        next: &AtomicUsize,
+        to_keep: &ToKeep<VerdictRow>,
+        step: &(dyn Fn() + Sync),
+    ) -> Result<(), StoreError> {
+        while let Some((battle, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if self.limits.are_reached() || self.judge.is_given_up() {
+                break;
+            }
+            if let Some(row) = self.judge_one(battle, *game).await?
+                && to_keep.keep(vec![row]).await
+            {
+                step();
+            }
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Outcome)) {
+        // Plain numbers, valid after each statement.
+        change(&mut self.outcome.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// One game to its end; none where the run ends first.
+    async fn judge_one(&self, open: &OpenBattle, game: Game) -> Result<Option<VerdictRow>, StoreError> {
+        let turns = conversation(self.crowd.store, &open.battle).await?;
+        let row = match self.crowd.prompt.step(open.language, &turns, game) {
+            JudgeStep::Ask(request) => {
+                let Some(heard) = self.ask(open.language, &request).await else { return Ok(None) };
+                let tokens = tokens(&heard, &request);
+                self.row(open, game, heard, request.sampling, tokens)
+            }
+            JudgeStep::Read(verdict) => {
+                self.row(open, game, Heard::read(verdict), Sampling::default(), Tokens::default())
+            }
+            JudgeStep::Failed(status) => {
+                self.row(open, game, Heard::failed(status), Sampling::default(), Tokens::default())
+            }
+        };
+        self.count(|outcome| outcome.ended(row.status));
+        Ok(Some(row))
+    }
+
+    async fn ask(&self, language: Language, request: &JudgeRequest) -> Option<Heard> {
+        let reminder = match language {
+            Language::En => REMINDER_EN,
+            Language::Zh => REMINDER_ZH,
+        };
+        let parse = |reply: &str| pair::parse(reply).map(|winner| Verdict::Pair { winner });
+        let (heard, error) = hear(self.judge, request, &Form { parse: &parse, reminder }, self.limits).await;
+        if let Some(error) = error {
+            self.count(|outcome| outcome.fail(&error));
+        }
+        heard
+    }
+
+    fn row(&self, open: &OpenBattle, game: Game, heard: Heard, params: Sampling, tokens: Tokens) -> VerdictRow {
+        let Crowd { clock, chance, prompt, .. } = self.crowd;
+        let parsed = match heard.verdict {
+            Some(Verdict::Pair { winner }) => Some(winner),
+            _ => None,
+        };
+        VerdictRow {
+            id: chance.id(clock),
+            battle: open.battle.clone(),
+            judge: self.judge.id.to_string(),
+            game,
+            prompt_sha256: prompt.sha256().to_owned(),
+            params,
+            raw_text: heard.raw_text,
+            earlier: heard.earlier,
+            parsed,
+            status: heard.status.unwrap_or(Status::Ok),
+            attempts: heard.attempts,
+            latency_ms: u64::try_from(heard.latency.as_millis()).unwrap_or(u64::MAX),
+            tokens,
+            created_at: clock.now(),
+        }
+    }
+}
+
+/// Tokens of all replies: as the provider counted them, else about.
+fn tokens(heard: &Heard, request: &JudgeRequest) -> Tokens {
+    let replies = if heard.raw_text.is_empty() { 0 } else { 1 + heard.earlier.len() as u64 };
+    let words = heard.earlier.iter().chain([&heard.raw_text]).map(|text| estimate(text)).sum();
+    Tokens {
+        prompt: heard.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
+        reply: heard.usage.output.unwrap_or(words),
+    }
+}

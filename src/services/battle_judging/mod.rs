@@ -1,0 +1,75 @@
+//! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides.
+//!
+//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`survey`] finds what is
+//! still to be asked, [`judging`] asks and keeps at once, so that a run that was stopped or killed goes on where it was;
+//! [`rounds`] is how an arena judges by itself, [`daily`] what it may still spend, [`reports`] is for all who read.
+
+pub mod daily;
+pub mod judging;
+pub mod reports;
+pub mod rounds;
+pub mod survey;
+
+use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
+use crate::domain::battle_judging::sample::Sample;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{Store, StoreError};
+
+/// The lock of who judges battles, commands and the arena alike.
+pub const LOCK: &str = "judge";
+/// A conversation of more tokens is not judged: what a judge cannot take in whole it cannot compare.
+pub const MOST_TOKENS: u64 = 24_000;
+
+/// What battles are judged, and by which instructions.
+#[derive(Clone, Copy)]
+pub struct Crowd<'c> {
+    /// The database.
+    pub store: &'c Store,
+    /// The time of day.
+    pub clock: &'c dyn Clock,
+    /// Randomness, for ids.
+    pub chance: &'c SharedRng,
+    /// The instructions to the judges.
+    pub prompt: &'c BattlePrompt,
+    /// Which battles.
+    pub scope: Scope,
+}
+
+/// Which battles are judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scope {
+    /// The share of all.
+    pub sample: Sample,
+    /// Voted on at this moment or later.
+    pub since: Timestamp,
+    /// Voted on before this moment.
+    pub until: Timestamp,
+    /// Whose votes stand behind this one in the log.
+    pub after: i64,
+    /// So many battles at the most, those first that a smaller share would hold too.
+    pub at_most: usize,
+}
+
+impl Scope {
+    /// A share of all battles.
+    #[must_use]
+    pub fn all(sample: Sample) -> Self {
+        Self { sample, since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), after: 0, at_most: usize::MAX }
+    }
+}
+
+/// What was said in a battle; nothing where its vote came in from a file.
+async fn conversation(store: &Store, battle: &str) -> Result<Vec<BattleTurn>, StoreError> {
+    let (questions, replies) = (store.turns(battle).await?, store.replies(battle).await?);
+    let mut turns = Vec::with_capacity(questions.len());
+    for question in questions {
+        let mut turn = BattleTurn { question: question.prompt, ..BattleTurn::default() };
+        for row in replies.iter().filter(|row| row.turn == question.turn) {
+            turn.replies[row.reply.side.index()].clone_from(&row.reply.text);
+        }
+        turns.push(turn);
+    }
+    Ok(turns)
+}

@@ -1,0 +1,168 @@
+//! What judges made of the arena's battles, for whoever reads it: kept while neither votes, verdicts nor labels change.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use crate::domain::battle_judging::boards::verdict_log;
+use crate::domain::battle_judging::report::{CrowdReport, report};
+use crate::domain::battle_judging::verdicts::{Said, by_judge};
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::rating::FitError;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::{LeaderboardOptions, RankedModel, rank};
+use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::tasks::Tasks;
+use crate::services::labeling::final_labels::FinalLabels;
+use crate::services::leaderboard::vote_log::ReadLogError;
+use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
+
+/// Numbers of the log whose labels are looked up together.
+const PAGE: i64 = 10_000;
+/// Longest wait for another report.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum CrowdError {
+    /// The judge has judged nothing.
+    #[error("no battle was judged by {0:?}: there are verdicts of {1}")]
+    NoVerdicts(String, String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// A fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
+    /// The thread that reckons died.
+    #[error("the thread of the report ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl CrowdError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Votes(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            Self::NoVerdicts(..) | Self::Fit(_) | Self::Thread(_) => false,
+        }
+    }
+}
+
+/// The latest report, and what it takes to make the next one.
+pub struct CrowdReports {
+    store: Store,
+    /// All votes of the arena: distances between models are taken from their leaderboard.
+    tally: Arc<Mutex<VoteTally>>,
+    reports: SingleFlight<Stamp, CrowdReport, CrowdError>,
+}
+
+/// What a report rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stamp {
+    verdicts: u64,
+    last_vote_seq: i64,
+    labelled_at: Timestamp,
+    level: ConfidenceLevel,
+}
+
+impl CrowdReports {
+    /// Nothing has been asked for yet.
+    #[must_use]
+    pub fn new(store: Store, tasks: Tasks) -> Self {
+        let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, PATIENCE), tasks);
+        Self { store, tally: Arc::default(), reports }
+    }
+
+    /// The report as it is now. One at a time is made.
+    ///
+    /// # Errors
+    /// [`CrowdError`].
+    pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<CrowdReport>, CrowdError> {
+        let stamp = self.stamp(level).await?;
+        let make = || {
+            let (store, tally) = (self.store.clone(), Arc::clone(&self.tally));
+            async move { make(&store, &mut *tally.lock().await, level).await }
+        };
+        Ok(self.reports.get(stamp, |_| true, make).await?)
+    }
+
+    async fn stamp(&self, level: ConfidenceLevel) -> Result<Stamp, StoreError> {
+        let verdicts = self.store.verdict_count().await?;
+        Ok(Stamp {
+            verdicts,
+            // Without verdicts nothing else matters.
+            last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
+            labelled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
+            level,
+        })
+    }
+}
+
+async fn make(store: &Store, tally: &mut VoteTally, level: ConfidenceLevel) -> Result<CrowdReport, CrowdError> {
+    let said = said(store, "").await?;
+    if !said.is_empty() {
+        tally.catch_up(store, |_, _, _| {}).await?;
+    }
+    let (comparisons, elo) = (tally.comparisons.clone(), tally.elo.clone());
+    let made = tokio::task::spawn_blocking(move || {
+        let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
+        let models: Vec<RankedModel> = rank(&comparisons, &elo, &options)?.models;
+        report(&said, &models, level)
+    });
+    Ok(made.await??)
+}
+
+/// A judge's verdicts as votes, to be fitted like any others: of battles whose two games were read.
+///
+/// # Errors
+/// [`CrowdError::NoVerdicts`] names the judges that there are.
+pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, CrowdError> {
+    let said = said(store, judge).await?;
+    match by_judge(&said).first() {
+        Some(found) => Ok(verdict_log(&found.battles)),
+        None => Err(CrowdError::NoVerdicts(judge.to_owned(), judges(store).await?)),
+    }
+}
+
+/// The judges that there are, in words.
+async fn judges(store: &Store) -> Result<String, StoreError> {
+    let all = store.verdict_spending(Timestamp(i64::MIN)).await?;
+    let names: Vec<String> = all.into_iter().map(|spent| spent.judge).collect();
+    Ok(if names.is_empty() { "nobody".to_owned() } else { names.join(", ") })
+}
+
+/// What a judge said, or all of them where it is empty. Categories and intents are the final labels of the prompts, and what
+/// the visitors said where a prompt has none.
+async fn said(store: &Store, judge: &str) -> Result<Vec<Said>, StoreError> {
+    let mut said = store.judged_votes(judge).await?;
+    if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {
+        return Ok(said);
+    }
+    let page = |one: &Said| (one.seq - 1) / PAGE;
+    for chunk in said.chunk_by_mut(|one, other| page(one) == page(other)) {
+        let after = page(&chunk[0]) * PAGE;
+        let range = VoteRange { after, upto: after + PAGE, ..VoteRange::ALL };
+        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        for one in chunk {
+            let label = |scheme| labels.of(scheme, one.seq).map(str::to_owned);
+            let (category, intent) = (label(Scheme::Superclue), label(Scheme::Urs));
+            one.category = category.or(one.category.take());
+            one.intent = intent.or(one.intent.take());
+        }
+    }
+    Ok(said)
+}

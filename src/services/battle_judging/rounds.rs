@@ -1,0 +1,177 @@
+//! How an arena judges by itself: a few battles a round, newly voted ones, within what the day has left.
+
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tokio_util::sync::CancellationToken;
+
+use super::daily::{day_of, left};
+use super::judging::judge;
+use super::survey::survey;
+use super::{Crowd, LOCK, Scope};
+use crate::domain::battle::ModelId;
+use crate::domain::battle_judging::prompt::BattlePrompt;
+use crate::domain::battle_judging::sample::Sample;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::{CrowdJudgeSettings, Settings};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{Store, StoreError};
+use crate::services::arena::models::Models;
+use crate::services::benchmark::asking::{AskedModel, RunLimits};
+use crate::services::benchmark::report::Outcome;
+use crate::services::benchmark::spending::{Budget, Purse};
+
+/// Battles of one round at the most.
+const AT_MOST: usize = 256;
+/// Votes older than this, in milliseconds, are left to the command.
+const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// What the rounds work with.
+pub struct RoundParts {
+    /// The database.
+    pub store: Store,
+    /// Who can be asked.
+    pub models: Arc<Models>,
+    /// Randomness.
+    pub chance: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Judges in rounds, and remembers what need not be looked at again.
+pub struct Rounds {
+    parts: RoundParts,
+    prompt: BattlePrompt,
+    /// The settings that the rest is about.
+    by: CrowdJudgeSettings,
+    /// Votes up to this one leave nothing to be asked.
+    settled_upto: i64,
+    /// The day whose budget is used up.
+    used_up: Option<Timestamp>,
+}
+
+/// How a round ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// Nothing is left for now, or nothing may be asked.
+    Done,
+    /// There is more to judge.
+    More,
+    /// Judges fail: it is better to wait.
+    Failing,
+}
+
+impl Rounds {
+    /// No round was made yet.
+    ///
+    /// # Panics
+    /// Never: a test reads the built-in instructions.
+    #[must_use]
+    pub fn new(parts: RoundParts) -> Self {
+        let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
+        Self { parts, prompt, by: CrowdJudgeSettings::default(), settled_upto: 0, used_up: None }
+    }
+
+    /// Judges a few battles, where these settings want it. What is under way is finished when `stop` fires.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
+        let judges = self.take_up(settings);
+        let today = day_of(self.parts.clock.now());
+        if judges.is_empty() || self.used_up == Some(today) {
+            return Ok(Round::Done);
+        }
+        let Some(budget) = left(&self.parts.store, &self.by, &judges, today).await? else {
+            self.use_up(today);
+            return Ok(Round::Done);
+        };
+        // A command judges just now: it asks what this round would.
+        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(Round::Done) };
+        let done = self.judge(&judges, budget, stop).await;
+        lock.release().await;
+        let (round, exhausted) = done?;
+        if exhausted {
+            self.use_up(today);
+        }
+        Ok(round)
+    }
+
+    /// The judges of these settings.
+    fn take_up(&mut self, settings: &Settings) -> Vec<AskedModel> {
+        let changed = self.by != settings.crowd_judge;
+        if changed {
+            self.by = settings.crowd_judge.clone();
+            (self.settled_upto, self.used_up) = (0, None);
+        }
+        let roster = self.parts.models.current();
+        let mut judges = Vec::with_capacity(self.by.models.len());
+        for id in self.by.models.iter().map(ModelId::new) {
+            let rng = || ChaCha8Rng::seed_from_u64(self.parts.chance.seed());
+            match roster.get(&id) {
+                Some(model) => {
+                    let model = Arc::new(model.without_repetition(rng()));
+                    judges.push(AskedModel::configured(id, model, settings, rng()));
+                }
+                None if changed => {
+                    tracing::error!(judge = %id, "crowd_judge.models names a model that is not there: it judges nothing");
+                }
+                None => {}
+            }
+        }
+        judges
+    }
+
+    fn use_up(&mut self, today: Timestamp) {
+        self.used_up = Some(today);
+        tracing::info!("the day's budget for judges of battles is used up");
+    }
+
+    /// How the round ended, and whether it has used up its budget.
+    async fn judge(
+        &mut self,
+        judges: &[AskedModel],
+        budget: Budget,
+        stop: CancellationToken,
+    ) -> Result<(Round, bool), StoreError> {
+        let RoundParts { store, chance, clock, .. } = &self.parts;
+        let (clock, now) = (clock.as_ref(), clock.now());
+        let scope = Scope {
+            since: Timestamp(now.0.saturating_sub(NEW)),
+            after: self.settled_upto,
+            at_most: AT_MOST,
+            ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
+        };
+        let crowd = Crowd { store, clock, chance, prompt: &self.prompt, scope };
+        let found = survey(crowd, judges).await?;
+        let limits = RunLimits { stop, purse: Purse::new(budget) };
+        let outcomes = judge(crowd, &found, judges, &limits, &|_| {}).await?;
+        tell(&outcomes);
+        let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);
+        if all_settled && !found.more {
+            self.settled_upto = found.last_seq;
+        }
+        let round = match (all_settled, found.more) {
+            (true, true) => Round::More,
+            (true, false) => Round::Done,
+            // Stopped or out of budget: nobody failed.
+            (false, _) if limits.are_reached() => Round::Done,
+            (false, _) => Round::Failing,
+        };
+        Ok((round, limits.purse.is_exhausted()))
+    }
+}
+
+/// Says what came of a round, without a word of what was judged.
+fn tell(outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        let Outcome { model, kept, .. } = outcome;
+        if !outcome.failed.is_empty() {
+            tracing::warn!(judge = %model, kept, failed = outcome.failures(), "a judge of battles has failed");
+        } else if *kept > 0 {
+            tracing::info!(judge = %model, kept, "battles were judged");
+        }
+    }
+}

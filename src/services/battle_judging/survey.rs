@@ -1,0 +1,183 @@
+//! What is still to be asked: the battles of the sample, less what was judged before and what cannot be judged.
+
+use std::collections::HashSet;
+
+use futures_util::future::try_join_all;
+use serde::Serialize;
+
+use super::{Crowd, MOST_TOKENS, conversation};
+use crate::domain::battle_judging::prompt::language_of;
+use crate::domain::benchmark::item::Language;
+use crate::domain::benchmark::judgement::{Game, JudgeStep};
+use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
+use crate::services::benchmark::asking::AskedModel;
+use crate::services::benchmark::hearing::USUAL_VERDICT;
+use crate::services::benchmark::report::Plan;
+use crate::services::benchmark::spending::estimate_all;
+
+/// Numbers of the log that are read at a time.
+const PAGE: usize = 10_000;
+/// Battles that are looked into at the same time.
+const AT_ONCE: usize = 8;
+
+/// Battles of the sample that nobody is asked about, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Their votes came in from a file, without what was said.
+    pub without_text: u64,
+    /// They have more than [`MOST_TOKENS`] tokens.
+    pub too_long: u64,
+}
+
+/// A battle of the sample.
+#[derive(Debug, Clone, PartialEq)]
+struct Drawn {
+    battle: String,
+    language: Language,
+    place: f64,
+}
+
+/// A battle about which a judge is still to be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OpenBattle {
+    /// Its id.
+    pub(super) battle: String,
+    /// In which it is judged.
+    pub(super) language: Language,
+    /// The games left for each judge, in the order of the judges.
+    pub(super) games: Vec<Vec<Game>>,
+    /// Tokens of one question about it; none where a side never spoke, so that nobody is asked.
+    tokens: Option<u64>,
+}
+
+/// What a run has before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// Battles of the sample that can be judged.
+    pub battles: u64,
+    /// Those that cannot.
+    pub skipped: Skipped,
+    /// The last vote that was looked at.
+    pub last_seq: i64,
+    /// Whether there is more than the scope took.
+    pub more: bool,
+    /// In the order of the sample.
+    pub(super) open: Vec<OpenBattle>,
+    /// Games that were settled before, for each judge.
+    pub(super) settled: Vec<u64>,
+}
+
+/// What came of looking into a battle.
+enum Look {
+    Open(OpenBattle),
+    WithoutText,
+    TooLong,
+}
+
+/// Looks for what these judges are still to be asked.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn survey(crowd: Crowd<'_>, judges: &[AskedModel]) -> Result<Survey, StoreError> {
+    let (drawn, last_seq) = draw(crowd).await?;
+    let settled: HashSet<SettledGame> =
+        crowd.store.settled_games(crowd.prompt.sha256(), crowd.scope.since).await?.into_iter().collect();
+    let mut found = Survey {
+        battles: 0,
+        skipped: Skipped::default(),
+        last_seq,
+        more: false,
+        open: Vec::new(),
+        settled: vec![0; judges.len()],
+    };
+    let mut left = Vec::new();
+    for battle in drawn {
+        let games: Vec<Vec<Game>> = judges.iter().map(|judge| games_left(&settled, &battle, judge)).collect();
+        for (count, games) in found.settled.iter_mut().zip(&games) {
+            *count += (Game::BOTH.len() - games.len()) as u64;
+        }
+        if games.iter().all(Vec::is_empty) {
+            found.battles += 1;
+        } else {
+            left.push((battle, games));
+        }
+    }
+    found.more = left.len() > crowd.scope.at_most;
+    left.truncate(crowd.scope.at_most);
+    found.look_into(crowd, left).await?;
+    Ok(found)
+}
+
+fn games_left(settled: &HashSet<SettledGame>, drawn: &Drawn, judge: &AskedModel) -> Vec<Game> {
+    let key = |game| SettledGame { battle: drawn.battle.clone(), judge: judge.id.to_string(), game };
+    Game::BOTH.into_iter().filter(|game| !settled.contains(&key(*game))).collect()
+}
+
+/// The battles of the sample in its order, and the last vote that was looked at.
+async fn draw(crowd: Crowd<'_>) -> Result<(Vec<Drawn>, i64), StoreError> {
+    let (scope, last) = (crowd.scope, crowd.store.last_vote_seq().await?);
+    let mut drawn = Vec::new();
+    for after in (scope.after..last).step_by(PAGE) {
+        let upto = after.saturating_add(PAGE as i64).min(last);
+        let range = VoteRange { after, upto, since: scope.since, until: scope.until };
+        let page = crowd.store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
+        let mut columns = page.columns().map(|(_, values)| values);
+        let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
+        for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
+            if let (Ok(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
+                drawn.push(Drawn { battle: battle.to_owned(), language: language_of(language), place });
+            }
+        }
+    }
+    drawn.sort_by(|one, other| one.place.total_cmp(&other.place));
+    Ok((drawn, last))
+}
+
+impl Survey {
+    /// What each judge would be asked.
+    #[must_use]
+    pub fn plans(&self, judges: &[AskedModel]) -> Vec<Plan> {
+        let plan = |(at, judge): (usize, &AskedModel)| {
+            let mut plan = Plan { done: self.settled[at], ..Plan::nothing(judge.id.clone()) };
+            for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
+                battle.games[at].iter().for_each(|_| plan.add(tokens, USUAL_VERDICT));
+            }
+            plan.cost = judge.prices.map(|prices| prices.cost(plan.tokens));
+            plan
+        };
+        judges.iter().enumerate().map(plan).collect()
+    }
+
+    /// Sorts out what cannot be judged.
+    async fn look_into(&mut self, crowd: Crowd<'_>, left: Vec<(Drawn, Vec<Vec<Game>>)>) -> Result<(), StoreError> {
+        for some in left.chunks(AT_ONCE) {
+            for look in try_join_all(some.iter().map(|(drawn, games)| look(crowd, drawn, games))).await? {
+                match look {
+                    Look::Open(battle) => {
+                        self.battles += 1;
+                        self.open.push(battle);
+                    }
+                    Look::WithoutText => self.skipped.without_text += 1,
+                    Look::TooLong => self.skipped.too_long += 1,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn look(crowd: Crowd<'_>, drawn: &Drawn, games: &[Vec<Game>]) -> Result<Look, StoreError> {
+    let turns = conversation(crowd.store, &drawn.battle).await?;
+    if turns.is_empty() {
+        return Ok(Look::WithoutText);
+    }
+    let tokens = match crowd.prompt.step(drawn.language, &turns, Game::First) {
+        JudgeStep::Ask(request) => Some(estimate_all(&request.messages)),
+        JudgeStep::Read(_) | JudgeStep::Failed(_) => None,
+    };
+    if tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
+        return Ok(Look::TooLong);
+    }
+    let (battle, games) = (drawn.battle.clone(), games.to_vec());
+    Ok(Look::Open(OpenBattle { battle, language: drawn.language, games, tokens }))
+}

@@ -1,0 +1,139 @@
+//! What votes are about by their final labels; where a prompt has none, what the visitor said stands.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::domain::labeling::final_label;
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{BattleLine, Store, StoreError, VoteLabel, VoteRange};
+use crate::services::leaderboard::vote_tally::Facets;
+
+/// Numbers of the log that are looked at together.
+const PAGE: i64 = 10_000;
+
+/// The final labels of some votes, by their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FinalLabels(HashMap<(Scheme, i64), String>);
+
+impl FinalLabels {
+    /// Those of the votes of a range. Nothing is read where no prompt has a label.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn of_votes(store: &Store, schemes: &[Scheme], range: VoteRange) -> Result<Self, StoreError> {
+        let mut found = Self::default();
+        for &scheme in schemes {
+            let labels = store.labels_of_votes(scheme, range).await?;
+            for vote in labels.chunk_by(|one, other| one.seq == other.seq) {
+                found.0.extend(decide(vote).map(|label| ((scheme, vote[0].seq), label.to_owned())));
+            }
+        }
+        Ok(found)
+    }
+
+    /// That of a vote.
+    #[must_use]
+    pub fn of(&self, scheme: Scheme, seq: i64) -> Option<&str> {
+        self.0.get(&(scheme, seq)).map(String::as_str)
+    }
+}
+
+/// Puts final labels in place of what visitors said, in battles in the order of their ids, all of them after `last`.
+pub async fn settle(store: &Store, last: &str, battles: &mut [BattleLine]) -> Result<(), StoreError> {
+    let Some(upto) = battles.last().map(|battle| battle.id.clone()) else { return Ok(()) };
+    for scheme in Scheme::ALL {
+        let labels = store.labels_between(scheme, last, &upto).await?;
+        let mut decided = HashMap::new();
+        for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
+            let said: Vec<_> = query.iter().map(|label| (label.source, label.label.as_str())).collect();
+            decided.extend(final_label(&said).map(|found| (query[0].query_id.as_str(), found.label)));
+        }
+        for battle in battles.iter_mut() {
+            let field = match scheme {
+                Scheme::Superclue => &mut battle.category,
+                Scheme::Urs => &mut battle.intent,
+            };
+            if let Some(label) = decided.get(battle.id.as_str()) {
+                *field = Some((*label).to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn decide(vote: &[VoteLabel]) -> Option<&str> {
+    let said: Vec<_> = vote.iter().map(|label| (label.source, label.label.as_str())).collect();
+    Some(final_label(&said)?.label)
+}
+
+/// By how much final labels change the counts of what votes are about. It is reckoned anew when a label has changed, and goes on
+/// with new votes, whose prompts may have had their labels before.
+#[derive(Debug, Clone, Default)]
+pub struct FacetChanges {
+    /// When a label had last changed; `None` before the first look.
+    known: Option<Timestamp>,
+    /// The number of the last vote that was looked at.
+    last: i64,
+    changes: [BTreeMap<String, i64>; 2],
+}
+
+impl FacetChanges {
+    /// Looks at the votes up to one: at all of them where labels have changed, else at the new ones. Returns whether there was
+    /// anything to look at.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the next call looks again.
+    pub async fn refresh(&mut self, store: &Store, upto: i64) -> Result<bool, StoreError> {
+        let changed_at = store.labels_changed_at().await?;
+        let same = Some(changed_at) == self.known;
+        if same && upto <= self.last {
+            return Ok(false);
+        }
+        let mut anew = if same { self.changes.clone() } else { Default::default() };
+        // Without any label the log need not be read.
+        if changed_at != Timestamp(0) {
+            let after = if same { self.last } else { 0 };
+            for (changes, scheme) in anew.iter_mut().zip([Scheme::Superclue, Scheme::Urs]) {
+                add_changes(store, scheme, (after, upto), changes).await?;
+            }
+        }
+        *self = Self { known: Some(changed_at), last: upto, changes: anew };
+        Ok(true)
+    }
+
+    /// The counts by final labels.
+    #[must_use]
+    pub fn apply(&self, given: &Facets) -> Facets {
+        let mut facets = given.clone();
+        for (counts, changes) in [&mut facets.categories, &mut facets.intents].into_iter().zip(&self.changes) {
+            for (label, change) in changes {
+                let count = counts.entry(label.clone()).or_default();
+                *count = count.saturating_add_signed(*change);
+            }
+            counts.retain(|_, count| *count > 0);
+        }
+        facets
+    }
+}
+
+/// Adds what the final labels of votes after one and up to another change.
+async fn add_changes(
+    store: &Store,
+    scheme: Scheme,
+    (mut after, last): (i64, i64),
+    changes: &mut BTreeMap<String, i64>,
+) -> Result<(), StoreError> {
+    while after < last {
+        let upto = after.saturating_add(PAGE).min(last);
+        let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..VoteRange::ALL }).await?;
+        for vote in labels.chunk_by(|one, other| one.seq == other.seq).filter(|vote| vote[0].rated) {
+            let Some(label) = decide(vote) else { continue };
+            *changes.entry(label.to_owned()).or_default() += 1;
+            if let Some(given) = &vote[0].given {
+                *changes.entry(given.clone()).or_default() -= 1;
+            }
+        }
+        after = upto;
+    }
+    Ok(())
+}

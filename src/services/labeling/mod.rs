@@ -1,0 +1,357 @@
+//! Labelling what prompts are about: a classifier says it of all of them, reviewers say it of those that they look at.
+
+pub mod final_labels;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::domain::labeling::classifier::Classifier;
+use crate::domain::labeling::queue::{self, Decision, QueueError, QueueProblem};
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
+use crate::domain::labeling::softmax::FitFailed;
+use crate::domain::labeling::validation::{Validation, ValidationOptions, cross_validate};
+use crate::domain::labeling::{Source, final_label};
+use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
+use crate::domain::stats::agreement::kappa::{Kappa, fleiss};
+use crate::domain::stats::{Share, Undefined};
+use crate::domain::time::Timestamp;
+use crate::formats::tables::defused;
+use crate::infra::storage::{Annotator, NewLabel, QueryLabel, QueryRow, Store, StoreError};
+
+/// Prompts read at a time.
+const PAGE: u32 = 1_000;
+
+/// Why labelling stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum AnnotationError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The seeds cannot be used.
+    #[error("{}: {problem}", file.display())]
+    Seeds {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: SeedError,
+    },
+    /// The reviewed queue cannot be used.
+    #[error("{}: {problem}", file.display())]
+    Review {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: QueueError,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {reason}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// The file that a queue is to be written to.
+    #[error("{} is there already, and may hold a reviewer's work: choose another file with --out", .0.display())]
+    Exists(PathBuf),
+    /// A reviewer without a name.
+    #[error("the reviewer has no name: give one with --reviewer")]
+    NoName,
+    /// The classifier cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitFailed),
+    /// The classifier's thread died.
+    #[error("the thread of the classifier ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl AnnotationError {
+    /// Whether the user gave something that cannot be used.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self, Self::Seeds { .. } | Self::Review { .. } | Self::File { .. } | Self::Exists(_) | Self::NoName)
+    }
+}
+
+/// Reads seeds and looks whether there are as many of each label as the scheme wants.
+///
+/// # Errors
+/// [`AnnotationError::File`], [`AnnotationError::Seeds`].
+pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, AnnotationError> {
+    let of_file = |problem| AnnotationError::Seeds { file: file.to_owned(), problem };
+    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+    let seeds = seeds::read(open, scheme).map_err(of_file)?;
+    seeds::check_balance(&seeds, scheme, folds).map_err(of_file)?;
+    Ok(seeds)
+}
+
+/// What a classifier learned from seeds, and how well it does on those that it did not learn from.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// How well.
+    pub validation: Validation,
+    /// Learned from all seeds.
+    pub classifier: Classifier,
+}
+
+/// Validates and trains, on a thread of its own.
+///
+/// # Errors
+/// [`AnnotationError::Fit`], [`AnnotationError::Thread`].
+pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions) -> Result<Trained, AnnotationError> {
+    let work = move || -> Result<Trained, FitFailed> {
+        let validation = cross_validate(&seeds, scheme, options)?;
+        Ok(Trained { validation, classifier: Classifier::train(&seeds, scheme.labels().count())? })
+    };
+    Ok(tokio::task::spawn_blocking(work).await??)
+}
+
+/// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.
+///
+/// # Errors
+/// [`AnnotationError::Seeds`] for an id that is none; nothing is kept then.
+pub async fn keep_seeds(
+    store: &Store,
+    file: &Path,
+    scheme: Scheme,
+    seeds: &[Seed],
+    now: Timestamp,
+) -> Result<u64, AnnotationError> {
+    let mut labels = Vec::new();
+    for seed in seeds {
+        let (Some(query_id), Some(label)) = (&seed.query, scheme.label(seed.label)) else { continue };
+        if !store.has_query(query_id).await? {
+            let problem = RowProblem::UnknownQuery(query_id.clone());
+            return Err(AnnotationError::Seeds {
+                file: file.to_owned(),
+                problem: SeedError::Row { line: seed.line, problem },
+            });
+        }
+        labels.push(NewLabel { query_id, label, confidence: None });
+    }
+    let by = Annotator { scheme, source: Source::Seed, name: "" };
+    Ok(store.put_labels(by, &labels, now).await?)
+}
+
+/// What labelling came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Labelled {
+    /// Prompts that were labelled.
+    pub queries: u64,
+    /// Labels that are new or other ones than before.
+    pub changed: u64,
+}
+
+/// Has a classifier label every prompt of the arena. `progress` hears how many are done.
+///
+/// # Errors
+/// [`AnnotationError::Store`]; what was labelled before stays labelled.
+pub async fn label_all(
+    store: &Store,
+    scheme: Scheme,
+    classifier: &Classifier,
+    now: Timestamp,
+    progress: impl Fn(u64),
+) -> Result<Labelled, AnnotationError> {
+    let by = Annotator { scheme, source: Source::Model, name: "" };
+    let mut done = Labelled::default();
+    let mut last = String::new();
+    loop {
+        let page = store.queries_after(&last, PAGE).await?;
+        let Some(QueryRow { id, .. }) = page.last() else { return Ok(done) };
+        last.clone_from(id);
+        let label = |query| label_of(classifier, scheme, query);
+        done.changed += store.put_labels(by, &page.iter().filter_map(label).collect::<Vec<_>>(), now).await?;
+        done.queries += page.len() as u64;
+        progress(done.queries);
+    }
+}
+
+fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q QueryRow) -> Option<NewLabel<'q>> {
+    let found = classifier.predict(&query.prompt);
+    Some(NewLabel { query_id: &query.id, label: scheme.label(found.label)?, confidence: Some(found.confidence) })
+}
+
+/// Writes what a reviewer is to look at to a new file, and returns how many prompts that is. A file that is there already may
+/// hold a reviewer's work, and stays.
+///
+/// # Errors
+/// [`AnnotationError`].
+pub async fn write_queue(
+    store: &Store,
+    scheme: Scheme,
+    reviewer: &str,
+    limit: u32,
+    file: &Path,
+) -> Result<usize, AnnotationError> {
+    let queue = store.review_queue(scheme, named(reviewer)?, limit).await?;
+    let cannot = |reason| AnnotationError::File { file: file.to_owned(), reason };
+    let mut bytes = Vec::new();
+    queue::write(&mut bytes, scheme, &queue, defused).map_err(|error| cannot(error.into()))?;
+    write_new(file, &bytes).map_err(|reason| match reason.kind() {
+        ErrorKind::AlreadyExists => AnnotationError::Exists(file.to_owned()),
+        _ => cannot(reason),
+    })?;
+    Ok(queue.len())
+}
+
+/// Writes a file that must not be there yet; what could not be written whole is taken away again.
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes).inspect_err(|_| {
+        // The first failure is the one that is told.
+        let _ = std::fs::remove_file(path);
+    })
+}
+
+/// What came of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reviewed {
+    /// Decisions in the file.
+    pub decisions: usize,
+    /// Those that are new or other ones than before.
+    pub changed: u64,
+}
+
+/// Takes in a reviewer's decisions: all of a file, or none where a row is bad.
+///
+/// # Errors
+/// [`AnnotationError::Review`] with the line.
+pub async fn import_review(
+    store: &Store,
+    scheme: Scheme,
+    reviewer: &str,
+    file: &Path,
+    now: Timestamp,
+) -> Result<Reviewed, AnnotationError> {
+    let of_file = |problem| AnnotationError::Review { file: file.to_owned(), problem };
+    let name = named(reviewer)?;
+    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+    let decisions = queue::read(open, scheme).map_err(of_file)?;
+    for Decision { line, query_id, .. } in &decisions {
+        if !store.has_query(query_id).await? {
+            return Err(of_file(QueueProblem::UnknownQuery(query_id.chars().take(60).collect()).on(*line)));
+        }
+    }
+    let label = |decision: &'_ Decision| (decision.query_id.clone(), decision.label);
+    let said: Vec<(String, &str)> = decisions.iter().map(label).collect();
+    let labels: Vec<NewLabel> =
+        said.iter().map(|(query_id, label)| NewLabel { query_id, label, confidence: None }).collect();
+    let changed = store.put_labels(Annotator { scheme, source: Source::Review, name }, &labels, now).await?;
+    Ok(Reviewed { decisions: decisions.len(), changed })
+}
+
+fn named(reviewer: &str) -> Result<&str, AnnotationError> {
+    Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(AnnotationError::NoName)
+}
+
+/// How far labelling has come, and how far the labels agree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelReport {
+    /// Prompts of the arena.
+    pub queries: u64,
+    /// Those with a final label.
+    pub labelled: u64,
+    /// Those with a label of this source.
+    pub by_source: BTreeMap<&'static str, u64>,
+    /// Those whose reviewers are of two minds, so that their labels decide nothing.
+    pub undecided: u64,
+    /// Of the prompts whose final label is the reviewers', those that the classifier labelled so.
+    pub model_agrees: Share,
+    /// Reviews of each reviewer.
+    pub reviewers: BTreeMap<String, u64>,
+    /// Fleiss' kappa of the reviewers, over the prompts that as many of them reviewed.
+    pub fleiss: Result<Kappa, Undefined>,
+    /// Krippendorff's alpha of the reviewers, over all prompts that two of them reviewed.
+    pub alpha: Result<f64, Undefined>,
+}
+
+/// Looks at all labels of a scheme.
+///
+/// # Errors
+/// [`AnnotationError::Store`].
+pub async fn report(store: &Store, scheme: Scheme) -> Result<LabelReport, AnnotationError> {
+    let mut count = Counting::new(scheme);
+    let mut last = String::new();
+    loop {
+        let page = store.queries_after(&last, PAGE).await?;
+        let Some(QueryRow { id, .. }) = page.last() else { return Ok(count.finish()) };
+        let labels = store.labels_between(scheme, &last, id).await?;
+        count.report.queries += page.len() as u64;
+        labels.chunk_by(|one, other| one.query_id == other.query_id).for_each(|query| count.query(query));
+        last.clone_from(id);
+    }
+}
+
+struct Counting {
+    scheme: Scheme,
+    report: LabelReport,
+    /// Reviews of each prompt that has any, by label.
+    reviews: Vec<Vec<u64>>,
+}
+
+impl Counting {
+    fn new(scheme: Scheme) -> Self {
+        let report = LabelReport {
+            queries: 0,
+            labelled: 0,
+            by_source: Source::ALL.into_iter().map(|source| (source.as_str(), 0)).collect(),
+            undecided: 0,
+            model_agrees: Share::default(),
+            reviewers: BTreeMap::new(),
+            fleiss: Err(Undefined::Nothing),
+            alpha: Err(Undefined::Nothing),
+        };
+        Self { scheme, report, reviews: Vec::new() }
+    }
+
+    fn query(&mut self, labels: &[QueryLabel]) {
+        let said: Vec<_> = labels.iter().map(|label| (label.source, label.label.as_str())).collect();
+        let decided = final_label(&said);
+        self.report.labelled += u64::from(decided.is_some());
+        for source in said.iter().map(|(source, _)| source).collect::<BTreeSet<_>>() {
+            *self.report.by_source.entry(source.as_str()).or_default() += 1;
+        }
+        let reviewed = said.iter().any(|(source, _)| *source == Source::Review);
+        let by_review = decided.filter(|decided| decided.source == Source::Review);
+        self.report.undecided += u64::from(reviewed && by_review.is_none());
+        let model = said.iter().find(|(source, _)| *source == Source::Model);
+        if let (Some(decided), Some((_, model))) = (by_review, model) {
+            self.report.model_agrees.count(decided.label == *model);
+        }
+        if reviewed {
+            self.review(labels);
+        }
+    }
+
+    fn review(&mut self, labels: &[QueryLabel]) {
+        let mut counts = vec![0; self.scheme.labels().count()];
+        for review in labels.iter().filter(|label| label.source == Source::Review) {
+            *self.report.reviewers.entry(review.annotator.clone()).or_default() += 1;
+            if let Some(count) = self.scheme.position(&review.label).ok().and_then(|label| counts.get_mut(label)) {
+                *count += 1;
+            }
+        }
+        self.reviews.push(counts);
+    }
+
+    fn finish(mut self) -> LabelReport {
+        self.report.fleiss = fleiss(&self.reviews);
+        self.report.alpha = krippendorff(&units(&self.reviews), Scale::Nominal);
+        self.report
+    }
+}
+
+/// The positions of the labels that each prompt was given, as numbers.
+fn units(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
+    let values = |counts: &Vec<u64>| {
+        let labels = (0_u32..).zip(counts);
+        labels.flat_map(|(label, &count)| (0..count).map(move |_| f64::from(label))).collect()
+    };
+    reviews.iter().map(values).collect()
+}

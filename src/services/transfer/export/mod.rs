@@ -1,0 +1,197 @@
+//! The vote log, the battles and the leaderboard for other programs: as JSON lines, CSV or Parquet.
+//!
+//! `rows` turns stored rows into records, `formats::tables` writes them. Memory stays flat whatever the size: rows are read
+//! page by page, and Parquet is written in row groups of a bounded size.
+
+mod rows;
+
+use std::io::{self, Write};
+
+use crate::domain::battle::Side;
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::time::Timestamp;
+use crate::formats::tables::columns::{
+    BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
+};
+use crate::formats::tables::{Format, Table};
+use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::services::benchmark::Bench;
+use crate::services::benchmark::scores::{self, ScoreRow};
+use crate::services::labeling::final_labels::{self, FinalLabels};
+use rows::{BattleRecord, LogRow, ReplyRecord, Utterance};
+
+/// Rows read at a time, so that memory stays flat.
+const PAGE: u32 = 1_000;
+
+/// What to export.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection {
+    /// What was cast or begun at this time or later.
+    pub since: Timestamp,
+    /// What was cast or begun before this time.
+    pub until: Timestamp,
+    /// With the conversations.
+    pub with_text: bool,
+}
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file could not be written.
+    #[error("the export could not be written: {0}")]
+    Write(#[from] io::Error),
+    /// The stored leaderboard is in another shape.
+    #[error("the stored leaderboard is another version's: the next fit of a running arena replaces it")]
+    Leaderboard(#[from] serde_json::Error),
+}
+
+/// Writes the selected votes and returns how many there were. `progress` hears of the last one's number in the log, and of
+/// the log's last one.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn votes(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+    mut progress: impl FnMut(i64, i64),
+) -> Result<u64, ExportError> {
+    let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
+    let last = store.last_vote_seq().await?;
+    let mut table = Table::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION], said].concat(), out)?;
+    let mut seq = 0;
+    loop {
+        let page = store.votes_after(seq, selection.since, selection.until, PAGE).await?;
+        let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
+        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        for vote in &page {
+            let [a, b] = said_in(store, selection, &vote.battle).await?;
+            table.write(&LogRow::of(vote, &labels, a, b))?;
+            seq = vote.seq;
+        }
+        progress(seq, last);
+        if page.len() < PAGE as usize {
+            return Ok(table.finish()?);
+        }
+    }
+}
+
+/// Writes the selected battles, voted on or not, and returns how many there were. `progress` hears of every page of them.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn battles(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ExportError> {
+    let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
+    let mut table = Table::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
+    let mut last = String::new();
+    loop {
+        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
+        final_labels::settle(store, &last, &mut page).await?;
+        for battle in &page {
+            table.write(&BattleRecord::of(battle, said_in(store, selection, &battle.id).await?))?;
+        }
+        progress(page.len() as u64);
+        let full = page.len() == PAGE as usize;
+        match page.pop() {
+            Some(battle) if full => last = battle.id,
+            _ => return Ok(table.finish()?),
+        }
+    }
+}
+
+/// Writes the replies of the selected battles, a row for each side of a turn, and returns how many there were. `progress` hears
+/// of every page of battles.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn replies(
+    store: &Store,
+    selection: Selection,
+    format: Format,
+    out: impl Write + Send,
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ExportError> {
+    let mut table = Table::begin(format, REPLY_COLUMNS.to_vec(), out)?;
+    let mut last = String::new();
+    loop {
+        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
+        for battle in &page {
+            let turns = store.turns(&battle.id).await?;
+            for row in store.replies(&battle.id).await? {
+                let prompt = turns.iter().find(|turn| turn.turn == row.turn).map_or("", |turn| turn.prompt.as_str());
+                table.write(&ReplyRecord::of(&battle.id, prompt, &row))?;
+            }
+        }
+        progress(page.len() as u64);
+        let full = page.len() == PAGE as usize;
+        match page.pop() {
+            Some(battle) if full => last = battle.id,
+            _ => return Ok(table.finish()?),
+        }
+    }
+}
+
+/// Writes the latest leaderboard and returns how many models are on it.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn leaderboard(store: &Store, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
+    let stored = store.latest_leaderboard().await?;
+    let board: Option<Leaderboard> = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
+    let models = board.map(|board| board.models).unwrap_or_default();
+    Ok(ranked_models(&models, format, out)?)
+}
+
+/// Writes the models of a leaderboard and returns how many they are.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + Send) -> io::Result<u64> {
+    let mut table = Table::begin(format, LEADERBOARD_COLUMNS.to_vec(), out)?;
+    models.iter().try_for_each(|model| table.write(model))?;
+    table.finish()
+}
+
+/// Writes the scores of a suite, one row a model, judge and part, and returns how many there were.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn scores(bench: Bench<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
+    let mut table = Table::begin(format, SCORE_COLUMNS.to_vec(), out)?;
+    for scores in scores::scores(bench, &scores::Filter::default()).await? {
+        for row in ScoreRow::all(bench, &scores) {
+            table.write(&row)?;
+        }
+    }
+    Ok(table.finish()?)
+}
+
+async fn said_in(store: &Store, selection: Selection, battle: &str) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+    let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
+    Ok(said.map_or([None, None], |said| said.map(Some)))
+}
+
+async fn conversations(store: &Store, battle: &str) -> Result<[Vec<Utterance>; 2], StoreError> {
+    let turns = store.turns(battle).await?;
+    let replies = store.replies(battle).await?;
+    Ok(Side::BOTH.map(|side| {
+        let mut said = Vec::with_capacity(2 * turns.len());
+        for turn in &turns {
+            said.push(Utterance { role: "user", content: turn.prompt.clone() });
+            let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
+            said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
+        }
+        said
+    }))
+}

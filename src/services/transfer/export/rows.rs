@@ -1,0 +1,237 @@
+//! The rows of an export, under LMArena's names where it has them, and their columns.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::time::Timestamp;
+use crate::formats::tables::columns::winner;
+use crate::formats::tables::conversation_metadata::ConversationMetadata;
+use crate::infra::rng::hex;
+use crate::infra::storage::{BattleLine, ReplyRow, VoteRow};
+use crate::services::labeling::final_labels::FinalLabels;
+
+/// One row of the log.
+#[derive(Serialize)]
+pub(super) struct LogRow<'a> {
+    seq: i64,
+    battle_id: &'a str,
+    model_a: &'a str,
+    model_b: &'a str,
+    winner: &'static str,
+    judge: String,
+    turn: u64,
+    anony: bool,
+    language: &'a str,
+    tstamp: f64,
+    conv_metadata: ConversationMetadata,
+    category: Option<&'a str>,
+    intent: Option<&'a str>,
+    satisfaction: Option<u64>,
+    pairing_policy: &'a str,
+    pair_probability: f64,
+    first_token_ms_a: Option<u64>,
+    first_token_ms_b: Option<u64>,
+    duration_ms_a: u64,
+    duration_ms_b: u64,
+    rated: bool,
+    exclusion: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_a: Option<Vec<Utterance>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_b: Option<Vec<Utterance>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Utterance {
+    pub(super) role: &'static str,
+    pub(super) content: String,
+}
+
+impl<'a> LogRow<'a> {
+    pub(super) fn of(
+        vote: &'a VoteRow,
+        labels: &'a FinalLabels,
+        conversation_a: Option<Vec<Utterance>>,
+        conversation_b: Option<Vec<Utterance>>,
+    ) -> Self {
+        Self {
+            seq: vote.seq,
+            battle_id: &vote.battle,
+            model_a: vote.models[0].as_str(),
+            model_b: vote.models[1].as_str(),
+            winner: winner(vote.outcome),
+            judge: pseudonym(&vote.visitor),
+            turn: vote.turn,
+            anony: true,
+            language: &vote.language,
+            tstamp: seconds(vote.created_at),
+            conv_metadata: ConversationMetadata::of(&vote.text_counts),
+            category: labels.of(Scheme::Superclue, vote.seq).or(vote.category.as_deref()),
+            intent: labels.of(Scheme::Urs, vote.seq).or(vote.intent.as_deref()),
+            satisfaction: vote.satisfaction,
+            pairing_policy: &vote.pairing_policy,
+            pair_probability: vote.pair_probability,
+            first_token_ms_a: vote.first_token_ms[0],
+            first_token_ms_b: vote.first_token_ms[1],
+            duration_ms_a: vote.duration_ms[0],
+            duration_ms_b: vote.duration_ms[1],
+            rated: vote.rated,
+            exclusion: vote.exclusion.as_deref(),
+            conversation_a,
+            conversation_b,
+        }
+    }
+}
+
+/// One battle, voted on or not.
+#[derive(Serialize)]
+pub(super) struct BattleRecord<'a> {
+    battle_id: &'a str,
+    judge: String,
+    stage: &'a str,
+    model_a: &'a str,
+    model_b: &'a str,
+    turn: u64,
+    language: &'a str,
+    category: Option<&'a str>,
+    intent: Option<&'a str>,
+    pairing_policy: &'a str,
+    pair_probability: f64,
+    tstamp: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_a: Option<Vec<Utterance>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_b: Option<Vec<Utterance>>,
+}
+
+impl<'a> BattleRecord<'a> {
+    pub(super) fn of(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
+        let [conversation_a, conversation_b] = said;
+        Self {
+            battle_id: &battle.id,
+            judge: pseudonym(&battle.visitor),
+            stage: &battle.stage,
+            model_a: &battle.models[0],
+            model_b: &battle.models[1],
+            turn: battle.turn,
+            language: &battle.language,
+            category: battle.category.as_deref(),
+            intent: battle.intent.as_deref(),
+            pairing_policy: &battle.pairing_policy,
+            pair_probability: battle.pair_probability,
+            tstamp: seconds(battle.created_at),
+            conversation_a,
+            conversation_b,
+        }
+    }
+}
+
+/// One side's reply in one turn.
+#[derive(Serialize)]
+pub(super) struct ReplyRecord<'a> {
+    battle_id: &'a str,
+    turn: u32,
+    side: &'static str,
+    model: &'a str,
+    prompt: &'a str,
+    text: &'a str,
+    reasoning: &'a str,
+    ending: &'static str,
+    first_token_ms: Option<u64>,
+    duration_ms: u64,
+}
+
+impl<'a> ReplyRecord<'a> {
+    pub(super) fn of(battle_id: &'a str, prompt: &'a str, row: &'a ReplyRow) -> Self {
+        let reply = &row.reply;
+        Self {
+            battle_id,
+            turn: row.turn,
+            side: reply.side.as_str(),
+            model: reply.model.as_str(),
+            prompt,
+            text: &reply.text,
+            reasoning: &reply.reasoning,
+            ending: reply.ending.as_str(),
+            first_token_ms: reply.first_token_ms,
+            duration_ms: reply.duration_ms,
+        }
+    }
+}
+
+/// A voter's name in exports: the same for all votes of one session, and no way back to it.
+fn pseudonym(visitor: &str) -> String {
+    hex(&Sha256::digest(format!("langya judge {visitor}"))[..8])
+}
+
+fn seconds(time: Timestamp) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of a date fit in 53 bits for 285,000 years")]
+    let millis = time.0 as f64;
+    millis / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::battle::text_counts::TextCounts;
+    use crate::domain::battle::{ModelId, Outcome};
+
+    fn vote(visitor: &str) -> VoteRow {
+        VoteRow {
+            seq: 7,
+            id: "vote".to_owned(),
+            battle: "battle".to_owned(),
+            visitor: visitor.to_owned(),
+            models: [ModelId::new("one"), ModelId::new("other")],
+            outcome: Outcome::BWins,
+            turn: 2,
+            language: "en".to_owned(),
+            category: None,
+            intent: None,
+            satisfaction: None,
+            pairing_policy: "uniform".to_owned(),
+            pair_probability: 0.25,
+            first_token_ms: [Some(11), None],
+            duration_ms: [21, 22],
+            text_counts: [
+                TextCounts { tokens: 31, ..TextCounts::default() },
+                TextCounts { tokens: 32, ..TextCounts::default() },
+            ],
+            rated: true,
+            exclusion: None,
+            receipt: String::new(),
+            created_at: Timestamp(1500),
+        }
+    }
+
+    fn row(visitor: &str) -> Value {
+        serde_json::to_value(LogRow::of(&vote(visitor), &FinalLabels::default(), None, None)).unwrap()
+    }
+
+    #[test]
+    fn a_voter_has_one_pseudonym_that_is_not_the_session() {
+        let judge = |visitor: &str| row(visitor)["judge"].as_str().unwrap().to_owned();
+        assert_eq!(judge("session-of-ann"), judge("session-of-ann"));
+        assert_ne!(judge("session-of-ann"), judge("session-of-bob"));
+        assert!(!row("session-of-ann").to_string().contains("session-of-ann"));
+        // The plain hash of a session stands in the database; an export must not be looked up there.
+        let plain = hex(&Sha256::digest("session-of-ann"));
+        assert!(!plain.starts_with(&judge("session-of-ann")));
+    }
+
+    #[test]
+    fn each_side_keeps_its_own_figures() {
+        let row = row("ann");
+        let figures = |names: [&str; 2]| names.map(|name| row[name].clone());
+        assert_eq!(figures(["model_a", "model_b"]), [json!("one"), json!("other")]);
+        assert_eq!(figures(["first_token_ms_a", "first_token_ms_b"]), [json!(11), Value::Null]);
+        assert_eq!(figures(["duration_ms_a", "duration_ms_b"]), [json!(21), json!(22)]);
+        let tokens =
+            ["sum_assistant_a_tokens", "sum_assistant_b_tokens"].map(|name| row["conv_metadata"][name].clone());
+        assert_eq!(tokens, [json!(31), json!(32)]);
+        assert_eq!(row["winner"], "model_b");
+    }
+}
