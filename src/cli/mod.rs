@@ -155,6 +155,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<AgreementError>()
             || cause.is::<AliasError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
+            || cause.downcast_ref::<ReadSeriesError>().is_some_and(ReadSeriesError::is_input)
             || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)
             || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
             || cause.is::<SuiteError>()

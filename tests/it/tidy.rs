@@ -1,51 +1,45 @@
-//! Holds the lines between the layers: what is pure names no outside world, and nobody names what is above.
+//! Holds the direction of the folders of `src/`: `domain ← formats, render ← infra ← services ← server, cli`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::source::{Module, modules};
 
-const OUTSIDE: [&str; 6] = ["tokio::", "sqlx::", "actix_web::", "actix_ws::", "reqwest::", "redis::"];
-/// A folder, and the modules of this crate that it may not name.
-const LAYERS: [(&str, &[&str]); 15] = [
-    ("battle", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("rating", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("stats", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("judging", &["benchmark", "config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("benchmark", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("crowd", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("annotation", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("markup", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("chart", &["config", "storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("storage", &["services", "jobs", "ws", "http", "cli", "app"]),
-    ("shared", &["storage", "llm", "events", "limits", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("events", &["storage", "llm", "limits", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("limits", &["storage", "llm", "events", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("llm", &["storage", "services", "jobs", "ws", "http", "cli", "app"]),
-    ("services", &["jobs", "ws", "http", "cli", "app"]),
+/// Each folder, and the folders that its modules may use beside their own.
+const USES: [(&str, &[&str]); 7] = [
+    ("domain", &[]),
+    ("formats", &["domain"]),
+    ("render", &["domain"]),
+    ("infra", &["domain", "formats", "render"]),
+    ("services", &["domain", "formats", "render", "infra"]),
+    ("server", &["domain", "formats", "render", "infra", "services"]),
+    ("cli", &["domain", "formats", "render", "infra", "services", "server", "app"]),
 ];
-const PURE: [&str; 9] = ["battle", "rating", "stats", "annotation", "judging", "benchmark", "crowd", "markup", "chart"];
+/// Crates that talk to the outside world, which only `infra` and what lies above it may name.
+const OUTSIDE: [&str; 7] = ["tokio::", "sqlx::", "actix_web::", "actix_ws::", "reqwest::", "redis::", "futures_util::"];
 
 #[test]
-fn rules_name_no_outside_world_and_no_layer_names_one_above_it() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+fn folders_use_only_folders_below_them() {
+    let modules = modules();
     let mut broken = Vec::new();
-    for (folder, above) in LAYERS {
-        let files = rust_files(&source.join(folder));
-        assert!(!files.is_empty(), "src/{folder} is gone: mend this test");
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap();
-            let outside = OUTSIDE.iter().filter(|_| PURE.contains(&folder)).filter(|name| text.contains(**name));
-            broken.extend(outside.map(|name| format!("{} names {name}: keep I/O in an adapter", file.display())));
-            let upward = above.iter().filter(|module| text.contains(&format!("crate::{module}::")));
-            broken.extend(upward.map(|module| format!("{} names crate::{module}, a layer above", file.display())));
+    for (folder, allowed) in USES {
+        let own: Vec<&Module> = modules.iter().filter(|module| module.path.first().is_some_and(|top| top == folder)).collect();
+        assert!(!own.is_empty(), "src/{folder} is gone: update this test");
+        for module in own {
+            for used in module.uses.iter().filter_map(|path| path.first()) {
+                if used != folder && !allowed.contains(&used.as_str()) {
+                    broken.push(format!("{} uses crate::{used}, which lies above {folder}", module.file.display()));
+                }
+            }
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
-        .filter(|path| path.extension().is_some_and(|kind| kind == "rs"))
-        .collect()
+#[test]
+fn domain_formats_and_render_name_no_outside_world() {
+    let pure = |module: &&Module| ["domain", "formats", "render"].iter().any(|folder| module.path.first().is_some_and(|top| top == folder));
+    let named = |module: &Module| {
+        let crates = OUTSIDE.iter().filter(|name| module.code.contains(**name));
+        crates.map(|name| format!("{} names {name}: move I/O to infra", module.file.display())).collect::<Vec<_>>()
+    };
+    let broken: Vec<String> = modules().iter().filter(pure).flat_map(named).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
