@@ -19,9 +19,9 @@ use langya::infra::config::{Environment, Settings, StorageSettings};
 use langya::infra::llm::roster::Roster;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
-use langya::services::benchmark::asking::{AskedModel, RunLimits};
-use langya::services::benchmark::judging::{Contest, judge};
-use langya::services::benchmark::{Bench, files};
+use langya::services::benchmark::judging::{JudgingPlan, judge};
+use langya::services::benchmark::model_client::{ModelClient, RunLimits};
+use langya::services::benchmark::{RunContext, files};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -61,12 +61,13 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
     let settings = Settings::parse(&settings, "the bench", &Environment::default())?;
     let roster = Roster::build(&settings, &Environment::default(), 1)?;
     let model = roster.get(&ModelId::new("judge")).context("the judge is in the settings")?;
-    let mut asked = AskedModel::new(ModelId::new("judge"), model, settings.bench.clone(), ChaCha8Rng::seed_from_u64(1));
+    let mut asked =
+        ModelClient::new(ModelId::new("judge"), model, settings.bench.clone(), ChaCha8Rng::seed_from_u64(1));
     asked.max_concurrent = AT_ONCE as usize;
-    let (chance, models) = (SharedRng::seeded(1), [ModelId::new("m")]);
+    let (rng, models) = (SharedRng::seeded(1), [ModelId::new("m")]);
     let bench =
-        Bench { store: &store, clock: &SystemClock, chance: &chance, suite: suite.as_ref(), data: &data, sample: 1 };
-    let contest = Contest { models: &models, baseline: None, retry_failed: false };
+        RunContext { store: &store, clock: &SystemClock, rng: &rng, suite: suite.as_ref(), data: &data, sample: 1 };
+    let contest = JudgingPlan { models: &models, baseline: None, retry_failed: false };
     let before = resident()?;
     let began = Instant::now();
     let outcomes = judge(bench, &[asked], contest, &RunLimits::default(), &|_| {}).await?;
@@ -104,8 +105,8 @@ async fn prepare(
     std::fs::write(folder.join("suite.jsonl"), (0..items).map(line).collect::<String>())?;
     std::fs::write(folder.join("answers.jsonl"), (0..items).map(answer).collect::<String>())?;
     let (_, data) = files::suite(store, suite, "", &folder.join("suite.jsonl"), SystemClock.now()).await?;
-    let chance = SharedRng::seeded(2);
-    let bench = Bench { store, clock: &SystemClock, chance: &chance, suite, data: &data, sample: 1 };
+    let rng = SharedRng::seeded(2);
+    let bench = RunContext { store, clock: &SystemClock, rng: &rng, suite, data: &data, sample: 1 };
     files::answers(bench, &folder.join("answers.jsonl")).await?;
     Ok(data)
 }

@@ -9,7 +9,7 @@ mod support;
 use std::time::Instant;
 
 use langya::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank, rank_log};
-use langya::domain::rating::vote_log::Wanted;
+use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
@@ -37,10 +37,10 @@ async fn main() -> anyhow::Result<()> {
     publish(&store, &tally, &board).await?;
 
     for (name, wanted, at_once) in [
-        ("models and outcomes, two pages at once", Wanted::default(), 2),
-        ("models and outcomes, one page at once", Wanted::default(), 1),
-        ("with language and time", Wanted { languages: true, seconds: true, ..Wanted::default() }, 1),
-        ("with style", Wanted { style: true, ..Wanted::default() }, 2),
+        ("models and outcomes, two pages at once", ColumnSet::default(), 2),
+        ("models and outcomes, one page at once", ColumnSet::default(), 1),
+        ("with language and time", ColumnSet { languages: true, seconds: true, ..ColumnSet::default() }, 1),
+        ("with style", ColumnSet { style: true, ..ColumnSet::default() }, 2),
     ] {
         let started = Instant::now();
         let log = read_log(&store, Reading { wanted, range: VoteRange::ALL, at_once }, |_, _| {}).await?;

@@ -6,7 +6,7 @@ use divan::Bencher;
 use langya::domain::benchmark::item::{Item, Language, Question, Sampling};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::mtbench101::TASKS;
-use langya::domain::benchmark::standing::{Standing, standings};
+use langya::domain::benchmark::panel_scores::{PanelScores, panel_scores};
 use langya::domain::benchmark::{Suite, SuiteOptions, alignbench, suite};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -52,13 +52,13 @@ fn stored(item: &Item, turn: u32, model: usize, raw_text: String) -> Judgement {
 }
 
 /// Reads every reply and scores every model.
-fn judge(suite: &dyn Suite, items: &[Item], mut judgements: Vec<Judgement>) -> Vec<Standing> {
+fn judge(suite: &dyn Suite, items: &[Item], mut judgements: Vec<Judgement>) -> Vec<PanelScores> {
     for (place, judgement) in judgements.iter_mut().enumerate() {
         let read = suite.parse(&items[place % items.len()], &judgement.raw_text);
         judgement.status = read.as_ref().err().map_or(Status::Ok, |error| Status::from(*error));
         judgement.parsed = read.ok();
     }
-    standings(suite, items, &judgements)
+    panel_scores(suite, items, &judgements)
 }
 
 /// Dictionaries of dimensions behind an explanation with braces and brackets in it.

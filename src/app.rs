@@ -12,15 +12,15 @@ use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
 use crate::infra::limits::RateLimits;
 use crate::infra::llm::roster::Roster;
-use crate::infra::redis::{Link, SharedRests};
+use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::{Need, Tasks};
 use crate::server::jobs;
-use crate::server::jobs::beat::keep_beating;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::crowd::judge_battles;
 use crate::server::jobs::health::keep_health;
+use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::{BattleParts, Battles};
 use crate::services::arena::fleet::Fleet;
@@ -32,11 +32,11 @@ use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::CrowdReports;
 use crate::services::battle_judging::rounds::{RoundParts, Rounds};
-use crate::services::benchmark::boards::Boards;
-use crate::services::correlation::board::Correlator;
+use crate::services::benchmark::suite_results::SuiteResultsCache;
+use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
-use crate::services::leaderboard::filtered::Studies;
-use crate::services::leaderboard::refit::{Refitter, Standings, leaderboard_options};
+use crate::services::leaderboard::filtered::FilteredLeaderboards;
+use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// What the edges reach.
@@ -48,13 +48,13 @@ pub struct AppState {
     /// Who can be asked.
     pub models: Arc<Models>,
     /// The latest leaderboard.
-    pub standings: Arc<Standings>,
+    pub leaderboard: Arc<LatestLeaderboard>,
     /// Leaderboards of a part of the votes.
-    pub studies: Arc<Studies>,
+    pub filtered: Arc<FilteredLeaderboards>,
     /// The scores of benchmarks.
-    pub boards: Arc<Boards>,
+    pub boards: Arc<SuiteResultsCache>,
     /// How series of the arena and of benchmarks go together.
-    pub correlator: Arc<Correlator>,
+    pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.
     pub crowd: Arc<CrowdReports>,
     /// Who meets whom.
@@ -72,9 +72,9 @@ pub struct AppState {
     /// What changed.
     pub events: Arc<dyn EventBus>,
     /// The way to Redis, where several instances share one.
-    pub link: Option<Link>,
+    pub link: Option<RedisHandle>,
     /// Randomness.
-    pub chance: Arc<SharedRng>,
+    pub rng: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
@@ -82,19 +82,19 @@ pub struct AppState {
 }
 
 /// The outside worlds of an arena; a test gives its own.
-pub struct Worlds {
+pub struct Dependencies {
     /// The database.
     pub store: Store,
     /// What this and other instances tell each other.
     pub events: Arc<dyn EventBus>,
     /// The way to Redis, where several instances share one.
-    pub link: Option<Link>,
+    pub link: Option<RedisHandle>,
     /// The models to begin with.
     pub roster: Roster,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
-    pub chance: SharedRng,
+    pub rng: SharedRng,
 }
 
 /// Why the arena does not start.
@@ -123,20 +123,20 @@ impl AppState {
     ///
     /// # Errors
     /// [`StartError`].
-    pub async fn start(settings: Settings, worlds: Worlds) -> Result<Arc<Self>, StartError> {
-        let Worlds { store, events, link, roster, clock, chance } = worlds;
+    pub async fn start(settings: Settings, worlds: Dependencies) -> Result<Arc<Self>, StartError> {
+        let Dependencies { store, events, link, roster, clock, rng } = worlds;
         let clock = Arc::new(WatchedClock::new(clock));
         let settings = CurrentSettings::new(settings);
-        let (chance, tasks) = (Arc::new(chance), Tasks::default());
+        let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
-        jobs::beat::first_beat(&fleet, &settings.now(), clock.now()).await?;
+        jobs::heartbeat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
-        let standings = Arc::new(Standings::open(&store).await?);
-        let sessions = Sessions::open(&store, Arc::clone(&chance), clock.as_ref()).await?;
+        let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
+        let sessions = Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?;
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
-            Arc::clone(&standings),
-            Arc::clone(&chance),
+            Arc::clone(&leaderboard),
+            Arc::clone(&rng),
             settings.clone(),
         ));
         let battles = Arc::new(Battles::new(BattleParts {
@@ -145,7 +145,7 @@ impl AppState {
             events: Arc::clone(&events),
             models: Arc::clone(&models),
             matchmaker: Arc::clone(&matchmaker),
-            chance: Arc::clone(&chance),
+            rng: Arc::clone(&rng),
             clock: clock.clone(),
             raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
@@ -156,24 +156,29 @@ impl AppState {
             battles: Arc::clone(&battles),
             events: Arc::clone(&events),
             models: Arc::clone(&models),
-            standings: Arc::clone(&standings),
-            chance: Arc::clone(&chance),
+            leaderboard: Arc::clone(&leaderboard),
+            rng: Arc::clone(&rng),
             clock: clock.clone(),
         });
-        let studies = Arc::new(Studies::new(store.clone(), settings.clone(), tasks.clone()));
-        let boards = Arc::new(Boards::new(store.clone(), &tasks));
-        let correlator =
-            Arc::new(Correlator::new(store.clone(), settings.clone(), Arc::clone(&standings), clock.clone(), &tasks));
+        let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
+        let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
+        let correlation = Arc::new(CorrelationService::new(
+            store.clone(),
+            settings.clone(),
+            Arc::clone(&leaderboard),
+            clock.clone(),
+            &tasks,
+        ));
         let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Arc::new(Self {
             settings,
             store,
             models,
-            standings,
-            studies,
+            leaderboard,
+            filtered,
             boards,
-            correlator,
+            correlation,
             crowd,
             matchmaker,
             fleet,
@@ -183,7 +188,7 @@ impl AppState {
             limits,
             events,
             link,
-            chance,
+            rng,
             clock,
             tasks,
         });
@@ -194,10 +199,10 @@ impl AppState {
     fn start_jobs(self: &Arc<Self>) -> Result<(), StartError> {
         // Refused here rather than at the first fit.
         leaderboard_options(&self.settings.now().rating)?;
-        let lead = watch::Sender::new(false);
+        let leader_election = watch::Sender::new(false);
         for Job { name, need, run } in JOBS {
-            let (app, lead) = (Arc::clone(self), lead.clone());
-            self.tasks.supervise(name, need, move || run(&app, &lead));
+            let (app, leader_election) = (Arc::clone(self), leader_election.clone());
+            self.tasks.supervise(name, need, move || run(&app, &leader_election));
         }
         Ok(())
     }
@@ -205,7 +210,7 @@ impl AppState {
     fn refitter(&self) -> Refitter {
         Refitter {
             store: self.store.clone(),
-            standings: Arc::clone(&self.standings),
+            leaderboard: Arc::clone(&self.leaderboard),
             events: Arc::clone(&self.events),
             clock: self.clock.clone(),
             settings: self.settings.clone(),
@@ -219,7 +224,7 @@ impl AppState {
         Rounds::new(RoundParts {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
-            chance: Arc::clone(&self.chance),
+            rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
         })
     }
@@ -238,19 +243,23 @@ const JOBS: [Job; 10] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
-        run: |app, lead| jobs::lead::keep_lead(app.store.clone(), lead.clone(), app.tasks.shutdown()).boxed(),
+        run: |app, leader_election| {
+            jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), app.tasks.shutdown()).boxed()
+        },
     },
     Job {
         name: "keep_leaderboard",
         need: Need::Nothing,
-        run: |app, lead| jobs::keep_leaderboard(app.refitter(), lead.subscribe(), app.tasks.shutdown()).boxed(),
+        run: |app, leader_election| {
+            jobs::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+        },
     },
     Job {
         name: "keep_correlations",
         need: Need::Nothing,
         run: |app, _| {
-            let (correlator, events) = (Arc::clone(&app.correlator), Arc::clone(&app.events));
-            keep_correlations(correlator, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+            let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
+            keep_correlations(correlation, events, app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -259,13 +268,13 @@ const JOBS: [Job; 10] = [
         need: Need::Battles,
         run: |app, _| {
             let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
-            keep_beating(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
+            send_heartbeats(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "answer_letters",
         need: Need::Nothing,
-        run: |app, _| relay::answer_letters(Arc::clone(&app.battles)).boxed(),
+        run: |app, _| relay::handle_messages(Arc::clone(&app.battles)).boxed(),
     },
     Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidy_metrics(app.tasks.shutdown()).boxed() },
     Job {
@@ -273,32 +282,34 @@ const JOBS: [Job; 10] = [
         need: Need::Nothing,
         run: |app, _| {
             let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
-            let rests = app.link.clone().map(SharedRests::new);
+            let rests = app.link.clone().map(SharedBreakers::new);
             keep_health(models, app.store.clone(), rests, clock, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "sweep_battles",
         need: Need::Nothing,
-        run: |app, lead| {
+        run: |app, leader_election| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::sweep_battles(battles, store, clock, settings, lead.subscribe(), app.tasks.shutdown()).boxed()
+            jobs::sweep_battles(battles, store, clock, settings, leader_election.subscribe(), app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
         name: "keep_partitions",
         need: Need::Nothing,
-        run: |app, lead| {
-            jobs::partitions::keep_partitions(app.store.clone(), lead.subscribe(), app.tasks.shutdown()).boxed()
+        run: |app, leader_election| {
+            jobs::partitions::keep_partitions(app.store.clone(), leader_election.subscribe(), app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
         name: "judge_battles",
         need: Need::Nothing,
-        run: |app, lead| {
+        run: |app, leader_election| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
-            judge_battles(app.rounds(), settings, events, lead.subscribe(), app.tasks.shutdown()).boxed()
+            judge_battles(app.rounds(), settings, events, leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
 ];

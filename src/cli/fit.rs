@@ -21,11 +21,11 @@ pub(super) use table::{SHORTEST_NAME, printable, width};
 use super::charts::{self, ChartsError};
 use super::{Location, output, progress};
 use crate::domain::rating::FitError;
-use crate::domain::rating::insight::{Insight, InsightOptions, insight};
 use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, Method, rank, rank_log};
+use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
 use crate::domain::rating::slice::SliceError;
-use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes::{self, VoteFileError};
 use crate::infra::config::{Environment, StorageSettings};
@@ -69,7 +69,8 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Kept counts are enough for what the server publishes, and most of what can be asked. Where there are none, a log is
     // read faster than it is counted vote by vote.
-    let counts_are_enough = leaderboard_options.scoring == Scoring::default() && options.wanted() == Wanted::default();
+    let counts_are_enough =
+        leaderboard_options.scoring == Scoring::default() && options.wanted() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
@@ -130,8 +131,8 @@ fn rank_and_draw(
     if !kept.is_empty() {
         board.notes.insert(0, format!("only votes with {}", kept.join(" and ")));
     }
-    if options.insight {
-        board.insight = Some(look_into(&log, leaderboard_options)?);
+    if options.robustness {
+        board.robustness = Some(look_into(&log, leaderboard_options)?);
     }
     if let Some(folder) = &options.charts {
         charts::write(folder, &board, &log, leaderboard_options)?;
@@ -139,13 +140,13 @@ fn rank_and_draw(
     Ok(board)
 }
 
-fn look_into(log: &VoteLog, options: &LeaderboardOptions) -> Result<Insight, FitError> {
+fn look_into(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
     if options.method == Method::Elo || options.style || options.reweight != Reweight::None {
         return Err(FitError::PlainInsight);
     }
     let bar = progress::bar("looking into the order (per mille)");
-    let asked = InsightOptions { scoring: options.scoring, confidence: options.confidence };
-    let found = insight(log, asked, |share| {
+    let asked = RobustnessOptions { scoring: options.scoring, confidence: options.confidence };
+    let found = robustness(log, asked, |share| {
         bar.set_length(1000);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
         bar.set_position((1000.0 * share) as u64);

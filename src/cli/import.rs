@@ -179,8 +179,8 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> any
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
-    let chance = SharedRng::from_system();
-    let bench = loaded.bench(&store, &chance, options.way.sample);
+    let rng = SharedRng::from_system();
+    let bench = loaded.bench(&store, &rng, options.way.sample);
     let (what, taken) = match made {
         Made::Answers => ("answers", files::answers(bench, &options.file).await?),
         Made::Verdicts => ("verdicts", files::verdicts(bench, &options.file).await?),

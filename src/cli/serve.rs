@@ -13,12 +13,12 @@ use tokio::sync::Mutex;
 
 use super::signals::Signals;
 use super::{BadInput, Location};
-use crate::app::{AppState, Worlds};
+use crate::app::{AppState, Dependencies};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::infra::llm::roster::Roster;
-use crate::infra::redis::{AddressError, Keeper, Link};
+use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::Need;
@@ -30,7 +30,7 @@ use crate::server::jobs::reload::{self, Source};
 /// the whole within 30 seconds.
 const CUT_PATIENCE: Duration = Duration::from_secs(2);
 
-type Bus = (Arc<dyn EventBus>, Option<(Link, Keeper)>);
+type Bus = (Arc<dyn EventBus>, Option<(RedisHandle, RedisConnectionTask)>);
 
 /// Flags of `langya serve`.
 #[derive(Debug, Clone, Args)]
@@ -74,17 +74,17 @@ impl ServeOptions {
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
-    let chance = SharedRng::from_system();
-    let roster = Roster::build(&settings, env, chance.seed())?;
+    let rng = SharedRng::from_system();
+    let roster = Roster::build(&settings, env, rng.seed())?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let source = options.source(env).context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     roster.check_pairable(&settings)?;
-    let (events, connected) = bus(&settings.redis, InstanceId(chance.token()))?;
+    let (events, connected) = bus(&settings.redis, InstanceId(rng.token()))?;
     let (link, keeper) = connected.unzip();
-    let worlds = Worlds { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), chance };
+    let worlds = Dependencies { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), rng };
     let app = AppState::start(settings, worlds).await?;
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
@@ -103,7 +103,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
-fn supervise(app: &Arc<AppState>, keeper: Option<Keeper>, source: Source) {
+fn supervise(app: &Arc<AppState>, keeper: Option<RedisConnectionTask>, source: Source) {
     if let Some(keeper) = keeper {
         let (keeper, shutdown) = (Arc::new(Mutex::new(keeper)), app.tasks.shutdown());
         app.tasks.supervise("keep_redis", Need::Nothing, move || {

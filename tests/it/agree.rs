@@ -90,17 +90,17 @@ fn agreement_is_what_fastchat_reckons_and_beyond_chance_what_hands_do() {
     share(&json["human_human"]["with_ties"], 4, 10);
     share(&json["human_human"]["without_ties"], 4, 6);
     close(&json["judge_human"]["with_ties"]["mean_over_questions"], 0.5);
-    let chance = &json["chance"];
+    let rng = &json["chance"];
     // Majorities a, b and tie beside a, b and a: observed 2/3, expected 1/3. The second question has no majority.
-    kappa(&chance["cohen_majority"], 0.5, 3, 1);
+    kappa(&rng["cohen_majority"], 0.5, 3, 1);
     // Of 4, 3, 2 and 1 votes the larger of the equally common numbers: (1/6 − 3/8)/(5/8), and (1/6 − 1/3)/(2/3).
-    kappa(&chance["fleiss"], -1.0 / 3.0, 1, 3);
-    kappa(&chance["randolph"], -0.25, 1, 3);
-    assert_eq!(chance["fleiss"]["raters"], 4);
-    close(&chance["krippendorff"]["value"], 7.0 / 39.0);
-    close(&chance["krippendorff_with_judge"]["value"], 0.25);
-    nothing(&chance["cohen_people"], "kappa", "only 0");
-    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(0), &json!(4)));
+    kappa(&rng["fleiss"], -1.0 / 3.0, 1, 3);
+    kappa(&rng["randolph"], -0.25, 1, 3);
+    assert_eq!(rng["fleiss"]["raters"], 4);
+    close(&rng["krippendorff"]["value"], 7.0 / 39.0);
+    close(&rng["krippendorff_with_judge"]["value"], 0.25);
+    nothing(&rng["cohen_people"], "kappa", "only 0");
+    assert_eq!((&rng["cohen_people"]["people"], &rng["cohen_people"]["excluded"]), (&json!(0), &json!(4)));
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn a_person_counts_who_shares_ten_questions_with_the_judge() {
             writeln!(people, "{question},ben,y,x,{verdict}").unwrap();
         }
     }
-    let chance = &result(&files(&people, &judge), &[])["chance"];
-    close(&chance["cohen_people"]["kappa"], 0.3);
-    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(2), &json!(1)));
+    let rng = &result(&files(&people, &judge), &[])["chance"];
+    close(&rng["cohen_people"]["kappa"], 0.3);
+    assert_eq!((&rng["cohen_people"]["people"], &rng["cohen_people"]["excluded"]), (&json!(2), &json!(1)));
 }
 
 #[test]
@@ -143,14 +143,14 @@ fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
     close(&figures("human_human", "with_ties")["rate"], 0.532_226);
     close(&figures("judge_human", "without_ties")["rate"], 0.661_627);
     // Reckoned by a script of a page that shares no code with this.
-    let chance = &json["chance"];
-    kappa(&chance["cohen_majority"], 0.208_803, 1831, 308);
-    kappa(&chance["fleiss"], 0.292_348, 998, 1141);
-    kappa(&chance["randolph"], 0.295_842, 998, 1141);
-    close(&chance["cohen_people"]["kappa"], 0.162_812);
-    assert_eq!((&chance["cohen_people"]["people"], &chance["cohen_people"]["excluded"]), (&json!(91), &json!(33)));
-    close(&chance["krippendorff"]["value"], 0.290_345);
-    close(&chance["krippendorff_with_judge"]["value"], 0.225_738);
+    let rng = &json["chance"];
+    kappa(&rng["cohen_majority"], 0.208_803, 1831, 308);
+    kappa(&rng["fleiss"], 0.292_348, 998, 1141);
+    kappa(&rng["randolph"], 0.295_842, 998, 1141);
+    close(&rng["cohen_people"]["kappa"], 0.162_812);
+    assert_eq!((&rng["cohen_people"]["people"], &rng["cohen_people"]["excluded"]), (&json!(91), &json!(33)));
+    close(&rng["krippendorff"]["value"], 0.290_345);
+    close(&rng["krippendorff_with_judge"]["value"], 0.225_738);
     assert_eq!((json["wins"].as_array().unwrap().len(), &json["replaced"]), (927, &json!(0)));
 }
 

@@ -9,7 +9,7 @@ use crate::support::upstream::{Script, Upstream};
 
 /// How a visitor ends a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum RunSelector {
     Reset,
     NoCloseFrame,
     CloseFrame,
@@ -17,7 +17,8 @@ enum Way {
     NewStart,
 }
 
-const WAYS: [Way; 5] = [Way::Reset, Way::NoCloseFrame, Way::CloseFrame, Way::Stop, Way::NewStart];
+const WAYS: [RunSelector; 5] =
+    [RunSelector::Reset, RunSelector::NoCloseFrame, RunSelector::CloseFrame, RunSelector::Stop, RunSelector::NewStart];
 /// What is promised; judged by the long form, which is run to measure.
 const PROMISED: Duration = Duration::from_secs(2);
 const START: &str = r#"{"type":"start","prompt":"Is anybody there?"}"#;
@@ -39,20 +40,20 @@ async fn begin(url: &str) -> RawSocket {
 }
 
 /// Ends the replies of a battle that has begun, in this way; a socket that stays open is returned.
-async fn end(mut socket: RawSocket, way: Way, upstream: &Upstream) -> Option<RawSocket> {
+async fn end(mut socket: RawSocket, way: RunSelector, upstream: &Upstream) -> Option<RawSocket> {
     match way {
-        Way::Reset => socket.reset(),
-        Way::NoCloseFrame => drop(socket),
-        Way::CloseFrame => {
+        RunSelector::Reset => socket.reset(),
+        RunSelector::NoCloseFrame => drop(socket),
+        RunSelector::CloseFrame => {
             socket.send(&frame(0x88, &1001_u16.to_be_bytes())).await;
             return Some(socket);
         }
-        Way::Stop => {
+        RunSelector::Stop => {
             socket.send(&text_frame(r#"{"type":"stop"}"#)).await;
             socket.until(r#""type":"ready""#).await;
             return Some(socket);
         }
-        Way::NewStart => {
+        RunSelector::NewStart => {
             let before = upstream.received().len();
             socket.send(&text_frame(START)).await;
             upstream.until_received(before + 2).await;

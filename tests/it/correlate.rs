@@ -126,9 +126,9 @@ fn figures_of_the_arena_are_those_of_its_leaderboard() {
     let board = ask(&["fit", "--format", "csv"]);
     std::fs::write(folder.path().join("board.csv"), &board.stdout).unwrap();
     let with = |x: &str, y: &str| ask(&["correlate", "--table", "board.csv", "--x", x, "--y", y, "--format", "json"]);
-    for figure in ["rating", "elo", "win_tie_rate"] {
-        let json = found(&with(&format!("arena:{figure}"), figure));
-        assert_eq!((&json["n"], &json["pearson"]["r"]), (&5.into(), &1.0.into()), "{figure}: {json}");
+    for metric in ["rating", "elo", "win_tie_rate"] {
+        let json = found(&with(&format!("arena:{metric}"), metric));
+        assert_eq!((&json["n"], &json["pearson"]["r"]), (&5.into(), &1.0.into()), "{metric}: {json}");
         assert!(json["pearson"]["no_interval"].is_string() && json["unmatched"] == Value::Array(vec![]), "{json}");
     }
     assert_ne!(found(&with("arena:rating", "elo"))["pearson"]["r"], 1.0);

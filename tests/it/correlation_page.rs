@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use langya::services::correlation::board::Board;
+use langya::services::correlation::snapshot::CorrelationSnapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ async fn filled() -> TempDir {
 }
 
 /// An arena that has reckoned its correlations.
-async fn serve(folder: &Path, ready: impl Fn(&Board) -> bool) -> TestArena {
+async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) -> bool) -> TestArena {
     let models = [("crane", &Scripted::saying("one")), ("heron", &Scripted::saying("two"))];
     let data = folder.join("data");
     let arena = TestArena::start_with(&models, |settings| settings.storage.data_dir = data).await;
@@ -91,8 +91,8 @@ async fn serve(folder: &Path, ready: impl Fn(&Board) -> bool) -> TestArena {
     arena
 }
 
-async fn until(arena: &TestArena, ready: impl Fn(&Board) -> bool) {
-    let mut changes = arena.app.correlator.changes();
+async fn until(arena: &TestArena, ready: impl Fn(&CorrelationSnapshot) -> bool) {
+    let mut changes = arena.app.correlation.changes();
     let found = tokio::time::timeout(PATIENCE, changes.wait_for(|board| ready(board))).await;
     assert!(found.is_ok_and(|found| found.is_ok()), "the correlations were never reckoned");
 }
@@ -261,12 +261,12 @@ async fn a_vote_is_taken_in_while_the_arena_serves() {
         let points = pair["points"].as_array().unwrap().clone();
         points.into_iter().find(|point| point["model"] == "heron").unwrap()["x"].as_f64().unwrap()
     };
-    let (before, board) = (rating().await, arena.app.correlator.latest());
+    let (before, board) = (rating().await, arena.app.correlation.latest());
     let mut visitor = arena.visitor().await;
     visitor.ask("Which one?").await;
     visitor.until_ready().await;
     assert_eq!(visitor.vote("a").await["type"], "revealed");
-    let value = |board: &Board| board.find("arena:rating").map(|series| series.points["heron"].value);
+    let value = |board: &CorrelationSnapshot| board.find("arena:rating").map(|series| series.points["heron"].value);
     until(&arena, |latest| value(latest) != value(&board)).await;
     assert!((rating().await - before).abs() > 1e-3, "the page follows without a restart");
     arena.end().await;

@@ -2,14 +2,14 @@
 //! in a hundred. And whether a simulation is what it says.
 
 use langya::domain::battle::Outcome;
-use langya::domain::rating::bradley_terry::{Standing, fit};
+use langya::domain::rating::bradley_terry::{ModelStrength, fit};
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions};
 use langya::domain::rating::style::{StyleOptions, fit_style};
 use langya::domain::rating::tally::Tally;
-use langya::domain::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use langya::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
 use langya::formats::simulation::{write_truth, write_votes};
 use langya::formats::tables::Format;
 use langya::formats::votes::{ReadOptions, read_log};
@@ -121,7 +121,7 @@ fn intervals_under_style_control_cover_the_truth() {
             let styled = fit_style(&log, &tally, &fit(&tally).unwrap(), StyleOptions::default()).unwrap();
             for (place, model) in tally.models.iter().enumerate() {
                 let truth = simulation.models().iter().find(|truth| truth.name == model.name).unwrap().strength;
-                let Standing::Rated { strength, .. } = styled.fit.standings[place] else {
+                let ModelStrength::Rated { strength, .. } = styled.fit.model_strengths[place] else {
                     panic!("unbounded; seed {seed}")
                 };
                 strengths.count((strength - truth).abs() <= Z * styled.errors[place].unwrap());
@@ -225,8 +225,14 @@ fn a_seed_gives_the_same_bytes_and_another_seed_others() {
 fn every_format_holds_the_votes_that_were_drawn() {
     let mut simulation = Simulation::new(SimulationOptions { seed: 5, ..small() }).unwrap();
     let drawn = log_of(&mut simulation, 200);
-    let wanted =
-        Wanted { voters: true, seconds: true, turns: true, style: true, pair_probabilities: true, ..Wanted::default() };
+    let wanted = ColumnSet {
+        voters: true,
+        seconds: true,
+        turns: true,
+        style: true,
+        pair_probabilities: true,
+        ..ColumnSet::default()
+    };
     for format in FORMATS {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, bytes(5, format)).unwrap();

@@ -24,7 +24,11 @@ fn no_folder_has_an_import_cycle() {
         .iter()
         .filter_map(|(folder, imports)| Some(format!("src/{}: {}", folder.join("/"), cycle(imports)?.join(" → "))))
         .collect();
-    assert!(cycles.is_empty(), "these import each other; move what they share into a module below both:\n{}", cycles.join("\n"));
+    assert!(
+        cycles.is_empty(),
+        "these import each other; move what they share into a module below both:\n{}",
+        cycles.join("\n")
+    );
 }
 
 /// A shortest cycle, with its first name at both ends.

@@ -190,7 +190,7 @@ async fn a_turn_is_taken_over_when_its_instance_stops_beating() {
     let mut visitor = half_way(&first).await;
     visitor.until_ready().await;
     let battle = visitor.battle();
-    first.app.store.beat("stopped", "", Timestamp(1)).await.unwrap();
+    first.app.store.heartbeat("stopped", "", Timestamp(1)).await.unwrap();
     begin_elsewhere(&first, &battle, "stopped.0").await;
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, visitor.last_seq()).await;

@@ -104,7 +104,7 @@ async fn arena() -> TestArena {
         visitor.until_ready().await;
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
-    let mut changes = arena.app.standings.changes();
+    let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|standing| standing.last_vote_seq == 5).await.unwrap();
     arena
 }
@@ -284,9 +284,9 @@ async fn slices_exports_and_the_page_follow_a_review() {
     visitor.ask("What happens with a new vote?").await;
     visitor.until_ready().await;
     visitor.vote("a").await;
-    let mut changes = arena.app.standings.changes();
+    let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|standing| standing.last_vote_seq == 6).await.unwrap();
-    let facets = arena.app.standings.facets();
+    let facets = arena.app.leaderboard.facets();
     let expected = ["code_generation", "knowledge_and_encyclopedia", "role_playing", "safety", "small_talk"];
     assert_eq!(facets.categories, expected.map(|label| (label.to_owned(), 1)).into());
     a_label_from_before_its_vote_counts(&arena).await;
@@ -296,7 +296,7 @@ async fn slices_exports_and_the_page_follow_a_review() {
 /// The label is looked at with another battle's vote, and again when its own comes.
 async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     let store = &arena.app.store;
-    let mut changes = arena.app.standings.changes();
+    let mut changes = arena.app.leaderboard.changes();
     let mut early = arena.visitor().await;
     early.ask("How much is 3 + 4?").await;
     early.until_ready().await;
@@ -310,10 +310,10 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     other.until_ready().await;
     other.vote("a").await;
     changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
-    assert_eq!(arena.app.standings.facets().categories.get("calculation"), None);
+    assert_eq!(arena.app.leaderboard.facets().categories.get("calculation"), None);
     early.vote("b").await;
     changes.wait_for(|standing| standing.last_vote_seq == 8).await.unwrap();
-    assert_eq!(arena.app.standings.facets().categories.get("calculation"), Some(&1));
+    assert_eq!(arena.app.leaderboard.facets().categories.get("calculation"), Some(&1));
 }
 
 // ----------------------------------------------------------------------------------------------- command line

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::FitError;
-use langya::domain::rating::bradley_terry::{Direction, Standing, fit};
+use langya::domain::rating::bradley_terry::{Direction, ModelStrength, fit};
 use langya::domain::rating::comparison::{Comparison, ComparisonSet};
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::leaderboard::{
@@ -13,7 +13,7 @@ use langya::domain::rating::leaderboard::{
 };
 use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::tally::Tally;
-use langya::domain::rating::vote_log::{Labels, Names, VoteLog, Wanted};
+use langya::domain::rating::vote_log::{ColumnSet, Labels, Names, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ pub(crate) fn shared() -> Option<PathBuf> {
 }
 
 pub(crate) fn read_votes(path: &Path) -> VoteLog {
-    read_log(&[path], Wanted::default(), &ReadOptions::default()).unwrap()
+    read_log(&[path], ColumnSet::default(), &ReadOptions::default()).unwrap()
 }
 
 /// A column of a golden file by model.
@@ -614,9 +614,9 @@ proptest! {
         prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating.abs() < 1e5));
         let fit = fit(&Tally::of_log(&log, Scoring::default())).unwrap();
         for members in fit.members().into_iter().filter(|members| !members.is_empty()) {
-            let sum: f64 = members.iter().map(|&model| match fit.standings[model] {
-                Standing::Rated { strength, .. } => strength,
-                Standing::Unbounded { .. } => f64::NAN,
+            let sum: f64 = members.iter().map(|&model| match fit.model_strengths[model] {
+                ModelStrength::Rated { strength, .. } => strength,
+                ModelStrength::Unbounded { .. } => f64::NAN,
             }).sum();
             prop_assert!(sum.abs() < 1e-12);
         }

@@ -15,7 +15,7 @@ use langya::domain::rating::leaderboard::{
 use langya::domain::rating::matrices::Matrices;
 use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::slice::{Slice, SliceError, Turns};
-use langya::domain::rating::vote_log::{Labels, VoteLog, Wanted};
+use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::domain::rating::weighting::Reweight;
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn agree_with_predictions(matrices: &Matrices, golden: &Path) {
 fn voters_of_llmfao_widen_its_intervals() {
     let Some(shared) = shared() else { return };
     let file = shared.join("data/llmfao.csv");
-    let wanted = Wanted { voters: true, ..Wanted::default() };
+    let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(&[file], wanted, &ReadOptions::default()).unwrap();
     let (plain, clustered) =
         (board_of(&log, &by(IntervalMethod::Sandwich)), board_of(&log, &by(IntervalMethod::Cluster)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage, LocalBus};
 use tokio::sync::{broadcast, watch};
 
 use crate::support::arena::TestArena;
@@ -35,7 +35,7 @@ impl EventBus for LostBus {
         self.0.send(to, body);
     }
 
-    fn letters(&self) -> broadcast::Receiver<Letter> {
+    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
         self.0.letters()
     }
 

@@ -1,7 +1,7 @@
 //! Two instances that tell each other things through a real Redis, and what becomes of it when Redis is in trouble.
 
 use langya::infra::config::RedisSettings;
-use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter};
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::time::timeout;
@@ -42,10 +42,13 @@ async fn events_and_letters_reach_other_instances_and_ones_own_events_come_once(
     let long = "长".repeat(100_000);
     one.bus.send(two.bus.instance(), long.clone());
     let _mark = next(&mut letters_to_two).await;
-    assert_eq!(next(&mut letters_to_two).await, Letter { from: InstanceId("one".into()), body: long });
+    assert_eq!(next(&mut letters_to_two).await, InstanceMessage { from: InstanceId("one".into()), body: long });
     one.bus.send(one.bus.instance(), "to myself".into());
     let _mark = next(&mut letters_to_one).await;
-    assert_eq!(next(&mut letters_to_one).await, Letter { from: InstanceId("one".into()), body: "to myself".into() });
+    assert_eq!(
+        next(&mut letters_to_one).await,
+        InstanceMessage { from: InstanceId("one".into()), body: "to myself".into() }
+    );
     assert_eq!(letters_to_two.try_recv(), Err(TryRecvError::Empty), "a letter is for one instance");
     one.end().await;
     two.end().await;

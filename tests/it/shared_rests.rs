@@ -11,7 +11,7 @@ use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
 use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel};
-use langya::infra::redis::SharedRests;
+use langya::infra::redis::SharedBreakers;
 use langya::infra::storage::{IfMissing, Store};
 use langya::server::jobs::health::keep_health;
 use langya::services::arena::models::Models;
@@ -46,7 +46,7 @@ impl Ward {
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
         let models = Models::open(Roster::of(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
-        let (rests, shutdown) = (SharedRests::new(instance.bus.link().clone()), CancellationToken::new());
+        let (rests, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
         let job = keep_health(Arc::new(models), store, Some(rests), Arc::new(SystemClock), shutdown.clone());
         actix_web::rt::spawn(job);
         Self { instance, model, shutdown, _folder: folder }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use langya::domain::time::Timestamp;
-use langya::services::leaderboard::filtered::Question;
+use langya::services::leaderboard::filtered::LeaderboardFilter;
 use serde_json::Value;
 
 use crate::support::arena::TestArena;
@@ -28,7 +28,7 @@ async fn arena() -> TestArena {
         visitor.until_ready().await;
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
-    let mut changes = arena.app.standings.changes();
+    let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|standing| standing.last_vote_seq == 5).await.unwrap();
     arena
 }
@@ -58,8 +58,9 @@ async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
         let (status, board, text) = board(&arena, query).await;
         assert_eq!((status, board["votes"]["rated"].as_u64()), (200, Some(rated)), "{query}: {text}");
     }
-    let question = Question { style: true, until: Some(Timestamp(4_000_000_000_000)), ..Question::default() };
-    let ask = || arena.app.studies.answer(&question, 5);
+    let question =
+        LeaderboardFilter { style: true, until: Some(Timestamp(4_000_000_000_000)), ..LeaderboardFilter::default() };
+    let ask = || arena.app.filtered.answer(&question, 5);
     for _ in 0..20 {
         // Whoever asks and leaves makes no fit of their own.
         assert!(ask().now_or_never().is_none());
@@ -130,7 +131,7 @@ async fn style_is_held_equal_with_its_effects_shown() {
         let outcome = winner.map_or("tie", |winner| if first.starts_with(winner) { "a" } else { "b" });
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
-    let mut changes = arena.app.standings.changes();
+    let mut changes = arena.app.leaderboard.changes();
     changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
     let (status, held, text) = board(&arena, "?style=control").await;
     assert_eq!((status, held["votes"]["rated"].as_u64()), (200, Some(7)), "{text}");

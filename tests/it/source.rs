@@ -59,7 +59,8 @@ fn code(text: &str) -> String {
 fn named(code: &str) -> Vec<String> {
     static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\buse\s+([^;]+);").unwrap());
     static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(?:[a-z_][a-z0-9_]*::)+\w+").unwrap());
-    let imported = USE.captures_iter(code).flat_map(|found| written_out(&found[1].split_whitespace().collect::<String>()));
+    let imported =
+        USE.captures_iter(code).flat_map(|found| written_out(&found[1].split_whitespace().collect::<String>()));
     let rest = USE.replace_all(code, "");
     imported.chain(PATH.find_iter(&rest).map(|found| found.as_str().to_owned())).collect()
 }

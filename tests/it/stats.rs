@@ -4,7 +4,7 @@ use std::path::Path;
 
 use langya::domain::rating::interval::ConfidenceLevel;
 use langya::domain::stats::agreement::choices::Choice::{self, First, Second, Tie};
-use langya::domain::stats::agreement::choices::{Agreement, Ballot, PairVote, between, decided, within};
+use langya::domain::stats::agreement::choices::{Agreement, PairVote, PairVotes, between, decided, within};
 use langya::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
 use langya::domain::stats::agreement::scores::{
     JudgeTies, ScoredQuestion, Scores, pairwise, sample_level, system_level,
@@ -140,9 +140,9 @@ fn superclue_open_and_close_correlate_as_recomputed() {
     close(r.r, 0.554_696, 1e-6);
     close(r.p, 0.153_593, 1e-6);
     close(kendall(&CLOSE, &OPEN_SINGLE).unwrap().r, 0.4001, 1e-4);
-    let variation = |values: &[f64]| Summary::of(values).unwrap().variation().unwrap();
-    close(variation(&CLOSE), 0.107_683_077_391_594_6, 1e-14);
-    close(variation(&OPEN_SINGLE), 0.3411, 1e-4);
+    let coefficient_of_variation = |values: &[f64]| Summary::of(values).unwrap().coefficient_of_variation().unwrap();
+    close(coefficient_of_variation(&CLOSE), 0.107_683_077_391_594_6, 1e-14);
+    close(coefficient_of_variation(&OPEN_SINGLE), 0.3411, 1e-4);
 }
 
 #[test]
@@ -336,8 +336,8 @@ fn llmfao(file: &Path) -> Vec<(String, String, [String; 2], Choice)> {
     .collect()
 }
 
-fn ballot(votes: &[(String, String, [String; 2], Choice)]) -> Ballot<'_> {
-    Ballot::gather(votes.iter().map(|(question, voter, models, choice)| PairVote {
+fn ballot(votes: &[(String, String, [String; 2], Choice)]) -> PairVotes<'_> {
+    PairVotes::gather(votes.iter().map(|(question, voter, models, choice)| PairVote {
         question,
         voter,
         models: models.each_ref().map(String::as_str),

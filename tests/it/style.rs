@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::domain::rating::bradley_terry::{Fit, Standing, fit};
+use langya::domain::rating::bradley_terry::{Fit, ModelStrength, fit};
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::interval::sandwich;
 use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
@@ -11,7 +11,7 @@ use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::scoring::TieRule;
 use langya::domain::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
 use langya::domain::rating::tally::Tally;
-use langya::domain::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use langya::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
 use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use langya::formats::votes::{ReadOptions, read_log};
 
@@ -24,7 +24,7 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// The log of a file with counts of style and voters.
 fn read(path: &Path) -> VoteLog {
-    let wanted = Wanted { style: true, voters: true, ..Wanted::default() };
+    let wanted = ColumnSet { style: true, voters: true, ..ColumnSet::default() };
     read_log(&[path], wanted, &ReadOptions::default()).unwrap()
 }
 
@@ -62,9 +62,9 @@ fn near(got: f64, want: f64, tolerance: f64, what: &str) {
 }
 
 fn strength(fit: &Fit, model: usize) -> Option<f64> {
-    match fit.standings[model] {
-        Standing::Rated { strength, .. } => Some(strength),
-        Standing::Unbounded { .. } => None,
+    match fit.model_strengths[model] {
+        ModelStrength::Rated { strength, .. } => Some(strength),
+        ModelStrength::Unbounded { .. } => None,
     }
 }
 
@@ -335,13 +335,16 @@ fn winners_of_every_vote_and_other_groups_are_as_without_style() {
         near(same.coefficient, effect.coefficient, 1e-9, effect.feature);
         near(same.error.unwrap(), effect.error.unwrap(), 1e-9, effect.feature);
     }
-    assert!(with.fit.standings.iter().filter(|standing| matches!(standing, Standing::Unbounded { .. })).count() == 1);
+    assert!(
+        with.fit.model_strengths.iter().filter(|standing| matches!(standing, ModelStrength::Unbounded { .. })).count()
+            == 1
+    );
 }
 
 #[test]
 fn no_votes_and_no_columns_have_their_answers() {
     let (_, styled) = styled(&log_of([]), StyleErrors::Votes);
-    assert!(styled.effects.is_empty() && styled.fit.standings.is_empty());
+    assert!(styled.effects.is_empty() && styled.fit.model_strengths.is_empty());
     let mut log = log_of(ordinary());
     let tally = tally(&log);
     let plain = fit(&tally).unwrap();

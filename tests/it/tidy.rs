@@ -20,7 +20,8 @@ fn folders_use_only_folders_below_them() {
     let modules = modules();
     let mut broken = Vec::new();
     for (folder, allowed) in USES {
-        let own: Vec<&Module> = modules.iter().filter(|module| module.path.first().is_some_and(|top| top == folder)).collect();
+        let own: Vec<&Module> =
+            modules.iter().filter(|module| module.path.first().is_some_and(|top| top == folder)).collect();
         assert!(!own.is_empty(), "src/{folder} is gone: update this test");
         for module in own {
             for used in module.uses.iter().filter_map(|path| path.first()) {
@@ -35,7 +36,9 @@ fn folders_use_only_folders_below_them() {
 
 #[test]
 fn domain_formats_and_render_name_no_outside_world() {
-    let pure = |module: &&Module| ["domain", "formats", "render"].iter().any(|folder| module.path.first().is_some_and(|top| top == folder));
+    let pure = |module: &&Module| {
+        ["domain", "formats", "render"].iter().any(|folder| module.path.first().is_some_and(|top| top == folder))
+    };
     let named = |module: &Module| {
         let crates = OUTSIDE.iter().filter(|name| module.code.contains(**name));
         crates.map(|name| format!("{} names {name}: move I/O to infra", module.file.display())).collect::<Vec<_>>()

@@ -12,8 +12,8 @@ use crate::domain::battle::ModelId;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
-use crate::services::benchmark::asking::{AskedModel, RunLimits};
-use crate::services::benchmark::spending::{Budget, Purse};
+use crate::services::benchmark::budget::{Budget, BudgetTracker};
+use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
@@ -43,8 +43,8 @@ pub(in crate::cli) fn named_once(role: &str, names: &[String]) -> Result<(), Bad
 impl BudgetFlags {
     /// The limits of a run, which the first signal stops and a second one ends.
     pub(in crate::cli) fn limits(&self) -> anyhow::Result<RunLimits> {
-        let purse = Purse::new(Budget { max_calls: self.max_calls, max_cost: self.budget });
-        Ok(RunLimits { stop: stopped_by_signals()?, purse })
+        let budget = BudgetTracker::new(Budget { max_calls: self.max_calls, max_cost: self.budget });
+        Ok(RunLimits { stop: stopped_by_signals()?, budget })
     }
 }
 
@@ -62,21 +62,21 @@ fn stopped_by_signals() -> anyhow::Result<CancellationToken> {
 }
 
 /// The models of the settings, as a run asks them.
-pub(in crate::cli) struct Askers {
+pub(in crate::cli) struct ModelClients {
     settings: Settings,
     roster: Roster,
     /// Randomness of the run.
-    pub(in crate::cli) chance: SharedRng,
+    pub(in crate::cli) rng: SharedRng,
 }
 
-impl Askers {
+impl ModelClients {
     /// A run counts its own tries, and goes on asking where an arena would let a model rest.
     pub(in crate::cli) fn make(mut settings: Settings, env: &Environment) -> anyhow::Result<Self> {
         settings.providers.retries = 0;
         settings.providers.breaker_failures = 0;
-        let chance = SharedRng::from_system();
-        let roster = Roster::build(&settings, env, chance.seed())?;
-        Ok(Self { settings, roster, chance })
+        let rng = SharedRng::from_system();
+        let roster = Roster::build(&settings, env, rng.seed())?;
+        Ok(Self { settings, roster, rng })
     }
 
     /// All models of the settings.
@@ -85,15 +85,15 @@ impl Askers {
     }
 
     /// Models with their limits and prices.
-    pub(in crate::cli) fn asked(&self, ids: &[ModelId], budget: &BudgetFlags) -> Result<Vec<AskedModel>, BadInput> {
+    pub(in crate::cli) fn asked(&self, ids: &[ModelId], budget: &BudgetFlags) -> Result<Vec<ModelClient>, BadInput> {
         ids.iter().map(|id| self.one(id, budget)).collect()
     }
 
     /// A model with its limits and prices.
-    pub(in crate::cli) fn one(&self, id: &ModelId, budget: &BudgetFlags) -> Result<AskedModel, BadInput> {
+    pub(in crate::cli) fn one(&self, id: &ModelId, budget: &BudgetFlags) -> Result<ModelClient, BadInput> {
         let model = self.roster.get(id).ok_or_else(|| self.unknown(id))?;
-        let rng = ChaCha8Rng::seed_from_u64(self.chance.seed());
-        let asked = AskedModel::configured(id.clone(), model, &self.settings, rng);
+        let rng = ChaCha8Rng::seed_from_u64(self.rng.seed());
+        let asked = ModelClient::configured(id.clone(), model, &self.settings, rng);
         if budget.budget.is_some() && asked.prices.is_none() {
             return Err(BadInput(format!(
                 "model {:?} has no prices, so --budget cannot be kept: set input_price and output_price under \

@@ -4,22 +4,22 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::askers::{Askers, named_once};
+use super::askers::{ModelClients, named_once};
 use super::rows::{OutcomeRow, PlanRow};
 use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
 use crate::cli::progress::BenchBar;
 use crate::cli::{BadInput, Location};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::{JudgeMode, SuiteOptions, contest};
+use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::storage::{BenchSet, Store};
-use crate::services::benchmark::asking::AskedModel;
-use crate::services::benchmark::judging::{Contest, PlannedOver};
+use crate::services::benchmark::judging::{JudgingPlan, PlannedOver};
 use crate::services::benchmark::loading::{Loaded, load};
+use crate::services::benchmark::model_client::ModelClient;
 use crate::services::benchmark::report::{BenchError, Outcome, Plan};
-use crate::services::benchmark::{Bench, answering, judging};
+use crate::services::benchmark::{RunContext, answering, judging};
 
 /// Flags of `langya bench answer`.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +65,7 @@ pub(super) struct JudgeOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phases {
     /// Judges only.
-    Judging,
+    JudgeTask,
     /// Models, then judges.
     Both,
 }
@@ -82,7 +82,7 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> anyhow:
     }
     let run = ready.begin(&options.limits).await?;
     let bar = BenchBar::new("answering");
-    let show = |progress| bar.show(progress, run.limits.purse.spent());
+    let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(answering::answer(bench, &models, &run.limits, &show)).await?;
     drop(bar);
     run.end(outcome_rows("answer", &outcomes), &outcomes, options.limits.format).await
@@ -97,27 +97,27 @@ pub(super) async fn judge(options: JudgeOptions, phases: Phases, env: &Environme
     let ready = Ready::make(&options.location, &options.suite, options.references.clone(), env).await?;
     let cast = ready.cast(&options, phases).await?;
     let bench = ready.bench();
-    let contest =
-        Contest { models: &cast.models, baseline: cast.baseline.as_ref(), retry_failed: options.retry_failed };
+    let plan =
+        JudgingPlan { models: &cast.models, baseline: cast.baseline.as_ref(), retry_failed: options.retry_failed };
     if options.limits.dry_run {
         let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering).await?);
         let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
-        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, contest, over).await?));
+        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan, over).await?));
         return print_plans(rows, options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     if !cast.answering.is_empty() {
         let bar = BenchBar::new("answering");
-        let show = |progress| bar.show(progress, run.limits.purse.spent());
+        let show = |progress| bar.show(progress, run.limits.budget.spent());
         let outcomes = answering::answer(bench, &cast.answering, &run.limits, &show);
         let outcomes = run.until_lock_is_lost(outcomes).await?;
         rows.extend(outcome_rows("answer", &outcomes));
         all.extend(outcomes);
     }
     let bar = BenchBar::new("judging");
-    let show = |progress| bar.show(progress, run.limits.purse.spent());
-    let outcomes = judging::judge(bench, &cast.judges, contest, &run.limits, &show);
+    let show = |progress| bar.show(progress, run.limits.budget.spent());
+    let outcomes = judging::judge(bench, &cast.judges, plan, &run.limits, &show);
     let outcomes = run.until_lock_is_lost(outcomes).await?;
     rows.extend(outcome_rows("judge", &outcomes));
     all.extend(outcomes);
@@ -128,7 +128,7 @@ pub(super) async fn judge(options: JudgeOptions, phases: Phases, env: &Environme
 /// Everything that a run needs, before anything is asked.
 struct Ready {
     store: Store,
-    askers: Askers,
+    askers: ModelClients,
     loaded: Loaded,
     sample: u32,
 }
@@ -138,8 +138,8 @@ struct Cast {
     models: Vec<ModelId>,
     baseline: Option<ModelId>,
     /// Who is asked for answers first; nobody where only judges are asked.
-    answering: Vec<AskedModel>,
-    judges: Vec<AskedModel>,
+    answering: Vec<ModelClient>,
+    judges: Vec<ModelClient>,
 }
 
 impl Ready {
@@ -152,7 +152,7 @@ impl Ready {
         let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
         let options = SuiteOptions { references, ..suite.way.options()? };
         let store = open_beside(&settings).await?;
-        let askers = Askers::make(settings, env)?;
+        let askers = ModelClients::make(settings, env)?;
         let loaded = load(&store, &suite.name, suite.way.data.as_deref(), &options).await;
         let loaded = loaded.map_err(|error| match error {
             BenchError::NoAnswers { model, .. } if !askers.all().contains(&ModelId::new(&model)) => {
@@ -163,8 +163,8 @@ impl Ready {
         Ok(Self { store, askers, loaded, sample: suite.way.sample })
     }
 
-    fn bench(&self) -> Bench<'_> {
-        self.loaded.bench(&self.store, &self.askers.chance, self.sample)
+    fn bench(&self) -> RunContext<'_> {
+        self.loaded.bench(&self.store, &self.askers.rng, self.sample)
     }
 
     /// The models named, or all of the settings.
@@ -183,8 +183,9 @@ impl Ready {
         let judges: Vec<ModelId> = options.judge.iter().map(ModelId::new).collect();
         let named = |models: &[ModelId]| models.iter().map(ToString::to_string).collect::<Vec<_>>();
         let check = |models: &[String]| {
-            let contest = contest::Contest { models, judges: &options.judge, baseline: options.baseline.as_deref() };
-            contest.check(mode).map_err(|error| BadInput(format!("suite {name}: {error}")))
+            let plan =
+                participants::Participants { models, judges: &options.judge, baseline: options.baseline.as_deref() };
+            plan.check(mode).map_err(|error| BadInput(format!("suite {name}: {error}")))
         };
         check(&options.models)?;
         let models = self.contestants(options, phases, &judges, baseline.as_ref()).await?;
@@ -192,7 +193,7 @@ impl Ready {
             eprintln!("note: judge {judge} is a contestant too and may favour itself; the scores are flagged");
         }
         let answering: Vec<ModelId> = match phases {
-            Phases::Judging => Vec::new(),
+            Phases::JudgeTask => Vec::new(),
             Phases::Both => models.iter().chain(&baseline).cloned().collect(),
         };
         Ok(Cast {
@@ -226,7 +227,7 @@ impl Ready {
         let named: Vec<ModelId> = options.models.iter().map(ModelId::new).collect();
         let answered = self.answered().await?;
         let all = match phases {
-            Phases::Judging => {
+            Phases::JudgeTask => {
                 self.check_answered(&answered, named.iter().chain(baseline))?;
                 if named.is_empty() { answered } else { named }
             }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::askers::{Askers, BudgetFlags};
+use super::askers::{BudgetFlags, ModelClients};
 use super::read_text;
 use super::rows::left_over;
 use crate::cli::Location;
@@ -73,10 +73,10 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> anyho
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = Construction::new(prompt.as_deref())?;
-    let model = Askers::make(settings, env)?.one(&ModelId::new(&options.model), &options.budget)?;
+    let model = ModelClients::make(settings, env)?.one(&ModelId::new(&options.model), &options.budget)?;
     let limits = options.budget.limits()?;
     let bar = BenchBar::new("rewriting");
-    let show = |progress| bar.show(progress, limits.purse.spent());
+    let show = |progress| bar.show(progress, limits.budget.spent());
     let work = Construct {
         questions: &options.questions,
         drafts: &options.out,

@@ -110,7 +110,7 @@ pub async fn run(options: BenchOptions, env: &Environment) -> anyhow::Result<Exi
     match options.what {
         What::List(options) => list(&options, env).await,
         What::Answer(options) => asking::answer(options, env).await,
-        What::Judge(options) => asking::judge(options, asking::Phases::Judging, env).await,
+        What::Judge(options) => asking::judge(options, asking::Phases::JudgeTask, env).await,
         What::Run(options) => asking::judge(options, asking::Phases::Both, env).await,
         What::Report(options) => report::run(options, env).await,
         What::Construct(options) => constructing::draft(options, env).await,

@@ -19,9 +19,9 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::render::chart::Language;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
-use crate::services::benchmark::boards::{Way, measure, published};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::{Filter, ModelScores, ScoreRow, scores};
+use crate::services::benchmark::suite_results::{RunSelector, measure, published};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -41,7 +41,7 @@ pub(super) struct ReportOptions {
     references: Option<String>,
     /// How to print them; where --out names a file, its ending says so
     #[arg(long, value_enum)]
-    format: Option<Form>,
+    format: Option<OutputLayout>,
     /// Write the report that the page shows to a file (.md, .csv, .json, .html), or all four to a folder
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(super) struct ReportOptions {
 
 /// How scores are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum OutputLayout {
     /// Columns for reading
     Table,
     /// JSON
@@ -84,7 +84,7 @@ impl ReportOptions {
     }
 }
 
-impl Form {
+impl OutputLayout {
     /// Those that are files, with their endings.
     const FILES: [(Self, &str); 4] =
         [(Self::Markdown, "md"), (Self::Csv, "csv"), (Self::Json, "json"), (Self::Html, "html")];
@@ -127,18 +127,18 @@ pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Re
                 file.write(|out| out.write_all(text.as_bytes()))?;
             }
         }
-        (None, Some(form @ (Form::Markdown | Form::Html))) => {
+        (None, Some(form @ (OutputLayout::Markdown | OutputLayout::Html))) => {
             print(&form.write(&report(&options, &store).await?, language)?)?
         }
-        (None, form) => print_scores(options, &store, form.unwrap_or(Form::Table)).await?,
+        (None, form) => print_scores(options, &store, form.unwrap_or(OutputLayout::Table)).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
-fn files(out: &Path, options: &ReportOptions) -> anyhow::Result<Vec<(OutFile, Form)>> {
+fn files(out: &Path, options: &ReportOptions) -> anyhow::Result<Vec<(OutFile, OutputLayout)>> {
     let create = |path: &Path, form| anyhow::Ok((OutFile::create(path, options.overwrite)?, form));
-    let form = options.format.filter(|form| *form != Form::Table).or_else(|| Form::of(out));
+    let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::of(out));
     match form {
         Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
         None if out.extension().is_some() && !out.is_dir() => {
@@ -150,7 +150,7 @@ fn files(out: &Path, options: &ReportOptions) -> anyhow::Result<Vec<(OutFile, Fo
         }
         form => {
             std::fs::create_dir_all(out).map_err(|reason| refused(out, &reason))?;
-            let wanted = Form::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
+            let wanted = OutputLayout::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
             let suite = &options.suite.name;
             wanted.map(|(known, ending)| create(&out.join(format!("{suite}.{ending}")), known)).collect()
         }
@@ -165,24 +165,25 @@ fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
 async fn report(options: &ReportOptions, store: &Store) -> anyhow::Result<Report> {
     let (name, flags) = (&options.suite.name, &options.suite.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
-    let way = Way { data: loaded.row.version, variant: loaded.suite.variant().to_owned(), sample: flags.sample };
+    let way =
+        RunSelector { data: loaded.row.version, variant: loaded.suite.variant().to_owned(), sample: flags.sample };
     let filter = Filter { models: options.models.clone(), judges: options.judge.clone() };
     let measured = measure(store, name, &way, &filter).await?;
     Ok(measured.report(None, &published(store, name).await?, options.language.into()))
 }
 
 /// Prints every score, as a table or as rows for programs.
-async fn print_scores(options: ReportOptions, store: &Store, form: Form) -> anyhow::Result<()> {
+async fn print_scores(options: ReportOptions, store: &Store, form: OutputLayout) -> anyhow::Result<()> {
     let way = &options.suite.way;
     let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.
-    let chance = SharedRng::seeded(0);
-    let bench = loaded.bench(store, &chance, way.sample);
+    let rng = SharedRng::seeded(0);
+    let bench = loaded.bench(store, &rng, way.sample);
     let scores = scores(bench, &Filter { models: options.models, judges: options.judge }).await?;
     let rows = || scores.iter().flat_map(|scores| ScoreRow::all(bench, scores)).collect::<Vec<_>>();
     print(&match form {
-        Form::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
-        Form::Csv => lines_of_csv(&rows())?,
+        OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
+        OutputLayout::Csv => lines_of_csv(&rows())?,
         _ => text(&scores),
     })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cli::models::Row;
-use crate::services::benchmark::asking::RunLimits;
+use crate::services::benchmark::model_client::RunLimits;
 use crate::services::benchmark::report::{Outcome, Plan};
 use crate::services::benchmark::scores::SuiteSummary;
 
@@ -190,7 +190,7 @@ impl Row for OutcomeRow {
 
 /// Says what a run has spent and left. A budget that was kept is a success; what failed or was stopped is not.
 pub(super) fn left_over(left: u64, limits: &RunLimits) -> ExitCode {
-    let spent = limits.purse.spent();
+    let spent = limits.budget.spent();
     eprintln!(
         "{} requests, {} tokens in, {} tokens out, cost {:.4}",
         spent.calls, spent.tokens.input, spent.tokens.output, spent.cost
@@ -198,7 +198,7 @@ pub(super) fn left_over(left: u64, limits: &RunLimits) -> ExitCode {
     if left == 0 {
         return ExitCode::SUCCESS;
     }
-    let kept_its_budget = limits.purse.is_exhausted() && !limits.stop.is_cancelled();
+    let kept_its_budget = limits.budget.is_exhausted() && !limits.stop.is_cancelled();
     let why = if kept_its_budget { "the budget is used up" } else { "not all of it could be had" };
     eprintln!("{why}: {left} are left; the same command goes on with them");
     if kept_its_budget { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -13,7 +13,7 @@ use crate::cli::BadInput;
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
 use crate::infra::storage::{JobLock, Store};
-use crate::services::benchmark::asking::RunLimits;
+use crate::services::benchmark::model_client::RunLimits;
 use crate::services::benchmark::report::Outcome;
 
 /// How often a lock that another machine grants is looked after.

@@ -22,7 +22,7 @@ use crate::domain::correlation::{Aliases, Series, SeriesName};
 use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::rating::leaderboard::LeaderboardOptions;
-use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::resample::Metric;
 use crate::domain::stats::combination::Search;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
@@ -220,11 +220,11 @@ async fn list(
 ) -> anyhow::Result<ExitCode> {
     let mut names: Vec<String> = table.iter().flat_map(|table| table.columns()).map(str::to_owned).collect();
     if store.is_some() {
-        names.extend(Figure::ALL.map(|figure| format!("arena:{}", figure.as_str())));
+        names.extend(Metric::ALL.map(|metric| format!("arena:{}", metric.as_str())));
         names.push(SeriesName::Satisfaction.to_string());
         names.extend(reader.stored_scores().await?.iter().map(ToString::to_string));
     }
-    names.extend(crate::domain::correlation::papers::printed());
+    names.extend(crate::domain::correlation::papers::published_names());
     match format {
         OutputFormat::Json => print(&(serde_json::to_string_pretty(&names)? + "\n"))?,
         OutputFormat::Table | OutputFormat::Csv => print(&(names.join("\n") + "\n"))?,

@@ -66,9 +66,11 @@ pub(super) fn csv(report: &Value) -> anyhow::Result<String> {
 fn series(role: &str, series: &SeriesReport) -> String {
     let name = printable(&series.series);
     let title = if series.title == series.series { String::new() } else { format!("  {}", printable(&series.title)) };
-    let variation =
-        series.variation.map_or_else(String::new, |variation| format!("  (coefficient of variation {variation:.4})"));
-    format!("{role:<7} {name}{title}{variation}\n")
+    let coefficient_of_variation =
+        series.coefficient_of_variation.map_or_else(String::new, |coefficient_of_variation| {
+            format!("  (coefficient of variation {coefficient_of_variation:.4})")
+        });
+    format!("{role:<7} {name}{title}{coefficient_of_variation}\n")
 }
 
 fn models(n: usize, models: &[String]) -> String {

@@ -11,7 +11,7 @@ use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::rating::leaderboard::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
-use crate::domain::rating::vote_log::Wanted;
+use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 
 /// What `langya fit` can be asked.
@@ -67,7 +67,7 @@ pub struct FitOptions {
     pub style: bool,
     /// Also tell how firm the order is: possible places, and which votes, voters or further votes would change it
     #[arg(long)]
-    pub insight: bool,
+    pub robustness: bool,
     /// Also draw charts, as SVG files in this folder
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -109,13 +109,13 @@ impl FitOptions {
     }
 
     /// The columns that the fit reads beside models and outcome. Charts show a history, which needs times.
-    pub(super) fn wanted(&self) -> Wanted {
-        let mut wanted = Wanted {
-            voters: self.interval == IntervalMethod::Cluster || self.insight,
+    pub(super) fn wanted(&self) -> ColumnSet {
+        let mut wanted = ColumnSet {
+            voters: self.interval == IntervalMethod::Cluster || self.robustness,
             style: self.style,
             pair_probabilities: self.reweight == Reweight::PairProbability,
             seconds: self.charts.is_some(),
-            ..Wanted::default()
+            ..ColumnSet::default()
         };
         self.slice.slice().want(&mut wanted);
         wanted

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::insight_table::insight_table;
+use crate::cli::robustness_table::robustness_table;
 use crate::domain::rating::bradley_terry::Direction;
 use crate::domain::rating::leaderboard::{IntervalMethod, Leaderboard, Method, RankedModel};
 use crate::domain::text_direction;
@@ -43,7 +43,7 @@ pub(super) fn table(board: &Leaderboard, screen: Option<usize>) -> String {
     for note in &board.notes {
         writeln!(text, "note: {}", printable(note)).expect("a String takes what is written");
     }
-    text.extend(board.insight.as_ref().map(|insight| insight_table(insight, screen)));
+    text.extend(board.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
 }
 

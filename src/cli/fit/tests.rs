@@ -125,8 +125,8 @@ fn an_anchor_name_may_hold_an_equals_sign() {
 fn insight_stands_under_the_table() {
     let votes = "model_a,model_b,winner\na,b,A\na,b,A\na,b,A\na,b,B\n";
     let text = run(votes, &["--insight"]).unwrap();
-    let (_, insight) = text.split_once("\n\n").unwrap();
-    insta::assert_snapshot!(insight, @r"
+    let (_, robustness) = text.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(robustness, @r"
     how firm the order is, at 0.95 confidence
     place  possible  without a voter  votes to swap  votes to separate  model
         1       1–2                –              3                 13  a

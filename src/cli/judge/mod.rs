@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::bench::askers::{Askers, named_once};
+use super::bench::askers::{ModelClients, named_once};
 use super::bench::rows::{OutcomeRow, PlanRow};
 use super::bench::run::{LimitFlags, Run, print_plans};
 use super::bench::{open_beside, read_text};
@@ -88,10 +88,9 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
     let prompt = BattlePrompt::new(own.as_deref())?;
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let store = open_beside(&settings).await?;
-    let askers = Askers::make(settings, env)?;
+    let askers = ModelClients::make(settings, env)?;
     let judges = askers.asked(&options.judges()?, &options.limits.budget)?;
-    let crowd =
-        Crowd { store: &store, clock: &SystemClock, chance: &askers.chance, prompt: &prompt, scope: options.scope() };
+    let crowd = Crowd { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt, scope: options.scope() };
     if options.limits.dry_run {
         let found = survey(crowd, &judges).await?;
         tell(found.skipped);
@@ -105,7 +104,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
     let found = survey(crowd, &judges).await?;
     tell(found.skipped);
     let bar = BenchBar::new("judging");
-    let show = |progress| bar.show(progress, run.limits.purse.spent());
+    let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(crowd, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
     let rows = outcomes.iter().map(|outcome| OutcomeRow::of("judge", outcome)).collect();

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::cli::fit::printable;
 use crate::cli::models::table;
-use crate::domain::battle_judging::agreement::{Figure, Rate, Setups, SliceAgreement, SliceKind};
-use crate::domain::battle_judging::boards::{Boards, Place};
+use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
+use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
 
 /// Everything, for people.
@@ -47,7 +47,7 @@ fn one(judge: &JudgeReport) -> String {
     text + "\n" + &table(&heads, rows.collect()) + "\n" + &boards(&judge.boards)
 }
 
-fn boards(boards: &Boards) -> String {
+fn boards(boards: &JudgeLeaderboards) -> String {
     let rows = boards.models.iter().map(|row| {
         let [votes, verdicts] = [&row.votes, &row.verdicts].map(|place| (place.rank.to_string(), rating(place)));
         vec![printable(&row.model), votes.0, votes.1, verdicts.0, verdicts.1]
@@ -90,7 +90,7 @@ fn rate(rate: &Rate) -> String {
     }
 }
 
-fn figure(figure: &Figure) -> String {
+fn figure(figure: &Statistic) -> String {
     match (figure.value, &figure.undefined) {
         (Some(value), _) => format!("{value:.3}{}", between(figure, 3)),
         (None, Some(reason)) => format!("- ({reason})"),
@@ -98,7 +98,7 @@ fn figure(figure: &Figure) -> String {
     }
 }
 
-fn between(figure: &Figure, digits: usize) -> String {
+fn between(figure: &Statistic, digits: usize) -> String {
     figure.interval.map_or_else(String::new, |ends| format!(" ({:.digits$} to {:.digits$})", ends.lower, ends.upper))
 }
 

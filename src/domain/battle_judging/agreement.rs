@@ -17,7 +17,7 @@ use crate::domain::stats::{Interval, Share, Undefined};
 
 /// A number, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figure {
+pub struct Statistic {
     /// The number.
     pub value: Option<f64>,
     /// Between which two it lies, where that is known.
@@ -27,7 +27,7 @@ pub struct Figure {
     pub undefined: Option<String>,
 }
 
-impl Figure {
+impl Statistic {
     /// A number as it was reckoned.
     #[must_use]
     pub fn of(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
@@ -52,7 +52,7 @@ pub struct Rate {
     /// All.
     pub total: u64,
     /// The share.
-    pub share: Figure,
+    pub share: Statistic,
 }
 
 impl Rate {
@@ -60,7 +60,7 @@ impl Rate {
     #[must_use]
     pub fn new(share: Share, level: ConfidenceLevel) -> Self {
         let Share { of, total } = share;
-        Self { of, total, share: Figure::of(share.rate(), wilson(share, level).ok()) }
+        Self { of, total, share: Statistic::of(share.rate(), wilson(share, level).ok()) }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Setups {
     /// Only battles that both decide for a side.
     pub without_ties: Rate,
     /// Cohen's kappa, with ties.
-    pub kappa: Figure,
+    pub kappa: Statistic,
 }
 
 impl Setups {
@@ -88,7 +88,7 @@ impl Setups {
         Self {
             with_ties: share(&mut pairs.iter()),
             without_ties: share(&mut pairs.iter().filter(|(one, other)| *one != Choice::Tie && *other != Choice::Tie)),
-            kappa: Figure::of(cohen(&ones, &others).map(|found| found.kappa), None),
+            kappa: Statistic::of(cohen(&ones, &others).map(|found| found.kappa), None),
         }
     }
 }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
     use crate::domain::battle_judging::verdicts::tests::both;
-    use crate::domain::battle_judging::verdicts::{Said, by_judge};
+    use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
     use crate::domain::judging::verdict::Preference::{A, B};
 
     const LEVEL: fn() -> ConfidenceLevel = ConfidenceLevel::default;
@@ -224,11 +224,11 @@ mod tests {
 
     #[test]
     fn every_part_has_its_own_agreement() {
-        let mut all: Vec<Said> = Vec::new();
+        let mut all: Vec<JudgedVote> = Vec::new();
         for (seq, (outcome, language, category, turns)) in
             (1..).zip([(AWins, "English", "maths,code", 1), (BWins, "English", "code", 3), (BothBad, "Chinese", "", 2)])
         {
-            all.extend(both(seq, outcome, [A, B]).map(|said| Said {
+            all.extend(both(seq, outcome, [A, B]).map(|said| JudgedVote {
                 language: language.into(),
                 category: Some(category.into()),
                 turns,

@@ -5,7 +5,7 @@
 //! holds all of it. Asking and keeping is done in `services/crowd`.
 
 pub mod agreement;
-pub mod boards;
+pub mod leaderboards;
 pub mod prompt;
 pub mod report;
 pub mod sample;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::agreement::{Distances, Figure, Rate, Setups, SliceAgreement, slices};
-use super::boards::{Boards, boards};
-use super::verdicts::{Judge, JudgedBattle, Said, by_judge};
+use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
+use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
+use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, boards};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::rating::FitError;
 use crate::domain::rating::interval::ConfidenceLevel;
@@ -56,7 +56,7 @@ pub struct JudgeReport {
     /// The same by what battles are about.
     pub slices: Vec<SliceAgreement>,
     /// Both leaderboards.
-    pub boards: Boards,
+    pub boards: JudgeLeaderboards,
 }
 
 /// Two judges on the battles that both have judged.
@@ -75,7 +75,7 @@ pub struct JudgePair {
 ///
 /// # Errors
 /// [`FitError`] where the optimiser could not go on.
-pub fn report(said: &[Said], models: &[RankedModel], level: ConfidenceLevel) -> Result<CrowdReport, FitError> {
+pub fn report(said: &[JudgedVote], models: &[RankedModel], level: ConfidenceLevel) -> Result<CrowdReport, FitError> {
     let judges = by_judge(said);
     let distances = Distances::new(models);
     Ok(CrowdReport {
@@ -162,7 +162,7 @@ impl JudgeReport {
 
     /// The correlations of the two leaderboards, by name.
     #[must_use]
-    pub fn correlations(&self) -> [(&'static str, &Figure); 2] {
+    pub fn correlations(&self) -> [(&'static str, &Statistic); 2] {
         [("spearman", &self.boards.spearman), ("kendall", &self.boards.kendall)]
     }
 }
@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn judges_are_compared_on_the_battles_that_both_have_judged() {
-        let by = |judge: &str, seq, games| both(seq, AWins, games).map(|said| Said { judge: judge.into(), ..said });
+        let by =
+            |judge: &str, seq, games| both(seq, AWins, games).map(|said| JudgedVote { judge: judge.into(), ..said });
         let all = [
             by("i", 1, [A, B]),
             by("j", 1, [A, B]),

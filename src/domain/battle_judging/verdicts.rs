@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 
 /// What a judge said of one game, beside the rated vote on the same battle.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct JudgedVote {
     /// Number of the vote.
     pub seq: i64,
     /// The models on sides A and B.
@@ -44,7 +44,7 @@ pub struct Said {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedBattle<'s> {
     /// The vote; what it says of a verdict is that of the battle's first one.
-    pub vote: &'s Said,
+    pub vote: &'s JudgedVote,
     /// How each game ended, where it was asked about: readable verdicts before failures.
     pub ended: [Option<Status>; 2],
     /// What was read of each.
@@ -54,11 +54,11 @@ pub struct JudgedBattle<'s> {
 }
 
 impl<'s> JudgedBattle<'s> {
-    fn new(vote: &'s Said) -> Self {
+    fn new(vote: &'s JudgedVote) -> Self {
         Self { vote, ended: [None; 2], games: [None; 2], latest: vote.created_at }
     }
 
-    fn add(&mut self, said: &Said) {
+    fn add(&mut self, said: &JudgedVote) {
         self.latest = self.latest.max(said.created_at);
         let game = usize::from(u8::from(said.game)) - 1;
         if self.ended[game] != Some(Status::Ok) {
@@ -111,7 +111,7 @@ type Battles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
 /// judged, and of equally many those of the latest verdict. `said` is in the order of the votes, and of one game the latest
 /// stands last.
 #[must_use]
-pub fn by_judge(said: &[Said]) -> Vec<Judge<'_>> {
+pub fn by_judge(said: &[JudgedVote]) -> Vec<Judge<'_>> {
     let mut ways: BTreeMap<(&str, &str), Battles<'_>> = BTreeMap::new();
     for one in said {
         let battles = ways.entry((&one.judge, &one.prompt_sha256)).or_default();
@@ -151,8 +151,8 @@ pub(super) mod tests {
     use super::*;
 
     /// What the judge `j` said of a vote on x and y, in one game.
-    pub(crate) fn said(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> Said {
-        Said {
+    pub(crate) fn said(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> JudgedVote {
+        JudgedVote {
             seq,
             models: ["x".into(), "y".into()],
             outcome,
@@ -170,7 +170,7 @@ pub(super) mod tests {
     }
 
     /// Both games of a battle.
-    pub(crate) fn both(seq: i64, outcome: Outcome, winners: [Preference; 2]) -> [Said; 2] {
+    pub(crate) fn both(seq: i64, outcome: Outcome, winners: [Preference; 2]) -> [JudgedVote; 2] {
         [0, 1].map(|game| said(seq, outcome, Game::BOTH[game], Some(winners[game])))
     }
 
@@ -209,7 +209,7 @@ pub(super) mod tests {
     fn the_instructions_count_by_which_most_was_judged() {
         let by = |prompt: &str, seq| {
             both(seq, Outcome::AWins, [Preference::A, Preference::B])
-                .map(|said| Said { prompt_sha256: prompt.into(), ..said })
+                .map(|said| JudgedVote { prompt_sha256: prompt.into(), ..said })
         };
         let all = [by("a", 1), by("b", 2), by("b", 3), by("c", 4)].concat();
         let judges = by_judge(&all);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::DataProblem;
 use super::item::{Answer, Ask, Choices, Item, Sampling, answer_of};
-use super::judgement::{Game, JudgeStep, Judging, Status};
+use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Mean, Part, Score, Verdicts};
 use crate::domain::judging::prompt_file::PromptFile;
@@ -54,12 +54,12 @@ pub(super) fn read(item: &Item, answer: &str) -> Verdict {
 }
 
 /// The answer, read.
-pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<Judging> {
+pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<JudgeTask> {
     let step = |answer: &str| match answer.trim() {
         "" => JudgeStep::Failed(Status::EmptyAnswer),
         _ => JudgeStep::Read(read(item, answer)),
     };
-    let judging = answer_of(answers, 1).map(|answer| Judging { turn: 1, game: Game::First, step: step(answer) });
+    let judging = answer_of(answers, 1).map(|answer| JudgeTask { turn: 1, game: Game::First, step: step(answer) });
     judging.into_iter().collect()
 }
 
@@ -72,7 +72,7 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
             _ => None,
         };
         let score = items.iter().map(right).collect::<Mean>().score(part.clone())?;
-        Some(Score { deviation: None, ..score })
+        Some(Score { std_dev: None, ..score })
     };
     std::iter::once(&whole).chain(parts).filter_map(accuracy).collect()
 }

@@ -1,7 +1,7 @@
 //! What suites share whose items have turns: which are asked when, in which context, and what a judge is shown of it.
 
 use super::item::{Answer, Ask, Item, Sampling, answer_of};
-use super::judgement::{Game, JudgeRequest, JudgeStep, Judging, Status};
+use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::domain::battle::message::Message;
 
 /// How the turns of an item hang together.
@@ -58,14 +58,14 @@ impl Turns {
         item: &Item,
         answers: &[Answer],
         request: impl Fn(u32, &str) -> Option<JudgeRequest>,
-    ) -> Vec<Judging> {
+    ) -> Vec<JudgeTask> {
         let judging = |turn| {
             let answer = answer_of(answers, turn)?;
             let step = match answer.trim() {
                 "" => JudgeStep::Failed(Status::EmptyAnswer),
                 _ => JudgeStep::Ask(request(turn, answer)?),
             };
-            Some(Judging { turn, game: Game::First, step })
+            Some(JudgeTask { turn, game: Game::First, step })
         };
         self.judged(item).filter_map(judging).collect()
     }

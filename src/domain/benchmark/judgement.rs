@@ -175,7 +175,7 @@ impl JudgeRequest {
 
 /// A judgement that is to be made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judging {
+pub struct JudgeTask {
     /// The turn, from 1.
     pub turn: u32,
     /// Which game of a pair.

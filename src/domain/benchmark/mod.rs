@@ -9,7 +9,6 @@
 pub mod alignbench;
 pub mod analysis;
 pub mod claims;
-pub mod contest;
 pub mod custom;
 pub mod data;
 pub mod item;
@@ -18,10 +17,11 @@ pub mod layout;
 pub mod mtbench101;
 pub mod options;
 pub mod pairwise;
+pub mod panel_scores;
+pub mod participants;
 pub mod published;
 pub mod references;
 pub mod score;
-pub mod standing;
 pub mod superclue;
 pub mod urs;
 
@@ -31,7 +31,7 @@ mod pointwise;
 
 use data::DataError;
 use item::{Answer, Ask, Item};
-use judgement::{Judgement, Judging};
+use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions, custom_suite, suite};
 use score::Scores;
 
@@ -110,7 +110,7 @@ pub trait Suite: Send + Sync {
 
     /// The judgements that the answers of a model allow, in order of turn and game. `baseline` holds the baseline
     /// model's answers to the item, for [`JudgeMode::PairwiseBaseline`].
-    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging>;
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask>;
 
     /// Reads what a judge replied about the item.
     ///

@@ -4,7 +4,7 @@
 //! left out and shows in the coverage.
 
 use super::item::{Answer, Item, Sampling, answer_of};
-use super::judgement::{Game, JudgeRequest, JudgeStep, Judging, Status};
+use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Mean, Part, PartKind, Score, Verdicts};
 use crate::domain::judging::prompt_file::PromptFile;
@@ -75,7 +75,7 @@ impl PairRubrics {
         answers: &[Answer],
         baseline: &[Answer],
         by_reference: bool,
-    ) -> Vec<Judging> {
+    ) -> Vec<JudgeTask> {
         let turns = item.turn_numbers().take(2);
         let answered = turns.filter(|turn| answer_of(answers, *turn).and(answer_of(baseline, *turn)).is_some());
         let games = answered.flat_map(|turn| Game::BOTH.map(|game| (turn, game)));
@@ -84,7 +84,7 @@ impl PairRubrics {
                 Game::First => Players { a: answers, b: baseline },
                 Game::Second => Players { a: baseline, b: answers },
             };
-            Judging { turn, game, step: self.step(item, turn, players, by_reference) }
+            JudgeTask { turn, game, step: self.step(item, turn, players, by_reference) }
         };
         games.map(judging).collect()
     }
@@ -149,7 +149,7 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
             .flat_map(|item| turns.iter().filter(|turn| item.turn(**turn).is_some()).map(|turn| (*item, *turn)));
         let value = |(item, turn): (&Item, u32)| result(&item.id, turn, verdicts).map(|result| points.of(result));
         let score = units.map(value).collect::<Mean>().score(part.clone())?;
-        Some(Score { deviation: None, ..score })
+        Some(Score { std_dev: None, ..score })
     };
     let whole = (Part::overall(), all.clone());
     let mut scores = Vec::new();

@@ -1,7 +1,7 @@
 //! What suites share that score one answer to one question beside a reference.
 
 use super::item::{Answer, Ask, Item, Sampling, answer_of};
-use super::judgement::{Game, JudgeRequest, JudgeStep, Judging, Status};
+use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::domain::battle::message::Message;
 use crate::domain::judging::prompt_file::PromptText;
 
@@ -19,12 +19,12 @@ pub(super) fn ask(item: &Item, answers: &[Answer], sampling: Sampling) -> Vec<As
 }
 
 /// The judgement of a single-turn item, once it has been answered.
-pub(super) fn judging(answers: &[Answer], request: impl FnOnce(&str) -> JudgeRequest) -> Vec<Judging> {
+pub(super) fn judging(answers: &[Answer], request: impl FnOnce(&str) -> JudgeRequest) -> Vec<JudgeTask> {
     let step = |answer: &str| match answer.trim() {
         "" => JudgeStep::Failed(Status::EmptyAnswer),
         _ => JudgeStep::Ask(request(answer)),
     };
-    let judging = answer_of(answers, 1).map(|answer| Judging { turn: 1, game: Game::First, step: step(answer) });
+    let judging = answer_of(answers, 1).map(|answer| JudgeTask { turn: 1, game: Game::First, step: step(answer) });
     judging.into_iter().collect()
 }
 

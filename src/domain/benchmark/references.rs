@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::data::DataError;
 use super::item::{Answer, Ask, Item, Question, answer_of};
-use super::judgement::{Judgement, Judging};
+use super::judgement::{JudgeTask, Judgement};
 use super::score::Scores;
 use super::{JudgeMode, Scale, Suite};
 use crate::domain::judging::verdict::{Verdict, VerdictError};
@@ -69,7 +69,7 @@ impl Suite for Beside {
         self.suite.asks(item, answers)
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let item = self.beside_answers(item);
         item.map(|item| self.suite.judgings(&item, answers, baseline)).unwrap_or_default()
     }

@@ -127,7 +127,8 @@ pub struct Score {
     /// In the suite's unit; none where nothing could be judged.
     pub value: Option<f64>,
     /// Sample standard deviation of what it is the mean of, where that is two units or more.
-    pub deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
     /// How much of it could be judged.
     pub coverage: Coverage,
 }
@@ -185,8 +186,8 @@ impl Mean {
     /// The score of a part; none where no unit belongs to it.
     #[must_use]
     pub fn score(&self, part: Part) -> Option<Score> {
-        let deviation = Summary::of(&self.values).ok().map(|summary| summary.deviation);
-        let score = || Score { part, value: self.value(), deviation, coverage: self.coverage() };
+        let std_dev = Summary::of(&self.values).ok().map(|summary| summary.std_dev);
+        let score = || Score { part, value: self.value(), std_dev, coverage: self.coverage() };
         (self.coverage.total > 0).then(score)
     }
 }
@@ -223,7 +224,7 @@ pub fn macro_mean<'s>(part: Part, scores: impl IntoIterator<Item = &'s Score>) -
     let scores: Vec<&Score> = scores.into_iter().collect();
     let coverage = scores.iter().map(|score| score.coverage).sum();
     let values: Option<Vec<f64>> = scores.iter().map(|score| score.value).collect();
-    let score = || Score { part, value: values.and_then(|values| mean(&values)), deviation: None, coverage };
+    let score = || Score { part, value: values.and_then(|values| mean(&values)), std_dev: None, coverage };
     (!scores.is_empty()).then(score)
 }
 
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(mean.value(), Some(7.0));
         assert_eq!(mean.coverage(), Coverage { ok: 2, total: 3 });
         assert!(mean.coverage().is_low());
-        assert_eq!(mean.score(Part::overall()).unwrap().deviation, Some(2f64.sqrt()));
+        assert_eq!(mean.score(Part::overall()).unwrap().std_dev, Some(2f64.sqrt()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::rating::history::Moment;
-use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
 use crate::domain::stats::Undefined;
 use crate::domain::stats::correlation::Coefficient;
@@ -39,5 +39,5 @@ fn at(moment: &Moment, other: &Series, coefficient: Coefficient) -> HistoryPoint
 
 fn is_rating(series: &Series) -> bool {
     let whole = VotePart(Slice::default());
-    matches!(&series.name, SeriesName::Arena { figure: Figure::Rating, part } if *part == whole)
+    matches!(&series.name, SeriesName::Arena { metric: Metric::Rating, part } if *part == whole)
 }

@@ -6,7 +6,7 @@ use crate::domain::correlation::{Point, SeriesError};
 use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, RankedModel, rank_log};
 use crate::domain::rating::real_len;
-use crate::domain::rating::redraw::{Figure, redraw};
+use crate::domain::rating::resample::{Metric, resample};
 use crate::domain::rating::vote_log::VoteLog;
 use crate::domain::stats::Interval;
 
@@ -23,22 +23,22 @@ const HELD: &str =
 /// [`SeriesError::Fit`].
 pub fn figures(
     log: &VoteLog,
-    figure: Figure,
+    metric: Metric,
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Result<(BTreeMap<String, Point>, Vec<String>), SeriesError> {
     let board = rank_log(log, options)?;
-    let held = figure == Figure::Elo && takes_too_long(log.len(), bootstrap.replicates);
+    let held = metric == Metric::Elo && takes_too_long(log.len(), bootstrap.replicates);
     let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
-    let redrawn = redraw(log, figure, options, bootstrap)?;
+    let redrawn = resample(log, metric, options, bootstrap)?;
     let (models, mut notes) =
-        if figure == Figure::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
+        if metric == Metric::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
     notes.extend(held.then(|| HELD.to_owned()));
     let point = |model: &RankedModel| {
         let position = redrawn.models.iter().position(|name| *name == model.model);
         let draws = redrawn.replicates.iter().map(|values| values[position?]).collect();
-        let drawn = Point::drawn(figure.of(model), draws, options.confidence);
-        Point { interval: if figure == Figure::Rating { of_board(model) } else { drawn.interval }, ..drawn }
+        let drawn = Point::drawn(metric.of(model), draws, options.confidence);
+        Point { interval: if metric == Metric::Rating { of_board(model) } else { drawn.interval }, ..drawn }
     };
     Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))
 }

@@ -21,5 +21,5 @@ pub use aliases::{AliasError, Aliases};
 pub use align::{Aligned, align};
 pub use error::SeriesError;
 pub use name::{SeriesName, VotePart};
-pub use provenance::{SuiteUsed, Used, VotesUsed};
-pub use series::{Point, Series, Subjects, drawn_for};
+pub use provenance::{Provenance, SuiteUsed, VotesUsed};
+pub use series::{Point, Series, Subjects, bootstrap_for};

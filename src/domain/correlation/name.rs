@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::domain::correlation::SeriesError;
-use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::{Slice, Turns};
 
 /// The part of a suite or a published series that has one number an intent instead of a model.
@@ -20,7 +20,7 @@ pub enum SeriesName {
     /// A figure of the arena's leaderboard, of all votes or a part of them.
     Arena {
         /// Which figure.
-        figure: Figure,
+        metric: Metric,
         /// Of which votes.
         part: VotePart,
     },
@@ -56,9 +56,9 @@ impl FromStr for SeriesName {
         match source {
             "arena" if rest == "satisfaction" => Ok(Self::Satisfaction),
             "arena" => {
-                let (figure, slice) = rest.split_once(':').unwrap_or((rest, ""));
-                let figure = Figure::parse(figure).ok_or_else(unknown)?;
-                Ok(Self::Arena { figure, part: VotePart::parse(slice).ok_or_else(unknown)? })
+                let (metric, slice) = rest.split_once(':').unwrap_or((rest, ""));
+                let metric = Metric::parse(metric).ok_or_else(unknown)?;
+                Ok(Self::Arena { metric, part: VotePart::parse(slice).ok_or_else(unknown)? })
             }
             "bench" => {
                 let (suite, part) = rest.split_once(':').unwrap_or((rest, ""));
@@ -82,9 +82,9 @@ impl fmt::Display for SeriesName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Column(name) => f.write_str(name),
-            Self::Arena { figure, part } => match part.to_string() {
-                whole if whole.is_empty() => write!(f, "arena:{}", figure.as_str()),
-                part => write!(f, "arena:{}:{part}", figure.as_str()),
+            Self::Arena { metric, part } => match part.to_string() {
+                whole if whole.is_empty() => write!(f, "arena:{}", metric.as_str()),
+                part => write!(f, "arena:{}:{part}", metric.as_str()),
             },
             Self::Satisfaction => f.write_str("arena:satisfaction"),
             Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
@@ -122,8 +122,8 @@ impl SeriesName {
     #[must_use]
     pub fn of_part(&self, part: &VotePart) -> Option<Self> {
         match self {
-            Self::Arena { figure, part: whole } if *whole == VotePart::default() => {
-                Some(Self::Arena { figure: *figure, part: part.clone() })
+            Self::Arena { metric, part: whole } if *whole == VotePart::default() => {
+                Some(Self::Arena { metric: *metric, part: part.clone() })
             }
             _ => None,
         }

@@ -11,7 +11,7 @@ use crate::domain::labeling::scheme::Scheme;
 pub const WHOLE: &str = "overall";
 
 /// A published series: whose values, and of what.
-pub struct Printed {
+pub struct PublishedValues {
     /// What it is, for people.
     pub title: String,
     /// Where it stands.
@@ -23,7 +23,7 @@ pub struct Printed {
 }
 
 /// Everything that the papers print, as `published:ID` or `published:ID:part`.
-pub fn printed() -> impl Iterator<Item = String> {
+pub fn published_names() -> impl Iterator<Item = String> {
     published::series().iter().flat_map(|series| {
         let intents = has_intents(series).then(|| format!("published:{}:{INTENTS}", series.id));
         let parts = series.parts().into_iter().map(|part| match part {
@@ -49,14 +49,14 @@ pub fn split(id: &str, is_known: impl Fn(&str) -> bool) -> Option<(&str, &str)> 
 ///
 /// # Errors
 /// [`SeriesError::Part`].
-pub fn of_papers(series: &published::Published, part: &str) -> Result<Printed, SeriesError> {
+pub fn of_papers(series: &published::Published, part: &str) -> Result<PublishedValues, SeriesError> {
     let title = format!("{}{}", series.title, in_words(part));
     let source = match &series.note {
         Some(note) => format!("{}; {note}", series.source),
         None => series.source.clone(),
     };
     if part == INTENTS && has_intents(series) {
-        return Ok(Printed { title, source, subjects: Subjects::Intents, values: by_intent(series) });
+        return Ok(PublishedValues { title, source, subjects: Subjects::Intents, values: by_intent(series) });
     }
     let part = default_part(part, &series.parts()).ok_or_else(|| SeriesError::Part {
         series: format!("published:{}", series.id),
@@ -65,7 +65,7 @@ pub fn of_papers(series: &published::Published, part: &str) -> Result<Printed, S
     })?;
     let subjects = if series.of == SubjectKind::Method { Subjects::Methods } else { Subjects::Models };
     let values = series.part(part).into_iter().map(|(subject, value)| (subject.to_owned(), value)).collect();
-    Ok(Printed { title: title + unit(series.unit), source, subjects, values })
+    Ok(PublishedValues { title: title + unit(series.unit), source, subjects, values })
 }
 
 fn unit(unit: Unit) -> &'static str {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What the series of a reader were made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Used {
+pub struct Provenance {
     /// The votes; none where no series needs them.
     pub votes: Option<VotesUsed>,
     /// Votes that say how satisfied the visitor was, with an intent; none where no series needs them.

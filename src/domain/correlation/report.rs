@@ -119,9 +119,11 @@ pub struct SeriesReport {
     /// The mean over the models that take part.
     pub mean: Option<f64>,
     /// Their sample standard deviation.
-    pub deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
     /// The coefficient of variation: deviation over mean.
-    pub variation: Option<f64>,
+    #[serde(rename = "variation")]
+    pub coefficient_of_variation: Option<f64>,
     /// Models that only this one has.
     pub only_here: Vec<String>,
 }
@@ -281,8 +283,8 @@ impl SeriesReport {
             series: series.name.to_string(),
             title: series.title.clone(),
             mean: mean(&values).ok(),
-            deviation: summary.map(|summary| summary.deviation),
-            variation: summary.and_then(|summary| summary.variation().ok()),
+            std_dev: summary.map(|summary| summary.std_dev),
+            coefficient_of_variation: summary.and_then(|summary| summary.coefficient_of_variation().ok()),
             only_here: found.only_in[place].clone(),
         }
     }

@@ -79,7 +79,7 @@ pub struct Series {
 }
 
 /// Random numbers for a source: what one draws says nothing of what another does.
-pub fn drawn_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
+pub fn bootstrap_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
     let digest = Sha256::digest(source.as_bytes());
     let own = digest.iter().take(8).fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));
     BootstrapOptions { seed: bootstrap.seed ^ own, ..bootstrap }

@@ -5,7 +5,7 @@
 
 use nalgebra::DVector;
 
-use super::bradley_terry::{Fit, Standing};
+use super::bradley_terry::{Fit, ModelStrength};
 use super::loss::{Likelihood, PairLoss};
 use super::real_len;
 use super::tally::PairTally;
@@ -80,9 +80,9 @@ impl Block {
 
     /// The parameters as a fit found them.
     pub(super) fn point(&self, fit: &Fit) -> DVector<f64> {
-        let strength = |&model: &usize| match fit.standings[model] {
-            Standing::Rated { strength, .. } => strength,
-            Standing::Unbounded { .. } => 0.0,
+        let strength = |&model: &usize| match fit.model_strengths[model] {
+            ModelStrength::Rated { strength, .. } => strength,
+            ModelStrength::Unbounded { .. } => 0.0,
         };
         let strengths = self.members.iter().map(strength);
         DVector::from_iterator(self.parameters(), strengths.chain(fit.log_nu))

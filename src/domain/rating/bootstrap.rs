@@ -16,7 +16,7 @@ use super::block::Block;
 use super::bradley_terry::{Direction, Fit};
 use super::comparison::PairCounts;
 use super::davidson;
-use super::graph::{Place, connected_both_ways, lay_out};
+use super::graph::{Place, connected_both_ways, decompose};
 use super::interval::{ConfidenceLevel, Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
@@ -99,7 +99,7 @@ pub(super) fn bootstrap(
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
-pub(super) fn redrawn_strengths(
+pub(super) fn resampled_strengths(
     tally: &Tally,
     fit: &Fit,
     options: BootstrapOptions,
@@ -135,7 +135,7 @@ fn fit_replicates(
 
 /// The share of its votes that each model won or that were for neither, in every replicate, by the models' positions in the
 /// tally. No share where it has no votes.
-pub(super) fn redrawn_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
+pub(super) fn resampled_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
     let rates = |replicate: u32| {
         let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
         for pair in resample(tally, &mut options.rng(replicate)) {
@@ -157,7 +157,7 @@ fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u
 
 /// As many votes as the tally has, drawn anew; each weighs what those of its kind do on average.
 fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
-    let drawn = draw_kinds(tally, rng);
+    let drawn = resample_counts(tally, rng);
     let kinds = tally.pairs.iter().zip(&tally.counts).zip(drawn);
     kinds
         .filter(|(_, drawn)| drawn.iter().sum::<u64>() > 0)
@@ -171,7 +171,7 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
 }
 
 /// How many votes of each pair are drawn anew: for its first model, for its second, and for neither.
-pub(super) fn draw_kinds(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
+pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
     let mut draw = |kind: u64| {
         let drawn = binomial(votes, kind, left, rng);
@@ -252,7 +252,7 @@ impl Centre {
     /// is that of the fit to all votes.
     fn fit_rest(&self, inside: &[PairTally]) -> Result<Replicate, FitError> {
         let models = self.block.members.len();
-        let layout = lay_out(models, inside);
+        let layout = decompose(models, inside);
         let mut values = vec![f64::NAN; self.point.len()];
         let mut parts = Vec::new();
         for gauge in self.block.gauges() {
@@ -303,7 +303,7 @@ fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
     Ends {
         lower: quantile(&with_any_at(f64::NEG_INFINITY), tail),
         upper: quantile(&with_any_at(f64::INFINITY), 1.0 - tail),
-        error: deviation(values).filter(|deviation| deviation.is_finite()),
+        error: std_dev(values).filter(|std_dev| std_dev.is_finite()),
     }
 }
 
@@ -317,7 +317,7 @@ pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     if one.total_cmp(&other).is_eq() { one } else { one + (place - below) * (other - one) }
 }
 
-fn deviation(values: &[f64]) -> Option<f64> {
+fn std_dev(values: &[f64]) -> Option<f64> {
     let (count, mean) = (real_len(values.len()), values.iter().sum::<f64>() / real_len(values.len()));
     let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
     (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt())

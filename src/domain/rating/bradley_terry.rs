@@ -2,13 +2,13 @@
 //!
 //! P(a beats b) = σ(θ_a − θ_b). The fit minimises Σ c·[softplus(d) − y·d], d = θ_a − θ_b, over pairs (Bradley and Terry
 //! 1952; Chiang et al. 2024, section 4), with Σθ = 0 in each component. Where no finite maximum exists, it says so
-//! instead of returning a large number: see [`Standing`].
+//! instead of returning a large number: see [`ModelStrength`].
 
 use nalgebra::DVector;
 
 use super::FitError;
 use super::block::{Block, blocks};
-use super::graph::{Place, lay_out};
+use super::graph::{Place, decompose};
 use super::loss::Likelihood;
 use super::newton::minimise;
 use super::tally::Tally;
@@ -35,7 +35,7 @@ impl Direction {
 
 /// What the votes say of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Standing {
+pub enum ModelStrength {
     /// A finite strength.
     Rated {
         /// Strengths of one component can be compared, and their mean is 0.
@@ -52,7 +52,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl ModelStrength {
     /// The component that the model belongs to.
     #[must_use]
     pub fn component(self) -> usize {
@@ -77,7 +77,7 @@ pub struct Bridge {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// By position in [`Tally::models`].
-    pub standings: Vec<Standing>,
+    pub model_strengths: Vec<ModelStrength>,
     /// Number of components that are rated apart.
     pub components: usize,
     /// What connects components one way only.
@@ -99,14 +99,14 @@ impl Fit {
 
     /// What has to be fitted together.
     pub(super) fn blocks(&self) -> Vec<Block> {
-        blocks(self.standings.len(), &self.members(), self.likelihood())
+        blocks(self.model_strengths.len(), &self.members(), self.likelihood())
     }
 
     /// Strengths by model, `None` for the unbounded.
     pub fn strengths(&self) -> impl Iterator<Item = Option<f64>> {
-        self.standings.iter().map(|standing| match standing {
-            Standing::Rated { strength, .. } => Some(*strength),
-            Standing::Unbounded { .. } => None,
+        self.model_strengths.iter().map(|standing| match standing {
+            ModelStrength::Rated { strength, .. } => Some(*strength),
+            ModelStrength::Unbounded { .. } => None,
         })
     }
 
@@ -114,8 +114,8 @@ impl Fit {
     #[must_use]
     pub fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.components];
-        for (model, standing) in self.standings.iter().enumerate() {
-            if let Standing::Rated { component, .. } = standing {
+        for (model, standing) in self.model_strengths.iter().enumerate() {
+            if let ModelStrength::Rated { component, .. } = standing {
                 members[*component].push(model);
             }
         }
@@ -133,7 +133,7 @@ pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
 
 /// Fits the votes of a tally by a likelihood whose maximum must be finite within components.
 pub(super) fn fit_by(tally: &Tally, likelihood: Likelihood) -> Result<Fit, FitError> {
-    let layout = lay_out(tally.models.len(), &tally.pairs);
+    let layout = decompose(tally.models.len(), &tally.pairs);
     let mut strengths = vec![0.0; tally.models.len()];
     let (mut converged, mut iterations, mut loss, mut log_nu) = (true, 0, 0.0, None);
     for block in blocks(tally.models.len(), &layout.components, likelihood) {
@@ -148,11 +148,11 @@ pub(super) fn fit_by(tally: &Tally, likelihood: Likelihood) -> Result<Fit, FitEr
         log_nu = optimum.point.iter().nth(block.members.len()).copied();
     }
     let standing = |(place, &strength): (&Place, &f64)| match *place {
-        Place::Inside(component) => Standing::Rated { component, strength },
-        Place::Beyond(component, direction) => Standing::Unbounded { component, direction },
+        Place::Inside(component) => ModelStrength::Rated { component, strength },
+        Place::Beyond(component, direction) => ModelStrength::Unbounded { component, direction },
     };
     Ok(Fit {
-        standings: layout.places.iter().zip(&strengths).map(standing).collect(),
+        model_strengths: layout.places.iter().zip(&strengths).map(standing).collect(),
         components: layout.components.len(),
         bridges: layout.bridges,
         converged,

@@ -1,7 +1,7 @@
 //! Who can be compared with whom: the comparison graph, taken apart before anything is fitted.
 //!
 //! A finite maximum of the likelihood exists where every model is reached from every other along "won or tied against"
-//! (Ford 1957). [`lay_out`] therefore first takes off models that only won or only lost, again and again, since the
+//! (Ford 1957). [`decompose`] therefore first takes off models that only won or only lost, again and again, since the
 //! rest is rated as if they were not there; what is left falls into strongly connected components, rated apart.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -31,7 +31,7 @@ pub(super) enum Place {
 }
 
 /// Takes the graph apart. Every model must have met another.
-pub(super) fn lay_out(models: usize, pairs: &[PairTally]) -> Layout {
+pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> Layout {
     let graph = Graph::new(models, pairs);
     let peeled = graph.peel();
     let mut beyond = vec![None; models];

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::FitError;
 use super::block::Block;
 use super::bradley_terry::Fit;
-use super::loss::{Chances, Score};
+use super::loss::{OutcomeProbabilities, Score};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
 
@@ -163,7 +163,7 @@ struct SquaredScores {
 }
 
 impl SquaredScores {
-    fn of(pair: &PairTally, chances: Chances) -> Self {
+    fn of(pair: &PairTally, chances: OutcomeProbabilities) -> Self {
         let votes = [
             (pair.first_wins, chances.of_first()),
             (pair.second_wins, chances.of_second()),

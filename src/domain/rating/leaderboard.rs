@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{BootstrapOptions, BootstrapReport, bootstrap as resample};
-use super::bradley_terry::{self, Bridge, Direction, Fit, Standing};
+use super::bradley_terry::{self, Bridge, Direction, Fit, ModelStrength};
 use super::cluster::cluster;
 use super::comparison::ComparisonSet;
 use super::davidson;
 use super::elo::EloTable;
-use super::insight::Insight;
 use super::interval::{ConfidenceLevel, Ends, Intervals, joint_sandwich};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::notes::notes;
 use super::placing::{Placed, move_to_anchor, place};
+use super::robustness::Robustness;
 use super::scoring::{Scoring, TieRule};
-use super::style::hold_equal;
+use super::style::style_controlled;
 use super::tally::{TalliedModel, Tally};
 use super::vote_log::VoteLog;
 use super::weighting::{Reweight, Weights, weigh};
@@ -178,7 +178,7 @@ pub struct Leaderboard {
     pub matrices: Option<Matrices>,
     /// How firm the order is, where asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub insight: Option<Insight>,
+    pub robustness: Option<Robustness>,
 }
 
 /// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).
@@ -318,7 +318,7 @@ fn rank_tally(
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
     let styled = match options.style {
-        true => Some(hold_equal(log, &tally, &fit, &weights, options)?),
+        true => Some(style_controlled(log, &tally, &fit, &weights, options)?),
         false => None,
     };
     let (intervals, bootstrap) = match styled {
@@ -359,7 +359,7 @@ fn rank_tally(
         davidson: tie_effect(&fit, &intervals),
         bootstrap,
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &placed, &order)),
-        insight: None,
+        robustness: None,
     };
     board.notes = notes(&tally, &board, options);
     board.notes.extend(style_notes);
@@ -405,9 +405,9 @@ fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
 /// Elo ratings as strengths: they need no connected graph, so all models are in one component.
 fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     let strength = |model: &TalliedModel| (elo.rating(model.index) - CENTRE) / POINTS_PER_STRENGTH;
-    let standing = |model| Standing::Rated { component: 0, strength: strength(model) };
+    let standing = |model| ModelStrength::Rated { component: 0, strength: strength(model) };
     Fit {
-        standings: tally.models.iter().map(standing).collect(),
+        model_strengths: tally.models.iter().map(standing).collect(),
         components: tally.models.len().min(1),
         bridges: Vec::new(),
         converged: true,
@@ -426,7 +426,7 @@ fn lines(tally: &Tally, fit: &Fit, placed: &[Placed], elo: &EloTable, min_votes:
         let others = placed.iter().enumerate().filter(|&(other, _)| other != model);
         RankedModel {
             model: tallied.name.clone(),
-            rank: 1 + peers().map(|other| u64::from(other.surely_above(here))).sum::<u64>(),
+            rank: 1 + peers().map(|other| u64::from(other.significantly_above(here))).sum::<u64>(),
             rating: here.rating,
             lower: here.lower(),
             upper: here.upper(),

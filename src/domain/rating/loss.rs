@@ -23,7 +23,7 @@ pub(super) enum Likelihood {
 
 /// The chances of the outcomes of one pair.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chances {
+pub(super) struct OutcomeProbabilities {
     first: f64,
     second: f64,
     neither: f64,
@@ -45,20 +45,20 @@ impl Likelihood {
         }
     }
 
-    pub(super) fn chances(self, d: f64, log_nu: f64) -> Chances {
+    pub(super) fn chances(self, d: f64, log_nu: f64) -> OutcomeProbabilities {
         match self {
             Self::BradleyTerry => {
                 // logistic(d) and logistic(−d) at the price of one.
                 let odds = (-d.abs()).exp();
                 let likelier = 1.0 / (1.0 + odds);
                 let (first, second) = if d >= 0.0 { (likelier, odds * likelier) } else { (odds * likelier, likelier) };
-                Chances { first, second, neither: 0.0 }
+                OutcomeProbabilities { first, second, neither: 0.0 }
             }
             Self::Davidson => {
                 let most = (0.5 * d.abs()).max(log_nu);
                 let [first, second, neither] = [0.5 * d, -0.5 * d, log_nu].map(|weight| (weight - most).exp());
                 let sum = first + second + neither;
-                Chances { first: first / sum, second: second / sum, neither: neither / sum }
+                OutcomeProbabilities { first: first / sum, second: second / sum, neither: neither / sum }
             }
         }
     }
@@ -76,7 +76,7 @@ impl Likelihood {
     }
 }
 
-impl Chances {
+impl OutcomeProbabilities {
     /// Small terms, not differences of numbers near one: exact for 9,999 to 1 as well.
     pub(super) fn of_first(self) -> Score {
         Score { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
@@ -140,8 +140,8 @@ impl PairLoss {
     }
 
     /// Derivative of the loss by each parameter.
-    pub(super) fn slopes(&self, point: &DVector<f64>) -> DVector<f64> {
-        let mut slopes = DVector::zeros(point.len());
+    pub(super) fn gradient(&self, point: &DVector<f64>) -> DVector<f64> {
+        let mut gradient = DVector::zeros(point.len());
         let (log_nu, mut by_log_nu) = (self.log_nu(point), 0.0);
         for pair in &self.pairs {
             let chances = self.likelihood.chances(difference(pair, point), log_nu);
@@ -157,38 +157,38 @@ impl PairLoss {
                         + pair.halves * neither.difference
                 }
             };
-            slopes[pair.first] += slope;
-            slopes[pair.second] -= slope;
+            gradient[pair.first] += slope;
+            gradient[pair.second] -= slope;
             by_log_nu += (pair.first_wins + pair.second_wins) * first.log_nu + pair.halves * neither.log_nu;
         }
         if self.likelihood == Likelihood::Davidson {
-            slopes[self.models] = by_log_nu;
+            gradient[self.models] = by_log_nu;
         }
-        slopes
+        gradient
     }
 
     /// Second derivatives of the loss.
-    pub(super) fn curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
-        let mut curvature = DMatrix::zeros(point.len(), point.len());
+    pub(super) fn hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
+        let mut hessian = DMatrix::zeros(point.len(), point.len());
         let log_nu = self.log_nu(point);
         for pair in &self.pairs {
             let votes = pair.first_wins + pair.second_wins + pair.halves;
             let chances = self.likelihood.chances(difference(pair, point), log_nu);
             let weight = votes * chances.by_difference_twice();
-            curvature[(pair.first, pair.first)] += weight;
-            curvature[(pair.second, pair.second)] += weight;
-            curvature[(pair.first, pair.second)] -= weight;
-            curvature[(pair.second, pair.first)] -= weight;
+            hessian[(pair.first, pair.first)] += weight;
+            hessian[(pair.second, pair.second)] += weight;
+            hessian[(pair.first, pair.second)] -= weight;
+            hessian[(pair.second, pair.first)] -= weight;
             if self.likelihood == Likelihood::Davidson {
                 let (both, nu) = (votes * chances.by_both(), self.models);
-                curvature[(pair.first, nu)] += both;
-                curvature[(nu, pair.first)] += both;
-                curvature[(pair.second, nu)] -= both;
-                curvature[(nu, pair.second)] -= both;
-                curvature[(nu, nu)] += votes * chances.by_log_nu_twice();
+                hessian[(pair.first, nu)] += both;
+                hessian[(nu, pair.first)] += both;
+                hessian[(pair.second, nu)] -= both;
+                hessian[(nu, pair.second)] -= both;
+                hessian[(nu, nu)] += votes * chances.by_log_nu_twice();
             }
         }
-        curvature
+        hessian
     }
 
     fn log_nu(&self, point: &DVector<f64>) -> f64 {

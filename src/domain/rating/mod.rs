@@ -1,7 +1,7 @@
 //! Ratings: from comparisons to a ranked leaderboard with honest intervals.
 //!
 //! Pure. [`vote_log`] holds the votes as columns, [`comparison`] counts them by pair, [`tally`] is what fits read,
-//! [`elo`], [`bradley_terry`] and [`davidson`] fit, [`interval`] and [`bootstrap`] say how sure the fit is, [`redraw`] carries that on, [`unbounded`]
+//! [`elo`], [`bradley_terry`] and [`davidson`] fit, [`interval`] and [`bootstrap`] say how sure the fit is, [`resample`] carries that on, [`unbounded`]
 //! bounds a model that only wins or only loses, [`leaderboard`] ranks. [`slice`](mod@slice) picks votes, [`weighting`] weighs them.
 //! A *strength* is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
@@ -11,11 +11,11 @@ pub mod comparison;
 pub mod davidson;
 pub mod elo;
 pub mod history;
-pub mod insight;
 pub mod interval;
 pub mod leaderboard;
 pub mod matrices;
-pub mod redraw;
+pub mod resample;
+pub mod robustness;
 pub mod scoring;
 pub mod simulate;
 pub mod slice;

@@ -129,10 +129,10 @@ pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) 
 
 /// The curvature at a point, made stiff in the directions that the gauges leave free, so that it can be inverted.
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
-    let mut curvature = loss.curvature(point);
-    let stiffness = mean_diagonal(&curvature);
-    stiffen(loss.gauges(), &mut curvature, stiffness);
-    curvature.cholesky().ok_or_else(|| FitError::Solver(Singular.into()))
+    let mut hessian = loss.hessian(point);
+    let stiffness = mean_diagonal(&hessian);
+    stiffen(loss.gauges(), &mut hessian, stiffness);
+    hessian.cholesky().ok_or_else(|| FitError::Solver(Singular.into()))
 }
 
 /// Newton's method with the curvature of one point: for many losses whose minima lie near it, at a fraction of the price.
@@ -150,7 +150,7 @@ impl Nearby {
         let mut point = start.clone();
         let mut allowed = LONGEST_NEARBY_STEP;
         for _ in 0..MAX_ITERATIONS {
-            let mut step = loss.slopes(&point);
+            let mut step = loss.gradient(&point);
             self.factor.solve_mut(&mut step);
             let length = step.amax();
             // Not a number is not below what is allowed either.
@@ -186,7 +186,7 @@ impl Gradient for PairLoss {
     type Gradient = DVector<f64>;
 
     fn gradient(&self, point: &DVector<f64>) -> Result<DVector<f64>, Error> {
-        let mut gradient = self.slopes(point) / self.votes();
+        let mut gradient = self.gradient(point) / self.votes();
         project(self.gauges(), &mut gradient);
         Ok(gradient)
     }
@@ -197,7 +197,7 @@ impl Hessian for PairLoss {
     type Hessian = DMatrix<f64>;
 
     fn hessian(&self, point: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
-        let mut hessian = self.curvature(point) / self.votes();
+        let mut hessian = self.hessian(point) / self.votes();
         let stiffness = mean_diagonal(&hessian);
         project_matrix(self.gauges(), &mut hessian, stiffness);
         Ok(hessian)

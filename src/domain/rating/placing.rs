@@ -1,6 +1,6 @@
 //! Models on the public scale, before they are ranked.
 
-use super::bradley_terry::{Direction, Fit, Standing};
+use super::bradley_terry::{Direction, Fit, ModelStrength};
 use super::interval::{ConfidenceLevel, Ends, Intervals};
 use super::leaderboard::Anchor;
 use super::tally::Tally;
@@ -30,7 +30,7 @@ impl Placed {
     }
 
     /// Whether all of this model's interval lies above all of the other's; without intervals, whether its rating does.
-    pub(super) fn surely_above(&self, other: &Placed) -> bool {
+    pub(super) fn significantly_above(&self, other: &Placed) -> bool {
         let lower = self.ends.map_or(self.rating, |ends| ends.lower);
         lower > other.ends.map_or(other.rating, |ends| ends.upper) + ROUNDING
     }
@@ -63,7 +63,7 @@ pub(super) fn place(
     intervals: &Intervals,
     level: ConfidenceLevel,
 ) -> Result<Vec<Placed>, FitError> {
-    let place = |(model, standing): (usize, &Standing)| {
+    let place = |(model, standing): (usize, &ModelStrength)| {
         let rating = on_scale(limit(tally, fit, model, level)?);
         let measured = intervals.strengths[model].map(|ends| Ends {
             lower: on_scale(ends.lower),
@@ -71,12 +71,12 @@ pub(super) fn place(
             error: ends.error.map(|error| error * POINTS_PER_STRENGTH),
         });
         let (unbounded, ends) = match standing {
-            Standing::Rated { .. } => (None, measured),
-            Standing::Unbounded { direction, .. } => (Some(*direction), Some(half_open(rating, *direction))),
+            ModelStrength::Rated { .. } => (None, measured),
+            ModelStrength::Unbounded { direction, .. } => (Some(*direction), Some(half_open(rating, *direction))),
         };
         Ok(Placed { rating, ends, unbounded, component: standing.component() })
     };
-    fit.standings.iter().enumerate().map(place).collect()
+    fit.model_strengths.iter().enumerate().map(place).collect()
 }
 
 fn on_scale(strength: f64) -> f64 {

@@ -155,8 +155,8 @@ impl Simulation {
     /// p = σ(θ_a − θ_b + x·β).
     fn share_of_a(&self, a: usize, b: usize, counts: &[[u32; 2]; FEATURE_COUNT]) -> f64 {
         let mut d = self.models[a].strength - self.models[b].strength;
-        for ((counts, deviation), effect) in counts.iter().zip(self.deviations).zip(self.options.style) {
-            d += effect * difference(*counts) / deviation;
+        for ((counts, std_dev), effect) in counts.iter().zip(self.deviations).zip(self.options.style) {
+            d += effect * difference(*counts) / std_dev;
         }
         logistic(d)
     }
@@ -206,10 +206,10 @@ impl Simulation {
     /// The mean of p(1−p) over votes drawn for it, which also tell the deviations of the features.
     fn variance_of_pilot(&mut self) -> f64 {
         let pilot: Vec<Meeting> = (0..PILOT).map(|_| self.meeting()).collect();
-        for (feature, deviation) in self.deviations.iter_mut().enumerate() {
+        for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
             // The side is drawn by a coin, so the mean is 0.
             let squares = pilot.iter().map(|meeting| difference(meeting.counts[feature]).powi(2)).sum::<f64>();
-            *deviation = (squares / real_len(PILOT)).sqrt();
+            *std_dev = (squares / real_len(PILOT)).sqrt();
         }
         let variance = |meeting: &Meeting| {
             let p = self.share_of_a(meeting.a, meeting.b, &meeting.counts);

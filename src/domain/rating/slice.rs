@@ -1,6 +1,6 @@
 //! Parts of a log: votes of one language, category or intent, of first turns, on long prompts, of a span of time.
 
-use super::vote_log::{Labels, VoteLog, Wanted};
+use super::vote_log::{ColumnSet, Labels, VoteLog};
 
 /// A prompt of so many tokens is long, as in LMArena's "longer query".
 pub const LONG_PROMPT_TOKENS: u32 = 500;
@@ -73,7 +73,7 @@ const NAMED: usize = 12;
 
 impl Slice {
     /// Adds the columns that the slice needs.
-    pub fn want(&self, wanted: &mut Wanted) {
+    pub fn want(&self, wanted: &mut ColumnSet) {
         wanted.languages |= self.language.is_some();
         wanted.categories |= self.category.is_some();
         wanted.intents |= self.intent.is_some();
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn picked_votes_are_those_that_would_be_taken() {
-        let mut log = VoteLog::with_columns(Wanted { languages: true, turns: true, ..Wanted::default() });
+        let mut log = VoteLog::with_columns(ColumnSet { languages: true, turns: true, ..ColumnSet::default() });
         for number in 0..12_u32 {
             log.push(["a", "b", "c"][number as usize % 3], "d", Outcome::ALL[number as usize % 4]).unwrap();
             log.languages.as_mut().unwrap().push(Some(["en", "zh"][number as usize % 2]));

@@ -6,7 +6,7 @@
 
 use nalgebra::DVector;
 
-use super::bradley_terry::{Direction, Fit, Standing};
+use super::bradley_terry::{Direction, Fit, ModelStrength};
 use super::graph::tied_to;
 use super::interval::ConfidenceLevel;
 use super::loss::PairLoss;
@@ -25,9 +25,9 @@ const MAX_WIDENINGS: usize = 12;
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
 pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> Result<f64, FitError> {
-    let (component, direction) = match fit.standings[model] {
-        Standing::Rated { strength, .. } => return Ok(strength),
-        Standing::Unbounded { component, direction } => (component, direction),
+    let (component, direction) = match fit.model_strengths[model] {
+        ModelStrength::Rated { strength, .. } => return Ok(strength),
+        ModelStrength::Unbounded { component, direction } => (component, direction),
     };
     let allowed = level.z() * level.z();
     let sign = direction.sign();
@@ -85,7 +85,7 @@ impl Profile {
     fn limit(&self, allowed: f64) -> Result<f64, FitError> {
         let (mut at, mut optimum) = self.left_of_limit(allowed)?;
         for _ in 0..MAX_STEPS {
-            let slope = 2.0 * self.loss.slopes(&optimum.point)[self.held];
+            let slope = 2.0 * self.loss.gradient(&optimum.point)[self.held];
             let step = self.excess(&optimum, allowed) / slope;
             at -= step;
             if step.abs() <= PRECISION * (1.0 + at.abs()) {
@@ -133,16 +133,16 @@ fn turned(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
 
 /// Whether both models are rated, in different components: with the means held, such a pair says nothing.
 fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
-    match (fit.standings[pair.first], fit.standings[pair.second]) {
-        (Standing::Rated { component: one, .. }, Standing::Rated { component: other, .. }) => one != other,
+    match (fit.model_strengths[pair.first], fit.model_strengths[pair.second]) {
+        (ModelStrength::Rated { component: one, .. }, ModelStrength::Rated { component: other, .. }) => one != other,
         _ => false,
     }
 }
 
 /// The loss of a (turned) pair at the fit: nothing unless both models are rated, for all others part without limit.
 fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
-    match (fit.standings[pair.first], fit.standings[pair.second]) {
-        (Standing::Rated { strength: first, .. }, Standing::Rated { strength: second, .. }) => {
+    match (fit.model_strengths[pair.first], fit.model_strengths[pair.second]) {
+        (ModelStrength::Rated { strength: first, .. }, ModelStrength::Rated { strength: second, .. }) => {
             fit.likelihood().loss(pair, sign * (first - second), fit.log_nu.unwrap_or(0.0))
         }
         _ => 0.0,

@@ -1,7 +1,7 @@
 //! The vote log in memory: one vote a row, kept as columns.
 //!
 //! What a file or the database holds is read into a [`VoteLog`] once; fits, slices, styles and studies read from it. A
-//! column that nobody asked for ([`Wanted`]) is not read and is `None`. Names are kept once ([`Names`]) and rows hold
+//! column that nobody asked for ([`ColumnSet`]) is not read and is `None`. Names are kept once ([`Names`]) and rows hold
 //! their positions, so that ten million votes fit into memory.
 
 use std::collections::HashMap;
@@ -104,7 +104,7 @@ impl StyleColumns {
 
 /// Which columns are to be read beside models and outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ColumnSet {
     /// Who voted.
     pub voters: bool,
     /// Languages.
@@ -165,7 +165,7 @@ pub struct VoteLog {
 impl VoteLog {
     /// No votes, and an empty column for all that is wanted.
     #[must_use]
-    pub fn with_columns(wanted: Wanted) -> Self {
+    pub fn with_columns(wanted: ColumnSet) -> Self {
         Self {
             voters: wanted.voters.then(Labels::default),
             languages: wanted.languages.then(Labels::default),
@@ -316,7 +316,8 @@ mod tests {
 
     /// Votes of `x` against `y` at these times.
     fn timed(times: &[f64], outcomes: &[Outcome]) -> VoteLog {
-        let mut log = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        let mut log =
+            VoteLog::with_columns(ColumnSet { seconds: true, voters: true, style: true, ..ColumnSet::default() });
         for (row, (&time, &outcome)) in times.iter().zip(outcomes).enumerate() {
             log.push("x", "y", outcome).unwrap();
             log.seconds.as_mut().unwrap().push(time);
@@ -341,7 +342,8 @@ mod tests {
     #[test]
     fn a_log_behind_another_has_its_names_counted_on() {
         let mut log = timed(&[1.0], &[AWins]);
-        let mut other = VoteLog::with_columns(Wanted { seconds: true, voters: true, style: true, ..Wanted::default() });
+        let mut other =
+            VoteLog::with_columns(ColumnSet { seconds: true, voters: true, style: true, ..ColumnSet::default() });
         other.push("z", "x", Tie).unwrap();
         other.seconds.as_mut().unwrap().push(0.5);
         other.voters.as_mut().unwrap().push(None);

@@ -13,7 +13,7 @@ pub struct Summary {
     /// The mean.
     pub mean: f64,
     /// The standard deviation of a sample: squares divided by n − 1.
-    pub deviation: f64,
+    pub std_dev: f64,
 }
 
 impl Summary {
@@ -27,15 +27,15 @@ impl Summary {
         }
         let mean = mean(values)?;
         let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        Ok(Self { n: values.len(), mean, deviation: (squares / real_len(values.len() - 1)).sqrt() })
+        Ok(Self { n: values.len(), mean, std_dev: (squares / real_len(values.len() - 1)).sqrt() })
     }
 
     /// The coefficient of variation: deviation over mean.
     ///
     /// # Errors
     /// [`Undefined::ZeroMean`].
-    pub fn variation(&self) -> Result<f64, Undefined> {
-        if self.mean == 0.0 { Err(Undefined::ZeroMean) } else { Ok(self.deviation / self.mean) }
+    pub fn coefficient_of_variation(&self) -> Result<f64, Undefined> {
+        if self.mean == 0.0 { Err(Undefined::ZeroMean) } else { Ok(self.std_dev / self.mean) }
     }
 }
 
@@ -62,8 +62,8 @@ mod tests {
         assert_eq!(Summary::of(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(mean(&[]), Err(Undefined::TooFew { found: 0, needed: 1 }));
         assert_eq!(Summary::of(&[1.0, f64::NAN]), Err(Undefined::NotFinite(Series::First)));
-        assert_eq!(Summary::of(&[-1.0, 1.0]).unwrap().variation(), Err(Undefined::ZeroMean));
+        assert_eq!(Summary::of(&[-1.0, 1.0]).unwrap().coefficient_of_variation(), Err(Undefined::ZeroMean));
         let summary = Summary::of(&[2.0, 4.0, 9.0]).unwrap();
-        assert_eq!((summary.mean, summary.deviation), (5.0, 13.0_f64.sqrt()));
+        assert_eq!((summary.mean, summary.std_dev), (5.0, 13.0_f64.sqrt()));
     }
 }

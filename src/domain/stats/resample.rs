@@ -29,7 +29,7 @@ pub fn replicates<T: Send>(options: BootstrapOptions, draw: impl Fn(&mut ChaCha8
 }
 
 /// As many positions as there are, drawn with replacement.
-pub fn redraw(length: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+pub fn resample_indices(length: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     (0..length).map(|_| rng.random_range(0..length)).collect()
 }
 
@@ -58,7 +58,9 @@ mod tests {
     const OPTIONS: BootstrapOptions = BootstrapOptions { replicates: 2_000, seed: 11 };
 
     fn mean_of_redrawn(values: &[f64]) -> Vec<Result<f64, Undefined>> {
-        replicates(OPTIONS, |rng| mean(&redraw(values.len(), rng).iter().map(|&i| values[i]).collect::<Vec<_>>()))
+        replicates(OPTIONS, |rng| {
+            mean(&resample_indices(values.len(), rng).iter().map(|&i| values[i]).collect::<Vec<_>>())
+        })
     }
 
     #[test]

@@ -29,10 +29,10 @@ pub enum Format {
 /// A file that takes rows.
 pub struct Table<W: Write + Send> {
     rows: u64,
-    form: Form<W>,
+    form: FileWriter<W>,
 }
 
-enum Form<W: Write + Send> {
+enum FileWriter<W: Write + Send> {
     Lines(BufWriter<W>),
     Delimited(BufWriter<W>, Vec<Column>),
     Columns(Box<ParquetTable<BufWriter<W>>>),
@@ -42,13 +42,13 @@ impl<W: Write + Send> Table<W> {
     /// Writes what stands before the first row.
     pub fn begin(format: Format, columns: Vec<Column>, out: W) -> io::Result<Self> {
         let form = match format {
-            Format::Jsonl => Form::Lines(BufWriter::new(out)),
+            Format::Jsonl => FileWriter::Lines(BufWriter::new(out)),
             Format::Csv => {
                 let mut out = BufWriter::new(out);
                 write_line(&mut out, columns.iter().map(|column| Cow::Borrowed(column.path)))?;
-                Form::Delimited(out, columns)
+                FileWriter::Delimited(out, columns)
             }
-            Format::Parquet => Form::Columns(Box::new(ParquetTable::begin(columns, BufWriter::new(out))?)),
+            Format::Parquet => FileWriter::Columns(Box::new(ParquetTable::begin(columns, BufWriter::new(out))?)),
         };
         Ok(Self { rows: 0, form })
     }
@@ -60,23 +60,23 @@ impl<W: Write + Send> Table<W> {
     pub fn write(&mut self, row: &impl Serialize) -> io::Result<()> {
         self.rows += 1;
         match &mut self.form {
-            Form::Lines(out) => {
+            FileWriter::Lines(out) => {
                 serde_json::to_writer(&mut *out, row)?;
                 out.write_all(b"\n")
             }
-            Form::Delimited(out, columns) => {
+            FileWriter::Delimited(out, columns) => {
                 let row = serde_json::to_value(row)?;
                 write_line(out, columns.iter().map(|column| cell(column.of(&row))))
             }
-            Form::Columns(table) => table.write(serde_json::to_value(row)?),
+            FileWriter::Columns(table) => table.write(serde_json::to_value(row)?),
         }
     }
 
     /// Writes what stands behind the last row; returns how many there were.
     pub fn finish(self) -> io::Result<u64> {
         match self.form {
-            Form::Lines(mut out) | Form::Delimited(mut out, _) => out.flush()?,
-            Form::Columns(table) => table.finish()?,
+            FileWriter::Lines(mut out) | FileWriter::Delimited(mut out, _) => out.flush()?,
+            FileWriter::Columns(table) => table.finish()?,
         }
         Ok(self.rows)
     }

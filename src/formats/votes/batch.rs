@@ -10,7 +10,7 @@ use super::error::RowError;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
 use crate::domain::rating::comparison::SelfPlay;
-use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 
 /// The rule under which votes are left out whose voter saw the names of the models.
 pub(super) const NAMED_MODE: &str = "named_mode";
@@ -25,7 +25,7 @@ pub(super) const NO_CHOICE: &str = "no_choice";
 pub(super) struct Batch {
     pub(super) log: VoteLog,
     /// Which of the wanted columns the file has anything in.
-    pub(super) seen: Wanted,
+    pub(super) seen: ColumnSet,
     /// The lines or rows that the part takes up.
     pub(super) rows: u64,
 }
@@ -48,9 +48,9 @@ pub(super) struct Details<'r> {
 
 impl Batch {
     /// No votes yet. A file with times has them kept until its votes are in order.
-    pub(super) fn new(wanted: Wanted, timed: bool) -> Self {
-        let columns = Wanted { seconds: wanted.seconds || timed, ..wanted };
-        Self { log: VoteLog::with_columns(columns), seen: Wanted::default(), rows: 0 }
+    pub(super) fn new(wanted: ColumnSet, timed: bool) -> Self {
+        let columns = ColumnSet { seconds: wanted.seconds || timed, ..wanted };
+        Self { log: VoteLog::with_columns(columns), seen: ColumnSet::default(), rows: 0 }
     }
 
     /// Puts what follows in the file behind this.
@@ -61,7 +61,7 @@ impl Batch {
     }
 
     /// The votes with the columns that are wanted and that the files have.
-    pub(super) fn into_log(self, wanted: Wanted) -> VoteLog {
+    pub(super) fn into_log(self, wanted: ColumnSet) -> VoteLog {
         let Self { mut log, seen, .. } = self;
         if log.is_empty() {
             // What no vote contradicts may be asked for.
@@ -172,8 +172,8 @@ fn keep<T>(column: &mut Option<Vec<T>>, value: Option<T>, missing: T, seen: &mut
     }
 }
 
-fn either(x: Wanted, y: Wanted) -> Wanted {
-    Wanted {
+fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
+    ColumnSet {
         voters: x.voters || y.voters,
         languages: x.languages || y.languages,
         categories: x.categories || y.categories,

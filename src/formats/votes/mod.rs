@@ -28,7 +28,7 @@ pub use columns::ColumnNames;
 pub use error::{HeaderError, Place, RowError, VoteFileError};
 pub use limits::ReadLimits;
 
-use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::Batch;
 use lines::Stopped;
 use source::Source;
@@ -49,7 +49,11 @@ pub struct ReadOptions {
 ///
 /// # Errors
 /// [`VoteFileError`] for the first thing that is wrong.
-pub fn read_log<P: AsRef<Path>>(paths: &[P], wanted: Wanted, options: &ReadOptions) -> Result<VoteLog, VoteFileError> {
+pub fn read_log<P: AsRef<Path>>(
+    paths: &[P],
+    wanted: ColumnSet,
+    options: &ReadOptions,
+) -> Result<VoteLog, VoteFileError> {
     let mut total: Option<FileVotes> = None;
     for path in paths {
         let job = Job { path: path.as_ref(), wanted, options };
@@ -96,7 +100,7 @@ fn fill_times(log: &mut VoteLog, other_has: bool) {
 /// One file to be read.
 struct Job<'j> {
     path: &'j Path,
-    wanted: Wanted,
+    wanted: ColumnSet,
     options: &'j ReadOptions,
 }
 

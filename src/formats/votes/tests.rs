@@ -21,7 +21,7 @@ fn read_as(files: &[&[u8]], options: &ReadOptions) -> Result<VoteLog, String> {
     read_log(&paths, EVERYTHING, options).map_err(shown)
 }
 
-pub(super) const EVERYTHING: Wanted = Wanted {
+pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     voters: true,
     languages: true,
     categories: true,

@@ -2,7 +2,7 @@
 
 use tokio::sync::{broadcast, watch};
 
-use super::{BusState, Event, EventBus, InstanceId, Letter};
+use super::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 
 /// Events and letters that a slow listener may be behind before it misses some.
 const EVENTS: usize = 64;
@@ -13,7 +13,7 @@ const LETTERS: usize = 1_024;
 pub struct LocalBus {
     instance: InstanceId,
     events: broadcast::Sender<Event>,
-    letters: broadcast::Sender<Letter>,
+    letters: broadcast::Sender<InstanceMessage>,
     state: watch::Sender<BusState>,
 }
 
@@ -32,7 +32,7 @@ impl LocalBus {
 
 impl LocalBus {
     /// Hands a letter to whoever reads letters now.
-    pub(super) fn deliver(&self, letter: Letter) {
+    pub(super) fn deliver(&self, letter: InstanceMessage) {
         // No reader is fine: letters are asked for again.
         let _ = self.letters.send(letter);
     }
@@ -54,11 +54,11 @@ impl EventBus for LocalBus {
 
     fn send(&self, to: &InstanceId, body: String) {
         if *to == self.instance {
-            self.deliver(Letter { from: self.instance.clone(), body });
+            self.deliver(InstanceMessage { from: self.instance.clone(), body });
         }
     }
 
-    fn letters(&self) -> broadcast::Receiver<Letter> {
+    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
         self.letters.subscribe()
     }
 

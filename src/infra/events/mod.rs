@@ -42,7 +42,7 @@ impl fmt::Display for InstanceId {
 
 /// A message from one instance to another. It may get lost; whoever needs an answer asks again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct InstanceMessage {
     /// Who sent it.
     pub from: InstanceId,
     /// What it says: the services' own words.
@@ -75,7 +75,7 @@ pub trait EventBus: Send + Sync {
     fn send(&self, to: &InstanceId, body: String);
 
     /// Letters to this instance from now on.
-    fn letters(&self) -> broadcast::Receiver<Letter>;
+    fn letters(&self) -> broadcast::Receiver<InstanceMessage>;
 
     /// Whether other instances can be reached.
     fn state(&self) -> watch::Receiver<BusState>;

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, watch};
 
-use super::{BusState, Event, EventBus, InstanceId, Letter, LocalBus};
+use super::{BusState, Event, EventBus, InstanceId, InstanceMessage, LocalBus};
 use crate::infra::config::RedisSettings;
-use crate::infra::redis::{AddressError, Keeper, Link, News};
+use crate::infra::redis::{AddressError, ConnectionEvent, RedisConnectionTask, RedisHandle};
 
 /// The bus of an arena that is several processes.
 pub struct RedisBus {
-    ears: Arc<Ears>,
-    link: Link,
+    ears: Arc<BusListener>,
+    link: RedisHandle,
     prefix: String,
 }
 
 /// What is told to the listeners of this instance.
-struct Ears {
+struct BusListener {
     local: LocalBus,
     state: watch::Sender<BusState>,
     letters_channel: String,
@@ -28,7 +28,7 @@ struct Ears {
 
 /// An event on its way.
 #[derive(Serialize, Deserialize)]
-struct Notice {
+struct Envelope {
     from: InstanceId,
     event: Event,
 }
@@ -38,23 +38,23 @@ impl RedisBus {
     ///
     /// # Errors
     /// [`AddressError`] where the address cannot be one.
-    pub fn new(settings: &RedisSettings, instance: InstanceId) -> Result<(Self, Keeper), AddressError> {
+    pub fn new(settings: &RedisSettings, instance: InstanceId) -> Result<(Self, RedisConnectionTask), AddressError> {
         let prefix = settings.prefix.clone();
         let (events_channel, letters_channel) = (events_channel(&prefix), letters_channel(&prefix, &instance));
         let channels = vec![events_channel, letters_channel.clone()];
-        let ears = Arc::new(Ears {
+        let ears = Arc::new(BusListener {
             local: LocalBus::new(instance.clone()),
             state: watch::Sender::new(BusState::Lost),
             letters_channel,
         });
         let listener = Arc::clone(&ears);
-        let (link, keeper) = Link::new(settings, &instance, channels, move |news| listener.hear(&news))?;
+        let (link, keeper) = RedisHandle::new(settings, &instance, channels, move |news| listener.hear(&news))?;
         Ok((Self { ears, link, prefix }, keeper))
     }
 
     /// The way to Redis, for what else is shared.
     #[must_use]
-    pub fn link(&self) -> &Link {
+    pub fn link(&self) -> &RedisHandle {
         &self.link
     }
 }
@@ -66,7 +66,7 @@ impl EventBus for RedisBus {
 
     fn publish(&self, event: Event) {
         self.ears.local.publish(event);
-        let notice = Notice { from: self.instance().clone(), event };
+        let notice = Envelope { from: self.instance().clone(), event };
         self.link.post(events_channel(&self.prefix), json(&notice));
     }
 
@@ -78,11 +78,11 @@ impl EventBus for RedisBus {
         if to == self.instance() {
             return self.ears.local.send(to, body);
         }
-        let letter = Letter { from: self.instance().clone(), body };
+        let letter = InstanceMessage { from: self.instance().clone(), body };
         self.link.post(letters_channel(&self.prefix, to), json(&letter));
     }
 
-    fn letters(&self) -> broadcast::Receiver<Letter> {
+    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
         self.ears.local.letters()
     }
 
@@ -91,22 +91,22 @@ impl EventBus for RedisBus {
     }
 }
 
-impl Ears {
-    fn hear(&self, news: &News<'_>) {
+impl BusListener {
+    fn hear(&self, news: &ConnectionEvent<'_>) {
         match news {
-            News::Up => {
+            ConnectionEvent::Up => {
                 self.state.send_replace(BusState::Connected);
                 // Something may have been missed: whoever listens reads the state anew.
                 Event::ALL.into_iter().for_each(|event| self.local.publish(event));
             }
-            News::Down => {
+            ConnectionEvent::Down => {
                 self.state.send_replace(BusState::Lost);
             }
-            News::Message { channel, body } if *channel == self.letters_channel => {
+            ConnectionEvent::Message { channel, body } if *channel == self.letters_channel => {
                 read(body).into_iter().for_each(|letter| self.local.deliver(letter));
             }
-            News::Message { body, .. } => {
-                let notice: Option<Notice> = read(body);
+            ConnectionEvent::Message { body, .. } => {
+                let notice: Option<Envelope> = read(body);
                 let foreign = notice.filter(|notice| notice.from != *self.local.instance());
                 foreign.into_iter().for_each(|notice| self.local.publish(notice.event));
             }

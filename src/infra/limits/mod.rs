@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::infra::config::CurrentSettings;
-use crate::infra::redis::Link;
+use crate::infra::redis::RedisHandle;
 use at_once::{Place, UnderWay};
 use gcra::{Count, Counts, Rate};
 use shared::{Answer, SharedCounts};
@@ -76,7 +76,7 @@ pub struct RateLimits {
 impl RateLimits {
     /// Limits as the settings have them at each use, counted together with other instances where there is a link.
     #[must_use]
-    pub fn new(settings: CurrentSettings, link: Option<Link>) -> Self {
+    pub fn new(settings: CurrentSettings, link: Option<RedisHandle>) -> Self {
         Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
     }
 

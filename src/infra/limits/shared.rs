@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Script;
 
 use super::gcra::Count;
-use crate::infra::redis::Link;
+use crate::infra::redis::RedisHandle;
 
 /// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key. Answers with the microseconds to
 /// wait; 0 where all grant it, and only then counts. A key expires when everything of it has come back.
@@ -38,12 +38,12 @@ pub(super) enum Answer {
 
 /// Counts in Redis.
 pub(super) struct SharedCounts {
-    link: Link,
+    link: RedisHandle,
     script: Script,
 }
 
 impl SharedCounts {
-    pub(super) fn new(link: Link) -> Self {
+    pub(super) fn new(link: RedisHandle) -> Self {
         Self { link, script: Script::new(SCRIPT) }
     }
 

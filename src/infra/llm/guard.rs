@@ -91,7 +91,7 @@ impl GuardedModel {
 
     /// The same model behind a guard of its own that neither tries again nor lets it rest, for whoever does both.
     #[must_use]
-    pub fn without_repetition(&self, rng: ChaCha8Rng) -> Self {
+    pub fn without_retries(&self, rng: ChaCha8Rng) -> Self {
         let Shared { model, limits, .. } = &*self.shared;
         let breaker = BreakerPolicy { failures: 0, ..limits.breaker };
         let limits = Limits { retries: 0, breaker, ..*limits };
@@ -272,7 +272,7 @@ impl GuardedReply {
         self.end();
         model_error(&self.shared.card.id, error.kind());
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
-        let verdict = if error.may_be_the_prompts_fault() || is_our_load { Verdict::None } else { Verdict::Failed };
+        let verdict = if error.is_request_error() || is_our_load { Verdict::None } else { Verdict::Failed };
         self.permit.give_back(verdict);
         error
     }
@@ -418,16 +418,16 @@ mod tests {
         }
     }
 
-    struct Bench {
+    struct Rig {
         model: GuardedModel,
         scripted: Arc<Scripted>,
     }
 
-    fn bench<const N: usize>(scripts: [Vec<Step>; N]) -> Bench {
+    fn bench<const N: usize>(scripts: [Vec<Step>; N]) -> Rig {
         bench_with(Limits::from(&ProviderSettings::default()), scripts.into())
     }
 
-    fn bench_with(limits: Limits, scripts: VecDeque<Vec<Step>>) -> Bench {
+    fn bench_with(limits: Limits, scripts: VecDeque<Vec<Step>>) -> Rig {
         let scripted = Arc::new(Scripted { scripts: Mutex::new(scripts), ..Scripted::default() });
         let card = ModelCard {
             id: ModelId::new("m"),
@@ -437,10 +437,10 @@ mod tests {
             practice: false,
         };
         let rng = ChaCha8Rng::seed_from_u64(7);
-        Bench { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
+        Rig { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
     }
 
-    impl Bench {
+    impl Rig {
         async fn ask(&self) -> (String, Option<ChatError>) {
             let mut reply = self.model.reply(&[]);
             let (mut text, mut error) = (String::new(), None);

@@ -217,7 +217,7 @@ impl ChatError {
 
     /// Whether the provider found this one request unfit (too long, filtered): then it says nothing about the model.
     #[must_use]
-    pub fn may_be_the_prompts_fault(&self) -> bool {
+    pub fn is_request_error(&self) -> bool {
         matches!(self, ChatError::Status { status: 400 | 413 | 422, .. })
     }
 }

@@ -89,7 +89,7 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
 
 #[derive(Deserialize)]
 struct Line {
-    message: Option<Said>,
+    message: Option<ReplyLine>,
     #[serde(default)]
     done: bool,
     error: Option<IgnoredAny>,
@@ -98,7 +98,7 @@ struct Line {
 }
 
 #[derive(Default, Deserialize)]
-struct Said {
+struct ReplyLine {
     content: Option<String>,
     thinking: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! What instances of one arena share through Redis: messages, counts for limits, and which models rest.
 //!
 //! Redis never holds the only copy of anything. Without it every instance goes on by itself, and it is taken up again
-//! when it comes back. [`Link`] is the way to it, and [`Keeper`] the one task that keeps it open.
+//! when it comes back. [`RedisHandle`] is the way to it, and [`RedisConnectionTask`] the one task that keeps it open.
 //!
 //! | key or channel | what | expires |
 //! |---|---|---|
@@ -11,11 +11,11 @@
 //! | `{prefix}:limit:{what}:{who}` | how much of a limit is used | when none of it is used, 60 s at the most |
 //! | `{prefix}:breaker:{model}` | this model rests after failures | when its rest is over |
 
-mod keeper;
-mod link;
+mod connection_task;
+mod handle;
 mod problem;
-mod rests;
+mod shared_breakers;
 
-pub use keeper::Keeper;
-pub use link::{AddressError, Link, News};
-pub use rests::{Rest, SharedRests};
+pub use connection_task::RedisConnectionTask;
+pub use handle::{AddressError, ConnectionEvent, RedisHandle};
+pub use shared_breakers::{Rest, SharedBreakers};

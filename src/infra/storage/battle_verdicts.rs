@@ -5,7 +5,7 @@ use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::Outcome;
-use crate::domain::battle_judging::verdicts::Said;
+use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, Status, Tokens};
 use crate::domain::judging::verdict::{Preference, Verdict};
@@ -160,11 +160,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn judged_votes(&self, judge: &str) -> Result<Vec<Said>, StoreError> {
+    pub async fn judged_votes(&self, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
         let _time = store_time("judged_votes");
         let rows: Vec<RawJudgedVote> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_JUDGED).bind(judge).fetch_all(pool).await)?;
-        rows.into_iter().map(Said::try_from).collect()
+        rows.into_iter().map(JudgedVote::try_from).collect()
     }
 
     /// How many verdicts there are; they are never taken away, so the number tells whether there are new ones.
@@ -262,7 +262,7 @@ struct RawJudgedVote {
     id: String,
 }
 
-impl TryFrom<RawJudgedVote> for Said {
+impl TryFrom<RawJudgedVote> for JudgedVote {
     type Error = StoreError;
 
     fn try_from(raw: RawJudgedVote) -> Result<Self, StoreError> {

@@ -84,11 +84,11 @@ pub struct BenchJudgementRow {
 
 /// Whether the judge's own words are read too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
+pub enum IncludeText {
     /// All of it.
-    With,
+    Yes,
     /// Only what was read of them.
-    Without,
+    No,
 }
 
 macro_rules! insert_judgement {
@@ -193,10 +193,10 @@ impl Store {
         set: &BenchSet,
         model: &str,
         item: &str,
-        words: Words,
+        words: IncludeText,
     ) -> Result<Vec<BenchJudgementRow>, StoreError> {
         let _time = store_time("bench_judgements");
-        let select = if words == Words::With { SELECT } else { SELECT_VERDICTS };
+        let select = if words == IncludeText::Yes { SELECT } else { SELECT_VERDICTS };
         let rows: Vec<RawJudgement> = on_reader!(self, |pool| {
             sqlx::query_as(select)
                 .bind(&set.suite)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sqlx::migrate::MigrateError;
 
-use super::trouble::Trouble;
+use crate::infra::storage::outage::OutageKind;
 
 /// Storage did not do what it was asked.
 #[derive(thiserror::Error)]
@@ -124,7 +124,7 @@ pub enum StoreError {
     Migrate(#[source] MigrateError),
     /// It is known to be in trouble, so it was not asked.
     #[error("the database fails: {0}")]
-    Outage(Trouble),
+    Outage(OutageKind),
     /// The database refused or was out of reach.
     #[error("the database failed")]
     Database(#[from] sqlx::Error),
@@ -141,7 +141,7 @@ impl StoreError {
     /// Whether what is kept can be read all the same.
     #[must_use]
     pub fn stops_writes_only(&self) -> bool {
-        self.trouble().is_some_and(Trouble::stops_writes_only)
+        self.trouble().is_some_and(OutageKind::stops_writes_only)
     }
 
     /// Whether the same call may succeed later although nobody changes it: a server starts, or has connections again.
@@ -150,16 +150,16 @@ impl StoreError {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
             Self::Group(error) => error.may_pass(),
-            _ => self.trouble().is_some_and(|trouble| trouble != Trouble::Denied),
+            _ => self.trouble().is_some_and(|trouble| trouble != OutageKind::Denied),
         }
     }
 
-    fn trouble(&self) -> Option<Trouble> {
+    fn trouble(&self) -> Option<OutageKind> {
         match self {
             Self::Group(error) => error.trouble(),
-            Self::Database(error) => Trouble::of(error),
+            Self::Database(error) => OutageKind::of(error),
             Self::Outage(trouble) => Some(*trouble),
-            Self::Unreachable { .. } => Some(Trouble::Unreachable),
+            Self::Unreachable { .. } => Some(OutageKind::Unreachable),
             _ => None,
         }
     }
@@ -269,7 +269,7 @@ mod tests {
         for passing in [
             unreachable(),
             StoreError::Group(Arc::new(unreachable())),
-            StoreError::Outage(Trouble::NoConnection),
+            StoreError::Outage(OutageKind::NoConnection),
             StoreError::ReadOnly(address()),
             StoreError::from(sqlx::Error::PoolTimedOut),
             StoreError::Busy,
@@ -278,7 +278,7 @@ mod tests {
         }
         for lasting in [
             StoreError::Denied(address()),
-            StoreError::Outage(Trouble::Denied),
+            StoreError::Outage(OutageKind::Denied),
             StoreError::NoDatabase(address()),
             StoreError::Newer(1),
             StoreError::Migrate(MigrateError::VersionMismatch(1)),

@@ -33,7 +33,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn beat(&self, instance: &str, settings: &str, now: Timestamp) -> Result<Vec<InstanceRow>, StoreError> {
+    pub async fn heartbeat(
+        &self,
+        instance: &str,
+        settings: &str,
+        now: Timestamp,
+    ) -> Result<Vec<InstanceRow>, StoreError> {
         let _time = store_time("beat");
         let rows: Vec<RawInstance> = on_writer!(self, |connection| {
             sqlx::query(BEAT).bind(instance).bind(settings).bind(now.0).execute(&mut *connection).await?;

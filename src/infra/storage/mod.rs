@@ -4,7 +4,6 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
-mod ballots;
 mod battle_verdicts;
 mod battle_writes;
 mod battles;
@@ -18,6 +17,7 @@ mod instances;
 mod leaderboards;
 mod locks;
 mod models;
+mod outage;
 mod partitions;
 mod postgres;
 mod query_labels;
@@ -26,8 +26,8 @@ mod secrets;
 mod sqlite;
 mod sqlite_writer;
 mod transfer;
-mod trouble;
 mod vote_counts;
+mod vote_inserts;
 mod vote_pages;
 mod votes;
 mod write_queue;
@@ -42,7 +42,7 @@ use tokio::time::Instant;
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
-pub use bench_judgements::{BenchJudgementRow, JudgedGroup, Words};
+pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use error::StoreError;
@@ -51,9 +51,9 @@ pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
+pub use outage::OutageKind;
 pub use query_labels::{Annotator, NewLabel, QueryLabel, QueryRow, VoteLabel};
 pub use transfer::{Moved, TransferError, transfer};
-pub use trouble::Trouble;
 pub use vote_counts::StoredCounts;
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::{NewVoteRow, SatisfiedVote, VoteInsert, VoteRow};
@@ -123,12 +123,12 @@ macro_rules! on_writer_once {
 macro_rules! with_retries {
     ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
         let $bound: &$crate::infra::storage::Database = $database;
-        let mut patience = $crate::infra::storage::retry::Patience::$role($bound);
+        let mut patience = $crate::infra::storage::retry::RetryPolicy::$role($bound);
         loop {
             let done = $attempt;
             match done {
                 Ok(done) => {
-                    patience.rewarded().await;
+                    patience.on_success().await;
                     break Ok::<_, $crate::infra::storage::StoreError>(done);
                 }
                 Err(error) => {
@@ -242,7 +242,7 @@ impl Store {
 
     /// What is known to be wrong with the database at the moment.
     #[must_use]
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn trouble(&self) -> Option<OutageKind> {
         self.database.outage().trouble()
     }
 
@@ -272,11 +272,11 @@ impl Store {
 
 impl Database {
     /// Whether a failure is one that passes by itself, so that the same statement may succeed a little later.
-    fn passes(&self, error: &StoreError) -> bool {
+    fn is_transient(&self, error: &StoreError) -> bool {
         let StoreError::Database(error) = error else { return false };
         match self {
-            Self::Sqlite(_) => sqlite::passes(error),
-            Self::Postgres(_) => postgres::passes(error),
+            Self::Sqlite(_) => sqlite::is_transient(error),
+            Self::Postgres(_) => postgres::is_transient(error),
         }
     }
 

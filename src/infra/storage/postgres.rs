@@ -14,9 +14,9 @@ use tokio::time::timeout;
 
 use super::partitions::add_months_ahead;
 use super::retry::Outage;
-use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::infra::config::{ServiceUrl, StorageSettings};
+use crate::infra::storage::outage::OutageKind;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
@@ -160,10 +160,10 @@ impl PostgresPool {
     }
 
     /// `None` where the server would give one: the pool's own are all in use.
-    async fn reason_for_no_connection(&self) -> Option<Trouble> {
+    async fn reason_for_no_connection(&self) -> Option<OutageKind> {
         match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
             Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
-            Ok(Err(error)) => Trouble::of(&error),
+            Ok(Err(error)) => OutageKind::of(&error),
             // Slow is not gone: the pool's own wait decides.
             Err(_) => None,
         }
@@ -198,12 +198,12 @@ async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result
 }
 
 /// What keeps the server from keeping commits through a crash.
-async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<Trouble>> {
+async fn durability(connection: &mut PgConnection) -> sqlx::Result<Option<OutageKind>> {
     let (fsync, full_page_writes): (String, String) = sqlx::query_as(SELECT_DURABILITY).fetch_one(connection).await?;
     Ok(if fsync != "on" {
-        Some(Trouble::FsyncOff)
+        Some(OutageKind::FsyncOff)
     } else if full_page_writes != "on" {
-        Some(Trouble::FullPageWritesOff)
+        Some(OutageKind::FullPageWritesOff)
     } else {
         None
     })
@@ -216,7 +216,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// What passes by itself: a connection or a server that went away, two transactions in each other's way, a standby
 /// that is about to become the primary.
-pub(super) fn passes(error: &sqlx::Error) -> bool {
+pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|found| {
@@ -269,7 +269,9 @@ impl Server {
             {
                 StoreError::NoPrivilege(self.address.to_string())
             }
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if passes(&error) => error.into(),
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if is_transient(&error) => {
+                error.into()
+            }
             other => StoreError::Migrate(other),
         })
     }

@@ -1,6 +1,6 @@
 //! What passes is tried again: a lost connection, a restart of the server, two transactions in each other's way.
 //!
-//! One place for all statements: the macros that run them ask [`Patience`] after each failure. So every statement of this
+//! One place for all statements: the macros that run them ask [`RetryPolicy`] after each failure. So every statement of this
 //! folder is safe to send again when nobody knows whether its commit came through.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::trouble::Trouble;
 use super::{Database, StoreError};
+use crate::infra::storage::outage::OutageKind;
 
 /// No further try begins after this long: enough for a server that restarts, and short of a visitor's patience.
 const LONGEST: Duration = Duration::from_secs(4);
@@ -38,25 +38,25 @@ pub(super) struct Outage {
 #[derive(Debug, Default)]
 struct OutageState {
     /// What is wrong at the moment.
-    trouble: Option<Trouble>,
+    trouble: Option<OutageKind>,
     /// What the log has of it; one outage may show in several ways.
-    told: Vec<Trouble>,
+    told: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
 }
 
 impl Outage {
     /// What is wrong with the database, if anything.
-    pub(super) fn trouble(&self) -> Option<Trouble> {
+    pub(super) fn trouble(&self) -> Option<OutageKind> {
         if self.open.load(Ordering::Relaxed) { self.state().trouble } else { None }
     }
 
     /// Takes down what was found out without a failed statement.
-    pub(super) fn note(&self, trouble: Trouble) {
+    pub(super) fn note(&self, trouble: OutageKind) {
         self.meets(trouble, &trouble);
     }
 
-    fn meets(&self, trouble: Trouble, error: &dyn std::fmt::Display) {
+    fn meets(&self, trouble: OutageKind, error: &dyn std::fmt::Display) {
         let mut state = self.state();
         state.trouble = Some(trouble);
         state.met_at = Some(Instant::now());
@@ -71,17 +71,17 @@ impl Outage {
     /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
     /// ones fail, so there it shows it only when nothing has failed for a while.
     /// That a server loses commits shows in no statement, so only another look at its settings ends it.
-    fn may_be_over(&self, trouble: Trouble) -> bool {
+    fn may_be_over(&self, trouble: OutageKind) -> bool {
         if trouble.loses_commits() {
             return false;
         }
-        trouble != Trouble::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
+        trouble != OutageKind::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
     /// The server's settings were looked at on one connection, and keep commits.
     pub(super) fn looks_durable(&self) {
         let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
-        if settled && self.trouble().is_some_and(Trouble::loses_commits) {
+        if settled && self.trouble().is_some_and(OutageKind::loses_commits) {
             self.ends();
         }
     }
@@ -109,14 +109,14 @@ impl Outage {
 }
 
 /// The further tries of one statement.
-pub(super) struct Patience<'a> {
+pub(super) struct RetryPolicy<'a> {
     database: &'a Database,
     writes: bool,
     began: Instant,
     wait: Duration,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> RetryPolicy<'a> {
     /// For a statement that only reads.
     pub(super) fn reader(database: &'a Database) -> Self {
         Self { database, writes: false, began: Instant::now(), wait: FIRST_WAIT }
@@ -131,11 +131,11 @@ impl<'a> Patience<'a> {
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
         let outage = self.database.outage();
         if let StoreError::Database(error) = error
-            && let Some(trouble) = Trouble::of(error)
+            && let Some(trouble) = OutageKind::of(error)
         {
             outage.meets(trouble, error);
         }
-        if !self.database.passes(error) {
+        if !self.database.is_transient(error) {
             return false;
         }
         let pause = outage.spread(self.wait);
@@ -148,7 +148,7 @@ impl<'a> Patience<'a> {
     }
 
     /// The statement came through: an outage that it would have met is over.
-    pub(super) async fn rewarded(self) {
+    pub(super) async fn on_success(self) {
         let outage = self.database.outage();
         let Some(trouble) = outage.trouble() else { return };
         let meets = self.writes || !trouble.stops_writes_only();
@@ -202,7 +202,9 @@ mod tests {
     #[test]
     fn an_outage_is_told_once_in_each_of_its_ways_and_so_is_its_end() {
         let lines = told(|outage| {
-            for trouble in [Trouble::DiskFull, Trouble::Unreachable, Trouble::DiskFull, Trouble::Unreachable] {
+            for trouble in
+                [OutageKind::DiskFull, OutageKind::Unreachable, OutageKind::DiskFull, OutageKind::Unreachable]
+            {
                 outage.meets(trouble, &sqlx::Error::PoolTimedOut);
                 assert_eq!(outage.trouble(), Some(trouble));
             }
@@ -217,20 +219,20 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_disk_is_not_over_with_the_first_statement_that_comes_through() {
         let outage = Outage::default();
-        for trouble in [Trouble::Unreachable, Trouble::DiskFull] {
+        for trouble in [OutageKind::Unreachable, OutageKind::DiskFull] {
             outage.meets(trouble, &sqlx::Error::PoolTimedOut);
-            assert_eq!(outage.may_be_over(trouble), trouble == Trouble::Unreachable);
+            assert_eq!(outage.may_be_over(trouble), trouble == OutageKind::Unreachable);
         }
         tokio::time::advance(2 * SETTLED).await;
-        assert!(outage.may_be_over(Trouble::DiskFull));
+        assert!(outage.may_be_over(OutageKind::DiskFull));
     }
 
     #[tokio::test(start_paused = true)]
     async fn settings_that_one_connection_shows_mended_are_so_only_when_none_shows_otherwise() {
         let outage = Outage::default();
-        outage.note(Trouble::FsyncOff);
+        outage.note(OutageKind::FsyncOff);
         outage.looks_durable();
-        assert_eq!(outage.trouble(), Some(Trouble::FsyncOff));
+        assert_eq!(outage.trouble(), Some(OutageKind::FsyncOff));
         tokio::time::advance(2 * RELOADED).await;
         outage.looks_durable();
         assert_eq!(outage.trouble(), None);
@@ -238,7 +240,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_fails_right_after_an_outage_belongs_to_it() {
-        let meets = |outage: &Outage| outage.meets(Trouble::Unreachable, &sqlx::Error::PoolTimedOut);
+        let meets = |outage: &Outage| outage.meets(OutageKind::Unreachable, &sqlx::Error::PoolTimedOut);
         let (first, second) = (Outage::default(), Outage::default());
         let lines = told(|_| {
             meets(&first);

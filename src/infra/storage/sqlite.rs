@@ -17,8 +17,8 @@ use tokio::time::Instant;
 
 use super::retry::Outage;
 use super::sqlite_writer::{SqliteWriter, end};
-use super::trouble::Trouble;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
+use crate::infra::storage::outage::OutageKind;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -134,7 +134,7 @@ async fn migrate(connection: &mut SqliteConnection, folder: &Path) -> Result<(),
         MigrateError::VersionMissing(version) => StoreError::Newer(version),
         MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
-            if passes(&error) || Trouble::of(&error).is_some() =>
+            if is_transient(&error) || OutageKind::of(&error).is_some() =>
         {
             error.into()
         }
@@ -187,7 +187,7 @@ async fn check_version(connection: &mut SqliteConnection) -> Result<(), StoreErr
 }
 
 /// Another process wrote at the same moment. Extended codes hold the plain one in their last byte.
-pub(super) fn passes(error: &sqlx::Error) -> bool {
+pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     const BUSY: u32 = 5;
     let code = error.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
     code.is_some_and(|code| code & 0xff == BUSY)

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::StoreError;
 use super::sqlite::check_durable;
-use super::trouble::Trouble;
+use crate::infra::storage::outage::OutageKind;
 
 /// Takes the write lock at once. SQLite refuses it within an open transaction, so its success also proves that the
 /// connection was in autocommit mode.
@@ -112,7 +112,7 @@ pub(super) async fn end<T>(
 /// Whether SQLite may have rolled back by itself, or may have failed to: a full disk, an I/O error, no memory.
 fn is_untrustworthy(error: &StoreError) -> bool {
     let StoreError::Database(error) = error else { return false };
-    Trouble::of(error).is_some() || error.as_database_error().is_none()
+    OutageKind::of(error).is_some() || error.as_database_error().is_none()
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ballots::{Ballot, TakeBallots};
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::infra::metrics;
+use crate::infra::storage::vote_inserts::{TakeBallots, VoteInsert};
 
 /// Writes that wait in a lane at the most.
 const LANE: usize = 4_096;
@@ -49,7 +49,7 @@ struct Pending<W, A> {
 #[derive(Debug, Clone)]
 pub(super) struct WriteQueue {
     battles: mpsc::Sender<Pending<BattleWrite, u64>>,
-    votes: mpsc::Sender<Pending<Ballot, Written>>,
+    votes: mpsc::Sender<Pending<VoteInsert, Written>>,
     stop: CancellationToken,
     writer: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -71,7 +71,7 @@ impl WriteQueue {
     }
 
     /// Has a vote written; returns after its commit.
-    pub(super) async fn vote(&self, ballot: Ballot) -> Result<Written, StoreError> {
+    pub(super) async fn vote(&self, ballot: VoteInsert) -> Result<Written, StoreError> {
         enqueue(&self.votes, ballot).await
     }
 
@@ -100,7 +100,7 @@ async fn enqueue<W, A>(lane: &mpsc::Sender<Pending<W, A>>, write: W) -> Result<A
 /// What waits to be written.
 struct Lanes {
     battles: mpsc::Receiver<Pending<BattleWrite, u64>>,
-    votes: mpsc::Receiver<Pending<Ballot, Written>>,
+    votes: mpsc::Receiver<Pending<VoteInsert, Written>>,
 }
 
 impl Lanes {
@@ -163,7 +163,7 @@ fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
 #[derive(Default)]
 struct Group {
     battles: Vec<Pending<BattleWrite, u64>>,
-    votes: Vec<Pending<Ballot, Written>>,
+    votes: Vec<Pending<VoteInsert, Written>>,
 }
 
 impl Group {
@@ -192,7 +192,9 @@ impl GroupWriter {
                 changes.into_iter().zip(changed).for_each(|(caller, changed)| answer(caller, Ok(changed)));
                 receipts.into_iter().for_each(|caller| answer(caller, Ok(written)));
             }
-            Err(error) if writes.len() + ballots.len() > 1 && !error.is_outage() && !self.database.passes(&error) => {
+            Err(error)
+                if writes.len() + ballots.len() > 1 && !error.is_outage() && !self.database.is_transient(&error) =>
+            {
                 for (write, caller) in writes.iter().zip(changes) {
                     let written = self.commit(std::slice::from_ref(write), &[]).await;
                     answer(caller, written.map(|(changed, _)| changed.into_iter().sum()));
@@ -211,7 +213,7 @@ impl GroupWriter {
     }
 
     /// Writes all of it in one commit: how many battles each change of a battle changed, and whether all votes are new.
-    async fn commit(&self, writes: &[BattleWrite], ballots: &[Ballot]) -> Result<(Vec<u64>, Written), StoreError> {
+    async fn commit(&self, writes: &[BattleWrite], ballots: &[VoteInsert]) -> Result<(Vec<u64>, Written), StoreError> {
         on_writer!(self, |connection| {
             let mut changed = Vec::with_capacity(writes.len());
             for write in writes {
@@ -251,7 +253,7 @@ mod tests {
         lanes: Lanes,
         battles: mpsc::Sender<Pending<BattleWrite, u64>>,
         stop: CancellationToken,
-        _votes: mpsc::Sender<Pending<Ballot, Written>>,
+        _votes: mpsc::Sender<Pending<VoteInsert, Written>>,
     }
 
     fn rig() -> Rig {

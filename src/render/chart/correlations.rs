@@ -5,7 +5,7 @@
 use super::axis::real;
 use super::svg::{At, Canvas, Words};
 use super::text::{shorten, width};
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
 
@@ -142,7 +142,7 @@ fn pairs(cells: &[Vec<Option<Cell>>]) -> impl Iterator<Item = (usize, usize, &Ce
     })
 }
 
-fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &Said) -> String {
+fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &ChartText) -> String {
     let value = match cell {
         Cell::Undefined(reason) => reason.clone(),
         Cell::Found { r, interval, n } => {
@@ -154,7 +154,7 @@ fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &Sai
     fill(said.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
 }
 
-fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &Said) -> Words {
+fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &ChartText) -> Words {
     let size = |cell: &Cell| if let Cell::Found { r, .. } = cell { r.abs() } else { -1.0 };
     let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, Cell::Found { .. })).collect();
     let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();

@@ -4,7 +4,7 @@ use super::axis::{Axis, label};
 use super::correlations::{FEW, signed};
 use super::svg::{At, Canvas, Words};
 use super::time::{self, milliseconds, minute};
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 
 /// The correlation of a moment.
@@ -79,7 +79,7 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment]) {
     }
 }
 
-fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &Said) {
+fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &ChartText) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
         let class = if moment.n < FEW { "hollow" } else { "point" };
@@ -88,7 +88,7 @@ fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], s
     }
 }
 
-fn words(topic: Topic<'_>, moments: &[Moment], said: &Said) -> Words {
+fn words(topic: Topic<'_>, moments: &[Moment], said: &ChartText) -> Words {
     let description = match moments {
         [] => said.no_data.to_owned(),
         [first, .., last] => describe(moments, [first, last], said),
@@ -97,7 +97,7 @@ fn words(topic: Topic<'_>, moments: &[Moment], said: &Said) -> Words {
     Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &Said) -> String {
+fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartText) -> String {
     let models =
         if moments.len() == 1 { told(last, said) } else { format!("{} {}", told(first, said), told(last, said)) };
     let values = [
@@ -109,7 +109,7 @@ fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &Said) -> Str
     fill(said.course.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
-fn told(moment: &Moment, said: &Said) -> String {
+fn told(moment: &Moment, said: &ChartText) -> String {
     let (time, n) = (minute(milliseconds(moment.time)), moment.n.to_string());
     match &moment.r {
         Ok(r) => fill(said.course_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),

@@ -3,7 +3,7 @@
 use super::axis::{Axis, label, real};
 use super::look::{LOOKS, Look, Margin, Named, names};
 use super::svg::{At, Canvas, Words};
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Series, Topic};
 
 const WIDTH: f64 = 620.0;
@@ -32,7 +32,7 @@ pub fn draw(topic: Topic<'_>, first: u32, series: &[Series], frame: Frame) -> St
     canvas.finish(&Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
 
-fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &Said) {
+fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &ChartText) {
     let values = series.iter().flat_map(|one| &one.values).filter_map(|value| *value);
     let height = Axis::over(values, 0.2, BOTTOM, TOP);
     let turns = series.iter().map(|one| one.values.len()).max().unwrap_or_default();
@@ -61,7 +61,7 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &Said
     names(canvas, named, &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
 }
 
-fn told(first: u32, series: &Series, said: &Said) -> String {
+fn told(first: u32, series: &Series, said: &ChartText) -> String {
     let one = |(turn, value): (u32, &Option<f64>)| {
         value.map(|value| format!("{} {value:.2}", fill(said.turn, &[("n", &turn.to_string())])))
     };

@@ -4,7 +4,7 @@ use super::Frame;
 use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use crate::domain::rating::CENTRE;
 use crate::domain::rating::bradley_terry::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
@@ -69,7 +69,7 @@ fn rows(models: &[RankedModel]) -> Vec<Row<'_>> {
     rows
 }
 
-fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &Said) {
+fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartText) {
     for tick in axis.ticks(6.0) {
         let x = axis.place(tick);
         canvas.line("grid", At(x, HEAD - 4.0), At(x, bottom + 4.0));
@@ -114,7 +114,7 @@ fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
     canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
 }
 
-fn words(models: &[RankedModel], confidence: f64, said: &Said) -> Words {
+fn words(models: &[RankedModel], confidence: f64, said: &ChartText) -> Words {
     let told: Vec<String> = models.iter().take(TOLD).map(|model| told(model, said)).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
     Words {
@@ -127,7 +127,7 @@ fn words(models: &[RankedModel], confidence: f64, said: &Said) -> Words {
     }
 }
 
-fn told(model: &RankedModel, said: &Said) -> String {
+fn told(model: &RankedModel, said: &ChartText) -> String {
     let whole = |value: f64| format!("{value:.0}");
     let limits = match (model.unbounded, model.lower, model.upper) {
         (Some(Direction::Above), ..) => format!(" ({})", said.only_won),

@@ -4,7 +4,7 @@ use super::Frame;
 use super::axis::real;
 use super::svg::{At, Canvas, Words};
 use super::text::{shorten, width};
-use super::words::{Said, fill};
+use super::words::{ChartText, fill};
 
 /// What a heat map shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Shown {
 
 /// Figures by pair: `figures[row][column]`, `None` where there is none. The diagonal is not looked at.
 #[derive(Debug, Clone, Copy)]
-pub struct Grid<'a> {
+pub struct HeatmapData<'a> {
     /// The models, in the order in which they are to stand.
     pub names: &'a [String],
     /// One row a model, one figure a model in it.
@@ -40,7 +40,7 @@ const TOLD: usize = 3;
 
 /// Draws the grid.
 #[must_use]
-pub fn draw(shown: Shown, grid: Grid<'_>, frame: Frame) -> String {
+pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
     let plan = Plan::of(grid);
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
@@ -68,7 +68,7 @@ pub fn draw(shown: Shown, grid: Grid<'_>, frame: Frame) -> String {
 }
 
 impl Shown {
-    fn said(self, frame: Frame) -> &'static Said {
+    fn said(self, frame: Frame) -> &'static ChartText {
         let words = frame.language.words();
         match self {
             Self::Wins => &words.wins,
@@ -116,7 +116,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(grid: Grid<'_>) -> Self {
+    fn of(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
             0..=24 => (34.0, false),
@@ -133,7 +133,7 @@ impl Plan {
     }
 }
 
-fn labels(canvas: &mut Canvas, grid: Grid<'_>, plan: &Plan) {
+fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &Plan) {
     let (font, class) = if plan.small { (9.5, " small") } else { (13.0, "") };
     let room = (plan.origin.0 - LEFT - 8.0) / font;
     for (at, name) in grid.names.iter().enumerate() {
@@ -193,17 +193,17 @@ fn legend(canvas: &mut Canvas, shown: Shown, most: f64, at: At) {
 }
 
 /// The figures above the diagonal, as (row, column, figure).
-fn pairs(grid: Grid<'_>) -> impl Iterator<Item = (usize, usize, f64)> {
+fn pairs(grid: HeatmapData<'_>) -> impl Iterator<Item = (usize, usize, f64)> {
     let rows = grid.figures.iter().enumerate();
     let cells = rows.flat_map(|(row, figures)| figures.iter().enumerate().map(move |(column, &f)| (row, column, f)));
     cells.filter_map(|(row, column, figure)| (column > row).then_some((row, column, figure?)))
 }
 
-fn largest(grid: Grid<'_>) -> f64 {
+fn largest(grid: HeatmapData<'_>) -> f64 {
     pairs(grid).map(|(_, _, figure)| figure).fold(0.0, f64::max)
 }
 
-fn words(shown: Shown, grid: Grid<'_>, frame: Frame) -> Words {
+fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Words {
     let said = shown.said(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
     let weight = |figure: f64| if shown == Shown::Counts { figure } else { (figure - 0.5).abs() };

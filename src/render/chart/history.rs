@@ -8,7 +8,7 @@ use super::look::{LOOKS, Look, Margin, Named, names};
 use super::svg::{At, Canvas, Words};
 use super::time::{self, milliseconds, minute};
 use super::words::fill;
-use super::{Frame, words::Words as Said};
+use super::{Frame, words::Words as ChartText};
 use crate::domain::rating::history::Moment;
 use crate::domain::rating::leaderboard::RankedModel;
 
@@ -78,11 +78,11 @@ fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
 }
 
-fn reading(named: usize, said: &Said) -> String {
+fn reading(named: usize, said: &ChartText) -> String {
     fill(said.history.reading, &[("named", &named.to_string())])
 }
 
-fn words(traces: &[&Trace], said: &Said) -> Words {
+fn words(traces: &[&Trace], said: &ChartText) -> Words {
     let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
     let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
     let values = [
@@ -96,7 +96,7 @@ fn words(traces: &[&Trace], said: &Said) -> Words {
     Words { key: "history".into(), title: said.history.title.to_owned(), description }
 }
 
-fn told(trace: &Trace, said: &Said) -> String {
+fn told(trace: &Trace, said: &ChartText) -> String {
     let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
     let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
     fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])

@@ -3,7 +3,7 @@
 use super::axis::real;
 use super::svg::{At, Canvas, Words};
 use super::text::{shorten, width};
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Series, Topic};
 
 /// From this shade on, figures are written in the colour of the paper.
@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// The width that the words above need.
-    fn least(&self, topic: Topic<'_>, said: &Said) -> f64 {
+    fn least(&self, topic: Topic<'_>, said: &ChartText) -> f64 {
         let reading = if self.range.is_none() { said.no_data } else { said.matrix.reading };
         LEFT + width(reading).max(width(topic.title) * 1.3) * 12.5
     }
@@ -93,7 +93,7 @@ impl Plan {
     }
 }
 
-fn words(topic: Topic<'_>, columns: &[String], rows: &[Series], range: Option<(f64, f64)>, said: &Said) -> Words {
+fn words(topic: Topic<'_>, columns: &[String], rows: &[Series], range: Option<(f64, f64)>, said: &ChartText) -> Words {
     let description = match range {
         None => said.no_data.to_owned(),
         Some((low, high)) => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Frame;
-use super::heat::{self, Grid, Shown};
+use super::heat::{self, HeatmapData, Shown};
 use crate::domain::rating::POINTS_PER_STRENGTH;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::tally::Tally;
@@ -46,7 +46,7 @@ impl Pairs {
             Shown::Counts => &self.counts,
             Shown::Predicted => &self.predicted,
         };
-        heat::draw(shown, Grid { names, figures }, frame)
+        heat::draw(shown, HeatmapData { names, figures }, frame)
     }
 }
 

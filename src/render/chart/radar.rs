@@ -6,7 +6,7 @@ use super::axis::real;
 use super::look::Look;
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Series, Topic};
 
 const WIDTH: f64 = 900.0;
@@ -110,7 +110,7 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: &Said) -> Words {
+fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: &ChartText) -> Words {
     let told: Vec<String> = series.iter().map(|one| told(axes, one)).collect();
     let [count, places, high] = [series.len().to_string(), axes.len().to_string(), short(most)];
     let values =

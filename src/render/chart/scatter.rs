@@ -6,7 +6,7 @@
 use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Words};
 use super::text::{shorten, width};
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
 
@@ -79,7 +79,7 @@ enum NoLine {
 }
 
 impl NoLine {
-    fn told(self, titles: [&str; 2], said: &Said) -> String {
+    fn told(self, titles: [&str; 2], said: &ChartText) -> String {
         match self {
             Self::Few => said.scatter_few.to_owned(),
             Self::Constant(axis) => fill(said.scatter_constant, &[("axis", &shorten(titles[axis], 30.0))]),
@@ -112,7 +112,7 @@ impl Line {
         Ok(Self { a: means[1] - b * means[0], b })
     }
 
-    fn told(self, said: &Said) -> String {
+    fn told(self, said: &ChartText) -> String {
         let sign = if self.b < 0.0 { '−' } else { '+' };
         let b = format!("{sign} {}", significant(self.b.abs()));
         fill(said.scatter_line, &[("a", &significant(self.a)), ("b", &b)])
@@ -182,7 +182,7 @@ impl Plot {
         canvas.line("fit", self.place([from, a + b * from]), self.place([to, a + b * to]));
     }
 
-    fn dots(&self, canvas: &mut Canvas, dots: &[&Dot], said: &Said) {
+    fn dots(&self, canvas: &mut Canvas, dots: &[&Dot], said: &ChartText) {
         let places: Vec<At> = dots.iter().map(|dot| self.place(dot.at)).collect();
         let mut taken: Vec<Room> = places.iter().map(|&At(x, y)| Room::around(x, y, 5.0)).collect();
         for (dot, &at) in dots.iter().zip(&places) {
@@ -245,7 +245,7 @@ fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, R
     places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))
 }
 
-fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<Line, NoLine>, said: &Said) -> Words {
+fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<Line, NoLine>, said: &ChartText) -> Words {
     let models: Vec<String> = dots.iter().take(TOLD).map(|dot| told(dot, said)).collect();
     let line = line.map_or_else(|why| why.told(titles, said), |line| line.told(said));
     let (count, models) = (dots.len().to_string(), models.join(" "));
@@ -259,7 +259,7 @@ fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<Line, 
 }
 
 /// A dot in words, with its intervals.
-fn told(dot: &Dot, said: &Said) -> String {
+fn told(dot: &Dot, said: &ChartText) -> String {
     let figure = |side: usize| {
         let value = significant(dot.at[side]);
         dot.intervals[side].map_or(value.clone(), |ends| {

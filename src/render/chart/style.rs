@@ -4,7 +4,7 @@ use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
 use super::words::fill;
-use super::{Frame, words::Words as Said};
+use super::{Frame, words::Words as ChartText};
 use crate::domain::rating::leaderboard::StyleEffect;
 
 const WIDTH: f64 = 720.0;
@@ -54,7 +54,7 @@ fn one(canvas: &mut Canvas, effect: &StyleEffect, axis: &Axis, y: f64) {
     canvas.text("end", At(WIDTH - 16.0, y + 4.5), &figures);
 }
 
-fn words(effects: &[StyleEffect], said: &Said) -> Words {
+fn words(effects: &[StyleEffect], said: &ChartText) -> Words {
     let told: Vec<String> = effects.iter().map(|effect| told(effect, said)).collect();
     let description = match effects {
         [] => said.no_data.to_owned(),
@@ -63,7 +63,7 @@ fn words(effects: &[StyleEffect], said: &Said) -> Words {
     Words { key: "style".into(), title: said.style.title.to_owned(), description }
 }
 
-fn told(effect: &StyleEffect, said: &Said) -> String {
+fn told(effect: &StyleEffect, said: &ChartText) -> String {
     let figure = |value: f64| format!("{value:+.3}");
     let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
     fill(said.style_one, &[("name", &effect.feature), ("value", &value), ("lower", &lower), ("upper", &upper)])

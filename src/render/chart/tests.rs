@@ -3,7 +3,7 @@ mod correlating;
 use roxmltree::{Document, Node};
 
 use super::axis::real;
-use super::heat::{Grid, Shown};
+use super::heat::{HeatmapData, Shown};
 use super::history::Trace;
 use super::violin::Sample;
 use super::{
@@ -99,7 +99,7 @@ fn of_benchmarks(count: usize, frame: Frame) -> Vec<String> {
 fn all(count: usize, frame: Frame) -> Vec<String> {
     let names: Vec<String> = models(count).into_iter().map(|model| model.model).collect();
     let grid = |most| figures(count, most);
-    let heat = |shown, figures: &[Vec<_>]| heat::draw(shown, Grid { names: &names, figures }, frame);
+    let heat = |shown, figures: &[Vec<_>]| heat::draw(shown, HeatmapData { names: &names, figures }, frame);
     vec![
         forest::draw(&models(count), 0.95, frame),
         heat(Shown::Wins, &grid(1.0)),
@@ -329,7 +329,7 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
     let names = ["one".to_owned(), "two".to_owned(), "three".to_owned()];
     let figures =
         [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
-    let svg = heat::draw(Shown::Counts, Grid { names: &names, figures: &figures }, PAGE);
+    let svg = heat::draw(Shown::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let written: Vec<&str> = texts(&document)
         .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("figure")))

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use super::axis::real;
 use super::svg::{At, Canvas, Words};
 use super::text::shorten;
-use super::words::{Words as Said, fill};
+use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 
 /// The scores of one model.
@@ -124,9 +124,9 @@ impl<'a> Row<'a> {
     fn bandwidth(&self, span: f64) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.sorted.iter().map(|score| (score - mean).powi(2)).sum();
-        let deviation = (squares / real(self.sorted.len())).sqrt();
+        let std_dev = (squares / real(self.sorted.len())).sqrt();
         let quartiles = (self.quantile(0.75) - self.quantile(0.25)) / 1.34;
-        let spread = if quartiles > 0.0 { deviation.min(quartiles) } else { deviation };
+        let spread = if quartiles > 0.0 { std_dev.min(quartiles) } else { std_dev };
         (0.9 * spread * real(self.sorted.len()).powf(-0.2)).max(NARROWEST * span)
     }
 
@@ -160,7 +160,7 @@ impl<'a> Row<'a> {
         canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &figures);
     }
 
-    fn told(&self, said: &Said) -> String {
+    fn told(&self, said: &ChartText) -> String {
         let figure = |value: f64| format!("{value:.2}");
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| figure(self.quantile(share)));
         let (mean, count) = (figure(self.mean()), self.sorted.len().to_string());

@@ -31,7 +31,7 @@ impl Language {
 /// The words of one language.
 pub(super) struct Words {
     pub(super) no_data: &'static str,
-    pub(super) forest: Said,
+    pub(super) forest: ChartText,
     pub(super) forest_one: &'static str,
     pub(super) between: &'static str,
     pub(super) group: &'static str,
@@ -39,15 +39,15 @@ pub(super) struct Words {
     pub(super) provisional: &'static str,
     pub(super) only_won: &'static str,
     pub(super) only_lost: &'static str,
-    pub(super) wins: Said,
-    pub(super) counts: Said,
-    pub(super) predicted: Said,
+    pub(super) wins: ChartText,
+    pub(super) counts: ChartText,
+    pub(super) predicted: ChartText,
     pub(super) win_tip: &'static str,
     pub(super) count_tip: &'static str,
     pub(super) predicted_tip: &'static str,
-    pub(super) history: Said,
+    pub(super) history: ChartText,
     pub(super) history_last: &'static str,
-    pub(super) style: Said,
+    pub(super) style: ChartText,
     pub(super) style_one: &'static str,
     pub(super) style_axis: &'static str,
     pub(super) radar: About,
@@ -77,7 +77,7 @@ pub(super) struct About {
 }
 
 /// A chart's title, description, and a line under the title that says how to read it.
-pub(super) struct Said {
+pub(super) struct ChartText {
     pub(super) title: &'static str,
     pub(super) description: &'static str,
     pub(super) reading: &'static str,
@@ -98,7 +98,7 @@ pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
 
 const ENGLISH: Words = Words {
     no_data: "Nothing to show yet.",
-    forest: Said {
+    forest: ChartText {
         title: "Ratings with {level} % intervals",
         description: "{count} models, best first. {models}",
         reading: "Dot: rating. Line: interval. Hollow: few votes. Arrow: no bound on that side.",
@@ -110,17 +110,17 @@ const ENGLISH: Words = Words {
     provisional: "few votes",
     only_won: "only won: lower limit",
     only_lost: "only lost: upper limit",
-    wins: Said {
+    wins: ChartText {
         title: "Wins against each other",
         description: "{count} models, best first; {cells} pairs have met. The clearest: {models}",
         reading: "Share of votes, in percent, that the model of the row won against that of the column; a vote for neither is half a win.",
     },
-    counts: Said {
+    counts: ChartText {
         title: "Battles of each pair",
         description: "{count} models, best first; {cells} pairs have met. The most battles: {models}",
         reading: "Rated votes between the model of the row and that of the column. Empty: they never met.",
     },
-    predicted: Said {
+    predicted: ChartText {
         title: "Predicted wins",
         description: "{count} models, best first; {cells} pairs can be compared. The clearest: {models}",
         reading: "Percent of battles that the model of the row is expected to win against that of the column, by their ratings.",
@@ -128,13 +128,13 @@ const ENGLISH: Words = Words {
     win_tip: "{row} won {value} % against {column}",
     count_tip: "{row} against {column}: {value}",
     predicted_tip: "{row} is expected to win {value} % against {column}",
-    history: Said {
+    history: ChartText {
         title: "Ratings over time",
         description: "{count} models from {first} to {last}. {models}",
         reading: "The {named} best models by name; the others are thin lines.",
     },
     history_last: "{name}: from {first} to {last}.",
-    style: Said {
+    style: ChartText {
         title: "What style does to a vote",
         description: "Effect of one standard deviation more of each feature, in log odds. {models}",
         reading: "To the right: more of it wins votes. A line that crosses zero: no clear effect.",
@@ -181,7 +181,7 @@ const ENGLISH: Words = Words {
 
 const CHINESE: Words = Words {
     no_data: "暂无数据。",
-    forest: Said {
+    forest: ChartText {
         title: "评分与 {level} % 区间",
         description: "共 {count} 个模型，由高到低。{models}",
         reading: "圆点为评分，横线为区间；空心表示票数较少，箭头表示该侧无界。",
@@ -193,17 +193,17 @@ const CHINESE: Words = Words {
     provisional: "票数较少",
     only_won: "全胜：此为下限",
     only_lost: "全负：此为上限",
-    wins: Said {
+    wins: ChartText {
         title: "两两胜率",
         description: "共 {count} 个模型，由高到低；{cells} 对有过对战。差距最大：{models}",
         reading: "行模型对列模型的得票百分比；两者都不选的一票各计半胜。",
     },
-    counts: Said {
+    counts: ChartText {
         title: "两两对战次数",
         description: "共 {count} 个模型，由高到低；{cells} 对有过对战。最多：{models}",
         reading: "行模型与列模型之间计入评分的票数；空白表示从未相遇。",
     },
-    predicted: Said {
+    predicted: ChartText {
         title: "预测胜率",
         description: "共 {count} 个模型，由高到低；{cells} 对可以比较。差距最大：{models}",
         reading: "按评分推算，行模型战胜列模型的百分比。",
@@ -211,13 +211,13 @@ const CHINESE: Words = Words {
     win_tip: "{row} 对 {column} 胜 {value} %",
     count_tip: "{row} 对 {column}：{value}",
     predicted_tip: "预计 {row} 对 {column} 胜 {value} %",
-    history: Said {
+    history: ChartText {
         title: "评分变化",
         description: "共 {count} 个模型，{first} 至 {last}。{models}",
         reading: "标出名称的是评分最高的 {named} 个模型，其余为细线。",
     },
     history_last: "{name}：由 {first} 到 {last}。",
-    style: Said {
+    style: ChartText {
         title: "文风对投票的影响",
         description: "各项特征每多一个标准差的影响（对数几率）。{models}",
         reading: "偏右：该特征越多越得票；横线跨过零：影响不明确。",

@@ -3,9 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
-use super::asked::Asked;
 use super::board;
 use super::error::PageError;
+use super::leaderboard_query::LeaderboardQuery;
 use crate::app::AppState;
 use crate::domain::rating::leaderboard::Leaderboard;
 
@@ -22,14 +22,14 @@ struct DatedLeaderboard<'a> {
 }
 
 /// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date; with the
-/// parameters of [`Asked`], that of a part of the votes or of a past moment.
+/// parameters of [`LeaderboardQuery`], that of a part of the votes or of a past moment.
 ///
 /// # Errors
 /// [`PageError`] where the address asks for what cannot be.
 pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let standing = app.standings.latest();
+    let standing = app.leaderboard.latest();
     let fitted_at = standing.fitted_at.map(|time| time.0);
-    let question = Asked::of(request.query_string())?.question()?;
+    let question = LeaderboardQuery::of(request.query_string())?.filter()?;
     if question.is_plain() {
         return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &standing.board }));
     }

@@ -1,21 +1,21 @@
-//! Benchmarks as pages and as JSON: what the address asks for, read from [`Boards`](crate::services::benchmark::boards).
+//! Benchmarks as pages and as JSON: what the address asks for, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
 
 use std::collections::BTreeSet;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
-use super::asked::escaped;
 use super::error::PageError;
+use super::leaderboard_query::escaped;
 use super::pages::Language;
 use super::pages::benchmark as pages;
 use crate::app::AppState;
 use crate::domain::benchmark::SuiteOptions;
 use crate::render::chart;
-use crate::services::benchmark::boards::Way;
 use crate::services::benchmark::loading::suite_of;
 use crate::services::benchmark::report::BenchError;
 use crate::services::benchmark::scores::{self, SuiteSummary};
+use crate::services::benchmark::suite_results::RunSelector;
 
 /// Items on a page.
 const PAGE: usize = 50;
@@ -23,7 +23,7 @@ const PAGE: usize = 50;
 /// What a reader asks of a benchmark, in an address; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct BenchmarkQuery {
     /// Whose judgements.
     judge: String,
     /// How it was judged where that is not the suite's own way.
@@ -38,15 +38,15 @@ pub(super) struct Wanted {
     page: String,
 }
 
-impl Wanted {
+impl BenchmarkQuery {
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
         wanted.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
     }
 
-    fn way(&self) -> Result<Way, PageError> {
+    fn way(&self) -> Result<RunSelector, PageError> {
         let sample = number("sample", &self.sample)?;
-        Ok(Way { data: self.data.clone(), variant: self.variant.clone(), sample })
+        Ok(RunSelector { data: self.data.clone(), variant: self.variant.clone(), sample })
     }
 
     fn judge(&self) -> Option<String> {
@@ -106,7 +106,7 @@ pub(super) async fn suite(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let wanted = Wanted::of(&request)?;
+    let wanted = BenchmarkQuery::of(&request)?;
     let language: chart::Language = Language::of(&request).into();
     let report = report(&app, &path, &wanted, language).await?;
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
@@ -131,7 +131,7 @@ pub(super) async fn suite_json(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let report = report(&app, &path, &Wanted::of(&request)?, chart::Language::English).await?;
+    let report = report(&app, &path, &BenchmarkQuery::of(&request)?, chart::Language::English).await?;
     Ok(HttpResponse::Ok().json(report))
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn items(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let wanted = Wanted::of(&request)?;
+    let wanted = BenchmarkQuery::of(&request)?;
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
     let measured = app.boards.measured(&path, &wanted.way()?).await?;
     let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
@@ -172,7 +172,7 @@ pub(super) async fn item(
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
     let (name, id) = path.into_inner();
-    let wanted = Wanted::of(&request)?;
+    let wanted = BenchmarkQuery::of(&request)?;
     let measured = app.boards.measured(&name, &wanted.way()?).await?;
     let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
@@ -188,7 +188,7 @@ pub(super) async fn item(
 async fn report(
     app: &AppState,
     suite: &str,
-    wanted: &Wanted,
+    wanted: &BenchmarkQuery,
     language: chart::Language,
 ) -> Result<crate::render::report::benchmark::Report, PageError> {
     let judge = wanted.judge();
@@ -250,19 +250,19 @@ mod tests {
 
     use super::*;
 
-    fn wanted(query: &str) -> Result<Wanted, PageError> {
-        Wanted::of(&TestRequest::get().uri(&format!("/benchmarks/urs?{query}")).to_http_request())
+    fn wanted(query: &str) -> Result<BenchmarkQuery, PageError> {
+        BenchmarkQuery::of(&TestRequest::get().uri(&format!("/benchmarks/urs?{query}")).to_http_request())
     }
 
     #[test]
     fn an_address_says_whose_judgements_of_which_answers_are_wanted() {
         let asked = wanted("judge=a%2Bb&variant=&sample=2&data=00ff").unwrap();
         assert_eq!(asked.judge().as_deref(), Some("a+b"));
-        assert_eq!(asked.way().unwrap(), Way { data: "00ff".into(), variant: String::new(), sample: 2 });
+        assert_eq!(asked.way().unwrap(), RunSelector { data: "00ff".into(), variant: String::new(), sample: 2 });
         assert_eq!(asked.carried(), "data=00ff&sample=2&");
         let carried = wanted("variant=rules%2C%20x%26y").unwrap().carried();
         assert_eq!(wanted(&carried).unwrap().variant, "rules, x&y");
-        assert_eq!(wanted("").unwrap().way().unwrap(), Way::default());
+        assert_eq!(wanted("").unwrap().way().unwrap(), RunSelector::default());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use bytestring::ByteString;
 use serde::Serialize;
 
-use super::asked::Asked;
 use super::error::PageError;
+use super::leaderboard_query::LeaderboardQuery;
 use super::pages::charts::{ChartView, ChartsView};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
 use super::pages::{self, Language};
@@ -18,24 +18,24 @@ use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
 use crate::services::arena::models::Models;
-use crate::services::leaderboard::filtered::{Question, Study};
-use crate::services::leaderboard::refit::Standing;
+use crate::services::leaderboard::filtered::{FilteredLeaderboard, LeaderboardFilter};
+use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
 /// `GET /leaderboard`: as it is now, or of the votes that the address asks for.
 ///
 /// # Errors
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let asked = Asked::of(request.query_string())?;
-    let question = asked.question()?;
-    let view = if question.is_plain() {
+    let query = LeaderboardQuery::of(request.query_string())?;
+    let filter = query.filter()?;
+    let view = if filter.is_plain() {
         view(&app)
     } else {
-        let study = answer(&app, &question).await?;
+        let study = answer(&app, &filter).await?;
         // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
-        let as_of_ms = question.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
+        let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
         let style_chart = style_chart(&study.board, frame_of(&request));
-        LeaderboardView { as_of_ms, asked, style_chart, ..shown(&app, &study.board) }
+        LeaderboardView { as_of_ms, query, style_chart, ..shown(&app, &study.board) }
     };
     Ok(leaderboard::leaderboard(&request, &view))
 }
@@ -45,9 +45,9 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`page`].
 pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let asked = Asked::of(request.query_string())?;
-    let question = asked.question()?;
-    let study = answer(&app, &question).await?;
+    let query = LeaderboardQuery::of(request.query_string())?;
+    let filter = query.filter()?;
+    let study = answer(&app, &filter).await?;
     let frame = frame_of(&request);
     let named = |model: &RankedModel| {
         let card = app.models.card(&ModelId::new(&model.model));
@@ -61,12 +61,15 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     }
     let mut charts = vec![ChartView::of(chart::forest::draw(&models, study.board.confidence, frame))];
     charts.extend(style_chart(&study.board, frame));
-    if !question.style {
+    if !filter.style {
         charts.push(ChartView::of(chart::history::draw(&traces, frame)));
     }
     let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
     charts.extend(pairs.map(|shown| ChartView::of(study.pairs.draw(shown, &names, frame))));
-    Ok(pages::charts::charts(&request, &ChartsView { votes: study.board.votes.rated, query: asked.query(), charts }))
+    Ok(pages::charts::charts(
+        &request,
+        &ChartsView { votes: study.board.votes.rated, query: query.query_string(), charts },
+    ))
 }
 
 fn frame_of(request: &HttpRequest) -> chart::Frame {
@@ -79,8 +82,8 @@ fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
 }
 
 /// What came of a question, with the votes of the latest leaderboard or a few less.
-pub(super) async fn answer(app: &AppState, question: &Question) -> Result<Arc<Study>, PageError> {
-    Ok(app.studies.answer(question, app.standings.latest().last_vote_seq).await?)
+pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
+    Ok(app.filtered.answer(filter, app.leaderboard.latest().last_vote_seq).await?)
 }
 
 #[derive(Serialize)]
@@ -98,7 +101,7 @@ pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
 
 /// What a frame shows.
 struct FrameKey {
-    standing: Arc<Standing>,
+    standing: Arc<LeaderboardSnapshot>,
     roster: Arc<Roster>,
 }
 
@@ -135,7 +138,7 @@ impl<K: PartialEq> Latest<K> {
 impl Frames {
     /// The leaderboard as `/ws/leaderboard` says it.
     pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
-        let key = FrameKey { standing: app.standings.latest(), roster: app.models.current() };
+        let key = FrameKey { standing: app.leaderboard.latest(), roster: app.models.current() };
         self.0[language as usize].get(key, || frame(app, language))
     }
 }
@@ -148,7 +151,7 @@ fn frame(app: &AppState, language: Language) -> String {
 }
 
 fn view(app: &AppState) -> LeaderboardView {
-    let standing = app.standings.latest();
+    let standing = app.leaderboard.latest();
     LeaderboardView { as_of_ms: standing.fitted_at.map(|time| time.0), ..shown(app, &standing.board) }
 }
 
@@ -157,7 +160,7 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         votes: board.votes.rated,
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, &app.models)).collect(),
-        facets: app.standings.facets(),
+        facets: app.leaderboard.facets(),
         ..LeaderboardView::default()
     }
 }

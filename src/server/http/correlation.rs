@@ -1,6 +1,6 @@
-//! Correlations as a page and as JSON: what the address asks for, answered by the [`Correlator`].
+//! Correlations as a page and as JSON: what the address asks for, answered by the [`CorrelationService`].
 //!
-//! [`Correlator`]: crate::services::correlation::board::Correlator
+//! [`CorrelationService`]: crate::services::correlation::snapshot::Correlator
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::app::AppState;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::report::{Correlations, MixtureReport};
 use crate::domain::stats::correlation::Coefficient;
-use crate::services::correlation::board::{Board, Group, MixtureQuestion, PairStudy, Source};
+use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, MixtureQuestion, PairStudy, Source};
 
 /// What a reader asks, in an address; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct CorrelationQuery {
     pub(crate) x: String,
     pub(crate) y: String,
     pub(crate) coefficient: String,
@@ -31,7 +31,7 @@ pub(crate) struct Wanted {
     pub(crate) step: String,
 }
 
-impl Wanted {
+impl CorrelationQuery {
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
         wanted.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
@@ -54,7 +54,7 @@ impl Wanted {
     }
 
     /// The group; where none is asked for, the arena's own series if it has two.
-    fn group(&self, board: &Board) -> Result<Group, PageError> {
+    fn group(&self, board: &CorrelationSnapshot) -> Result<Group, PageError> {
         match self.group.as_str() {
             "" if board.of_group(Group::Own) > 1 => Ok(Group::Own),
             "" | "published" => Ok(Group::Published),
@@ -107,8 +107,8 @@ impl Wanted {
 /// # Errors
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let wanted = Wanted::of(&request)?;
-    let board = app.correlator.latest();
+    let wanted = CorrelationQuery::of(&request)?;
+    let board = app.correlation.latest();
     let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
     let (asked, mixed) = (wanted.pair()?, wanted.mixture()?);
     if board.made_at.is_none() && (asked.is_some() || mixed.is_some()) {
@@ -117,27 +117,27 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let default = board.default_pair();
     let named = asked.or_else(|| default.as_ref().map(|[x, y]| [x.as_str(), y]));
     let pair = match named {
-        Some(pair) => Some(app.correlator.pair(&board, pair, coefficient).await?),
+        Some(pair) => Some(app.correlation.pair(&board, pair, coefficient).await?),
         None => None,
     };
     let mixture = match &mixed {
-        Some(question) => Some(app.correlator.mixture(&board, question).await?),
+        Some(question) => Some(app.correlation.mixture(&board, question).await?),
         None => None,
     };
     let intents = intents(&app, &board).await?;
     if wanted.shows_matrix() {
-        app.correlator.prepare(&board, group).await?;
+        app.correlation.prepare(&board, group).await?;
     }
-    let claims = app.correlator.claims().await?;
+    let claims = app.correlation.claims().await?;
     let view =
         pages::View { board: &board, wanted: &wanted, coefficient, group, pair, mixture, intents, claims: &claims };
     Ok(pages::correlation(&request, &app.models, &view))
 }
 
 /// Satisfaction beside a suite's means, by intent.
-async fn intents(app: &AppState, board: &Arc<Board>) -> Result<Option<PairStudy>, PageError> {
+async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Option<PairStudy>, PageError> {
     let Some([satisfaction, suite]) = board.intents() else { return Ok(None) };
-    Ok(Some(app.correlator.pair(board, [&satisfaction, &suite], Coefficient::Pearson).await?))
+    Ok(Some(app.correlation.pair(board, [&satisfaction, &suite], Coefficient::Pearson).await?))
 }
 
 /// `GET /api/v1/correlation`: two series, a mixture, or all that there are with their matrix.
@@ -145,8 +145,8 @@ async fn intents(app: &AppState, board: &Arc<Board>) -> Result<Option<PairStudy>
 /// # Errors
 /// As [`page`].
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let wanted = Wanted::of(&request)?;
-    let board = app.correlator.latest();
+    let wanted = CorrelationQuery::of(&request)?;
+    let board = app.correlation.latest();
     let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
     let (pair, mixed) = (wanted.pair()?, wanted.mixture()?);
     if board.made_at.is_none() {
@@ -156,14 +156,16 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
         (Some(_), Some(_)) => {
             Err(PageError::Question("x and y, or a mixture with its target: not both at once".into()))
         }
-        (Some(pair), None) => Ok(HttpResponse::Ok().json(app.correlator.pair(&board, pair, coefficient).await?.report)),
+        (Some(pair), None) => {
+            Ok(HttpResponse::Ok().json(app.correlation.pair(&board, pair, coefficient).await?.report))
+        }
         (None, Some(question)) => {
-            let found: MixtureReport = app.correlator.mixture(&board, &question).await?;
+            let found: MixtureReport = app.correlation.mixture(&board, &question).await?;
             Ok(HttpResponse::Ok().json(found))
         }
         (None, None) => {
-            app.correlator.prepare(&board, group).await?;
-            let claims = app.correlator.claims().await?;
+            app.correlation.prepare(&board, group).await?;
+            let claims = app.correlation.claims().await?;
             Ok(HttpResponse::Ok().json(Listed { claims: &claims, ..Listed::of(&board, group) }))
         }
     }
@@ -203,7 +205,7 @@ struct ListedCell {
 }
 
 impl Listed<'_> {
-    fn of(board: &Board, group: Group) -> Self {
+    fn of(board: &CorrelationSnapshot, group: Group) -> Self {
         let grid = board.grid(group);
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
@@ -238,9 +240,9 @@ impl Listed<'_> {
 mod tests {
     use super::*;
 
-    fn wanted(query: &str) -> Wanted {
+    fn wanted(query: &str) -> CorrelationQuery {
         let request = actix_web::test::TestRequest::get().uri(&format!("/correlation?{query}")).to_http_request();
-        Wanted::of(&request).unwrap()
+        CorrelationQuery::of(&request).unwrap()
     }
 
     #[test]
@@ -248,7 +250,7 @@ mod tests {
         let asked = wanted("x=arena%3Arating&y=bench%3Aurs&lang=zh&coefficient=kendall&group=all");
         assert_eq!(asked.pair().unwrap(), Some(["arena:rating", "bench:urs"]));
         assert_eq!(asked.coefficient().unwrap(), Coefficient::Kendall);
-        assert_eq!(asked.group(&Board::default()).unwrap(), Group::All);
+        assert_eq!(asked.group(&CorrelationSnapshot::default()).unwrap(), Group::All);
         let mixed = wanted("a=one&c=three&b=&target=votes&step=0.01").mixture().unwrap().unwrap();
         assert_eq!(
             (mixed.series, mixed.target, mixed.steps),
@@ -256,14 +258,18 @@ mod tests {
         );
         let nothing = wanted("x=&y=&a=&target=");
         assert_eq!((nothing.pair().unwrap(), nothing.mixture().unwrap()), (None, None));
-        assert_eq!(nothing.group(&Board::default()).unwrap(), Group::Published, "an empty arena has none of its own");
+        assert_eq!(
+            nothing.group(&CorrelationSnapshot::default()).unwrap(),
+            Group::Published,
+            "an empty arena has none of its own"
+        );
         assert!(!nothing.shows_matrix() && !nothing.shows_mixture() && !wanted("x=a&y=b").shows_matrix());
         assert!(wanted("group=own").shows_matrix() && wanted("step=0").shows_mixture());
     }
 
     #[test]
     fn what_cannot_be_asked_is_refused_with_what_can() {
-        let board = Board::default();
+        let board = CorrelationSnapshot::default();
         let said = |query: &str| {
             let asked = wanted(query);
             let refused = asked.pair().err().or(asked.coefficient().err()).or(asked.group(&board).err());

@@ -5,8 +5,8 @@ use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::battle_judging::reports::CrowdError;
 use crate::services::benchmark::report::BenchError;
-use crate::services::correlation::board::BoardError;
-use crate::services::leaderboard::filtered::StudyError;
+use crate::services::correlation::snapshot::CorrelationError;
+use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
@@ -40,14 +40,14 @@ pub enum PageError {
     #[error("{0}")]
     Question(String),
     /// The leaderboard that was asked for could not be made.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, StudyError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
-    Study(#[from] StudyError),
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    Study(#[from] FilteredLeaderboardError),
     /// A benchmark that is not here, or could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations that were asked for could not be made.
-    #[error("{}", if .0.is_input() || matches!(.0, BoardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
-    Correlation(#[from] BoardError),
+    #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    Correlation(#[from] CorrelationError),
     /// The arena has just started.
     #[error("the correlations are being reckoned: try again in a moment")]
     Early,
@@ -96,10 +96,10 @@ impl ResponseError for PageError {
             Self::Full
             | Self::Draining
             | Self::Early
-            | Self::Study(StudyError::Shared(FlightError::Busy))
+            | Self::Study(FilteredLeaderboardError::Shared(FlightError::Busy))
             | Self::Bench(BenchError::Shared(FlightError::Busy))
             | Self::Crowd(CrowdError::Shared(FlightError::Busy))
-            | Self::Correlation(BoardError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -48,7 +48,7 @@ async fn look(app: &AppState) {
     metrics::battles_live(app.battles.in_memory());
     metrics::models_drawable(roster.healthy().len());
     metrics::breakers(roster.all().iter().map(|model| (&model.card.id, model.state().phase.as_str())));
-    let standing = app.standings.latest();
+    let standing = app.leaderboard.latest();
     if let Some(fitted_at) = standing.fitted_at {
         metrics::leaderboard(standing.board.votes.rated, fitted_at.0);
     }

@@ -2,7 +2,6 @@
 
 mod address;
 mod api;
-pub mod asked;
 mod benchmark;
 mod board;
 mod connections;
@@ -12,6 +11,7 @@ mod draining;
 pub mod error;
 pub mod headers;
 mod hosts;
+pub mod leaderboard_query;
 mod metrics;
 mod outage;
 pub mod pages;

@@ -9,7 +9,7 @@ use actix_web::{HttpResponse, web};
 use crate::app::AppState;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
-use crate::infra::storage::{StoreError, Trouble};
+use crate::infra::storage::{OutageKind, StoreError};
 use crate::infra::tasks::{JobState, JobTrouble, Need, Tasks};
 
 /// Longest wait for the database.
@@ -75,10 +75,10 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 async fn database(app: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => None,
-        Ok(Err(_)) | Err(_) if app.store.trouble() == Some(Trouble::NoConnection) => {
+        Ok(Err(_)) | Err(_) if app.store.trouble() == Some(OutageKind::NoConnection) => {
             Some("database: its server has no connection left, raise its max_connections")
         }
-        Ok(Err(_)) if app.store.trouble().is_some_and(Trouble::loses_commits) => {
+        Ok(Err(_)) if app.store.trouble().is_some_and(OutageKind::loses_commits) => {
             Some("database: it would lose votes in a crash, see the log")
         }
         Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),

@@ -32,7 +32,7 @@ pub(super) async fn request_id<B: MessageBody>(
 ) -> Result<ServiceResponse<EitherBody<B, String>>, Error> {
     let peer = request.peer_addr().map(|address| address.ip());
     let sent = sent_by_proxy(request.headers(), peer, &app.settings.now().server.trusted_proxies);
-    numbered(sent.unwrap_or_else(|| app.chance.token()), request, next).await
+    numbered(sent.unwrap_or_else(|| app.rng.token()), request, next).await
 }
 
 async fn numbered<B: MessageBody>(

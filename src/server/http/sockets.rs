@@ -120,7 +120,7 @@ pub(super) async fn leaderboard(
 
 /// What the log lines of a socket's life carry, beside the number of the request that opened it.
 fn span(kind: &'static str, app: &AppState) -> Span {
-    tracing::info_span!("socket", socket.kind = kind, socket.id = %app.chance.token())
+    tracing::info_span!("socket", socket.kind = kind, socket.id = %app.rng.token())
 }
 
 /// Answers the upgrade; frames over the limit are stopped on their way in.

@@ -10,7 +10,7 @@ use super::next_event;
 use crate::infra::backoff::later;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
-use crate::services::correlation::board::Correlator;
+use crate::services::correlation::snapshot::CorrelationService;
 
 /// How often is looked whether benchmarks or labels have changed, of which no event tells.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
@@ -20,7 +20,7 @@ const REST_TIMES: u32 = 9;
 /// Makes the correlations anew at the start, after each leaderboard, after a change of the settings, and where something else
 /// changed that they rest on. What is under way at the end is given up: nothing of it is stored.
 pub async fn keep_correlations(
-    correlator: Arc<Correlator>,
+    correlation: Arc<CorrelationService>,
     events: Arc<dyn EventBus>,
     settings: CurrentSettings,
     shutdown: CancellationToken,
@@ -29,10 +29,10 @@ pub async fn keep_correlations(
     let mut changes = settings.changes();
     loop {
         tokio::select! {
-            () = refresh(&correlator) => {}
+            () = refresh(&correlation) => {}
             () = shutdown.cancelled() => return,
         }
-        let rested = later(Instant::now(), correlator.latest().cost().saturating_mul(REST_TIMES));
+        let rested = later(Instant::now(), correlation.latest().cost().saturating_mul(REST_TIMES));
         let next = async {
             // No news for a while: look anyway.
             let _ = timeout(LOOK_ANYWAY, next_event(&mut news, Event::LeaderboardPublished)).await;
@@ -47,9 +47,9 @@ pub async fn keep_correlations(
     }
 }
 
-async fn refresh(correlator: &Correlator) {
-    match correlator.refresh().await {
-        Ok(true) => tracing::debug!(took = ?correlator.latest().cost(), "correlations reckoned"),
+async fn refresh(correlation: &CorrelationService) {
+    match correlation.refresh().await {
+        Ok(true) => tracing::debug!(took = ?correlation.latest().cost(), "correlations reckoned"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}
         Err(error) if error.is_input() => {

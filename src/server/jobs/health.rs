@@ -12,7 +12,7 @@ use crate::domain::battle::ModelId;
 use crate::infra::backoff::later;
 use crate::infra::clock::Clock;
 use crate::infra::llm::breaker::BreakerState;
-use crate::infra::redis::{Rest, SharedRests};
+use crate::infra::redis::{Rest, SharedBreakers};
 use crate::infra::storage::{BreakerReport, Store};
 use crate::services::arena::models::Models;
 
@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub async fn keep_health(
     models: Arc<Models>,
     store: Store,
-    rests: Option<SharedRests>,
+    rests: Option<SharedBreakers>,
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
@@ -59,7 +59,7 @@ pub async fn keep_health(
 }
 
 /// Tells other instances which models rest here, and lets those rest here that rest there.
-async fn share_rests(models: &Models, rests: &SharedRests) {
+async fn share_rests(models: &Models, rests: &SharedBreakers) {
     let roster = models.current();
     let own: Vec<Rest> = roster
         .all()

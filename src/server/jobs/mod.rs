@@ -1,11 +1,11 @@
 //! Background loops: they wait for their time or an event and call a service.
 
-pub mod beat;
 pub mod correlations;
 pub mod crowd;
 mod discovery;
 pub mod health;
-pub mod lead;
+pub mod heartbeat;
+pub mod leader_election;
 pub mod partitions;
 pub mod reload;
 
@@ -38,7 +38,11 @@ const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
 /// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
 /// fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
-pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+pub async fn keep_leaderboard(
+    mut refitter: Refitter,
+    mut leader_election: watch::Receiver<bool>,
+    shutdown: CancellationToken,
+) {
     let mut events = refitter.events.subscribe();
     let mut changes = refitter.settings.changes();
     let bus = refitter.events.state();
@@ -47,7 +51,7 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
         let started = Instant::now();
         let over = shutdown.is_cancelled();
         // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
-        leads = *lead.borrow_and_update() || over && leads;
+        leads = *leader_election.borrow_and_update() || over && leads;
         let done = update(&mut refitter, leads, over).await;
         if over {
             return;
@@ -69,7 +73,7 @@ pub async fn keep_leaderboard(mut refitter: Refitter, mut lead: watch::Receiver<
             // The sender lives in the refitter's own handle.
             _ = changes.changed() => {}
             // The sender ends with the arena.
-            _ = lead.changed(), if lead.has_changed().is_ok() => {}
+            _ = leader_election.changed(), if leader_election.has_changed().is_ok() => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -130,7 +134,7 @@ pub async fn sweep_battles(
     store: Store,
     clock: Arc<WatchedClock>,
     settings: CurrentSettings,
-    lead: watch::Receiver<bool>,
+    leader_election: watch::Receiver<bool>,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
@@ -143,7 +147,7 @@ pub async fn sweep_battles(
         battles.sweep();
         let minutes = settings.now().battle.abandon_after_minutes;
         let limits = clock.wait_limits(Duration::from_secs(minutes.saturating_mul(60)));
-        if !*lead.borrow() {
+        if !*leader_election.borrow() {
             continue;
         }
         match store.abandon_battles(limits.oldest, limits.newest.unwrap_or(Timestamp(i64::MAX))).await {

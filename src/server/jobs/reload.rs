@@ -132,7 +132,7 @@ async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> R
 /// Puts the models of these settings in place; entries that did not change go on as they are.
 async fn exchange_models(app: &AppState, env: &Environment, settings: &Settings) -> Result<(), NotTakenUp> {
     let settings = with_found_models(settings, env).await;
-    let roster = Roster::rebuild(&settings, env, app.chance.seed(), &app.models.current())?;
+    let roster = Roster::rebuild(&settings, env, app.rng.seed(), &app.models.current())?;
     roster.check_pairable(&settings)?;
     Ok(app.models.exchange(roster, &app.store, app.clock.as_ref()).await?)
 }

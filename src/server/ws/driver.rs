@@ -98,7 +98,7 @@ impl Driver {
         loop {
             tokio::select! {
                 entries = next_entries(&mut self.watching) => match entries {
-                    Some(entries) => self.tell(&entries).await?,
+                    Some(entries) => self.send_events(&entries).await?,
                     None => return Err(close(Closing::Moved)),
                 },
                 frame = inbox.next() => self.take(frame).await?,
@@ -117,7 +117,7 @@ impl Driver {
 
     async fn take(&mut self, frame: Option<Result<AggregatedMessage, actix_ws::ProtocolError>>) -> Result<(), End> {
         match frame {
-            Some(Ok(frame)) => self.hear(frame).await,
+            Some(Ok(frame)) => self.on_frame(frame).await,
             Some(Err(error)) => self.refuse_frame(&error).await,
             None => Err(End::Gone),
         }
@@ -134,11 +134,11 @@ impl Driver {
             return self.take(frame).await;
         }
         let untold = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
-        self.tell(&untold).await?;
+        self.send_events(&untold).await?;
         Err(close(Closing::Restart))
     }
 
-    async fn hear(&mut self, frame: AggregatedMessage) -> Result<(), End> {
+    async fn on_frame(&mut self, frame: AggregatedMessage) -> Result<(), End> {
         self.last_heard = Instant::now();
         match self.flood.judge(self.last_heard) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
@@ -152,7 +152,7 @@ impl Driver {
                 Err(close(Closing::TooLarge))
             }
             AggregatedMessage::Text(text) => match ClientMessage::parse(&text) {
-                Ok(message) => self.obey(message).await,
+                Ok(message) => self.handle(message).await,
                 Err(error) => self.say_error(&error, None).await,
             },
             AggregatedMessage::Binary(_) => self.say_error(&ProtocolError::Binary, None).await,
@@ -171,7 +171,7 @@ impl Driver {
         Err(close(why))
     }
 
-    async fn obey(&mut self, message: ClientMessage) -> Result<(), End> {
+    async fn handle(&mut self, message: ClientMessage) -> Result<(), End> {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
@@ -187,24 +187,24 @@ impl Driver {
             }
             ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
             ClientMessage::Message { battle, prompt } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
                 let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Regenerate { battle } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
                 let done = battles.regenerate(&visitor, &id, permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Stop { battle } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let done = battles.stop(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Vote { battle, outcome, satisfaction } => {
-                let Some(id) = self.meant(battle).await? else { return Ok(()) };
+                let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
                     return self.say_error(&limited, Some(&id)).await;
                 }
@@ -218,7 +218,7 @@ impl Driver {
         match voting::record_vote(&self.connection.voting, vote).await {
             Ok(receipt) => {
                 self.connection.battles.close(&battle);
-                self.say(&ServerMessage::Revealed { battle: &battle, receipt: &receipt }).await
+                self.send(&ServerMessage::Revealed { battle: &battle, receipt: &receipt }).await
             }
             Err(error) => self.say_error(&error, Some(&battle)).await,
         }
@@ -226,7 +226,7 @@ impl Driver {
 
     /// Watches a battle again: first what the client misses, then everything new.
     async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
-        let Some(id) = self.meant(battle).await? else { return Ok(()) };
+        let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
@@ -241,16 +241,16 @@ impl Driver {
         self.watch(Watching { watcher, screen, with_prompts: true }).await?;
         self.say_blocks(&id, &blocks).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
-        self.tell(&missed).await?;
+        self.send_events(&missed).await?;
         match voting::receipt(&self.connection.voting, &visitor, &id).await {
-            Ok(Some(receipt)) => self.say(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
+            Ok(Some(receipt)) => self.send(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
             Ok(None) => Ok(()),
             Err(error) => self.say_error(&error, Some(&id)).await,
         }
     }
 
     /// The battle that a message means: the named one, or the socket's latest.
-    async fn meant(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
+    async fn resolve_battle(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
         let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
@@ -277,7 +277,7 @@ impl Driver {
         self.say_error(&BattleError::Superseded, Some(&battle.id)).await
     }
 
-    async fn tell(&mut self, entries: &[Entry]) -> Result<(), End> {
+    async fn send_events(&mut self, entries: &[Entry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
         let battle = Arc::clone(watching.watcher.battle());
         for entry in entries {
@@ -286,7 +286,7 @@ impl Driver {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.say(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
+            self.send(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
             self.say_blocks(&battle.id, &blocks).await?;
         }
         Ok(())
@@ -294,7 +294,7 @@ impl Driver {
 
     async fn say_blocks(&mut self, battle: &str, blocks: &[Block]) -> Result<(), End> {
         for Block { turn, side, block, html } in blocks {
-            self.say(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
+            self.send(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
         }
         Ok(())
     }
@@ -320,10 +320,10 @@ impl Driver {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
         let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };
-        self.say(&message).await
+        self.send(&message).await
     }
 
-    async fn say(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
+    async fn send(&mut self, message: &ServerMessage<'_>) -> Result<(), End> {
         Ok(within_limit(self.session.text(message.to_json())).await?)
     }
 }

@@ -23,7 +23,7 @@ pub async fn follow(
     mut session: Session,
     mut inbox: MessageStream,
 ) {
-    let mut standings = app.standings.changes();
+    let mut leaderboard = app.leaderboard.changes();
     let draining = app.tasks.draining();
     let mut heartbeat = tokio::time::interval(PING_EVERY);
     let mut flood = Flood::new(Instant::now());
@@ -34,7 +34,7 @@ pub async fn follow(
         }
         let said = tokio::select! {
             // The sender lives in `app`, so waiting cannot fail.
-            news = standings.changed() => {
+            news = leaderboard.changed() => {
                 changed = news.is_ok();
                 Ok(())
             }

@@ -10,7 +10,7 @@ use rand::RngExt;
 use tokio::sync::oneshot;
 
 use super::fleet::Fleet;
-use super::live::{APART, BattleEvent, Exchange, LiveBattle, Watcher};
+use super::live::{BattleEvent, EPOCH_GAP, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::matchmaking::Matchmaker;
 use super::models::Models;
@@ -43,7 +43,7 @@ pub struct BattleParts {
     /// Who meets whom.
     pub matchmaker: Arc<Matchmaker>,
     /// Ids.
-    pub chance: Arc<SharedRng>,
+    pub rng: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// When raw text is released.
@@ -57,7 +57,7 @@ pub struct BattleParts {
 impl BattleParts {
     /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
     pub(super) fn apart(&self) -> u64 {
-        APART * self.chance.with(|rng| rng.random_range(1..APART))
+        EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }
 
     /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
@@ -152,7 +152,7 @@ impl Battles {
         }
         let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
         let row = BattleRow {
-            id: self.parts.chance.id(self.parts.clock.as_ref()),
+            id: self.parts.rng.id(self.parts.clock.as_ref()),
             visitor: visitor.to_owned(),
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: [pair.a, pair.b],

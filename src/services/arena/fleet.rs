@@ -25,11 +25,11 @@ pub struct Fleet {
     me: InstanceId,
     runs: AtomicU64,
     /// `None` where no other process can serve this database.
-    others: Option<Mutex<HashMap<String, Sighting>>>,
+    others: Option<Mutex<HashMap<String, PeerState>>>,
 }
 
 #[derive(Debug)]
-struct Sighting {
+struct PeerState {
     beats: u64,
     /// Reads since the number last changed.
     unchanged: u32,
@@ -93,11 +93,11 @@ impl Fleet {
     ///
     /// # Errors
     /// [`StoreError`]; nobody looks dead because of it.
-    pub async fn beat(&self, settings: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn heartbeat(&self, settings: &str, now: Timestamp) -> Result<(), StoreError> {
         if self.is_alone() {
             return Ok(());
         }
-        let rows = self.store.beat(&self.me.0, settings, now).await?;
+        let rows = self.store.heartbeat(&self.me.0, settings, now).await?;
         let Some(mut others) = self.others() else { return Ok(()) };
         let mut former = std::mem::take(&mut *others);
         for row in rows.into_iter().filter(|row| row.id != self.me.0) {
@@ -109,7 +109,7 @@ impl Fleet {
                 );
             }
             let unchanged = known.filter(|known| known.beats == row.beats).map_or(0, |known| known.unchanged + 1);
-            others.insert(row.id, Sighting { beats: row.beats, unchanged, settings: row.settings });
+            others.insert(row.id, PeerState { beats: row.beats, unchanged, settings: row.settings });
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Fleet {
         if self.is_alone() { Ok(()) } else { self.store.leave(&self.me.0).await }
     }
 
-    fn others(&self) -> Option<MutexGuard<'_, HashMap<String, Sighting>>> {
+    fn others(&self) -> Option<MutexGuard<'_, HashMap<String, PeerState>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.others.as_ref().map(|others| others.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -6,7 +6,7 @@
 //! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
 //!
 //! A number means the same event wherever it is asked for. So whatever is told otherwise than it was told before, by a
-//! battle that is read back or taken over, gets numbers that are `APART` or more from all former ones, and begins with a
+//! battle that is read back or taken over, gets numbers that are `EPOCH_GAP` or more from all former ones, and begins with a
 //! turn: another log can then not be entered in its middle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ const BEHIND: u64 = 64 * 1024;
 const EVENT: u64 = 64;
 
 /// Numbers between two tellings of a battle at the least; more than a battle has events.
-pub(super) const APART: u64 = 1 << 20;
+pub(super) const EPOCH_GAP: u64 = 1 << 20;
 
 /// What happened in a battle, as far as its visitor may know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ pub(super) struct LiveState {
     pub(super) replies: Vec<ReplyRow>,
     pub(super) stopper: Option<oneshot::Sender<()>>,
     /// Where the events come from, if not from here.
-    followed: Option<Hearing>,
+    followed: Option<FollowState>,
     log: Vec<Entry>,
     log_bytes: u64,
     next_seq: u64,
@@ -122,7 +122,7 @@ pub(super) struct LiveState {
 
 /// How a battle that another instance answers is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hearing {
+enum FollowState {
     /// Its events are taken in as they come.
     Listening,
     /// Its events did not come in time, and those who watch were told what the database holds. Numbers that came now
@@ -150,7 +150,7 @@ impl LiveBattle {
     pub(super) fn follow(record: BattleRecord, first: u64) -> Self {
         let exchanges = exchanges(&record);
         let battle = Self::with(record.battle, exchanges, Vec::new(), first);
-        battle.state().followed = Some(Hearing::Listening);
+        battle.state().followed = Some(FollowState::Listening);
         battle
     }
 
@@ -228,7 +228,7 @@ impl LiveBattle {
     /// a vote nor a question.
     pub(super) fn take_in(&self, first: u64, mut entries: Vec<Entry>) -> bool {
         let mut state = self.state();
-        if state.followed != Some(Hearing::Listening) {
+        if state.followed != Some(FollowState::Listening) {
             return false;
         }
         entries.pop_if(|last| last.event == BattleEvent::Ready);
@@ -238,7 +238,7 @@ impl LiveBattle {
                 state.next_seq = first;
                 state.exchanges.clear();
             }
-            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + APART;
+            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + EPOCH_GAP;
             if !anew && entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
                 return true;
             }
@@ -256,10 +256,10 @@ impl LiveBattle {
 
     /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
     /// [`LiveBattle::catch_up`].
-    pub(super) fn go_deaf(&self) {
+    pub(super) fn mark_unreachable(&self) {
         let mut state = self.state();
-        if state.followed == Some(Hearing::Listening) && state.log.is_empty() {
-            state.followed = Some(Hearing::Deaf);
+        if state.followed == Some(FollowState::Listening) && state.log.is_empty() {
+            state.followed = Some(FollowState::Deaf);
             self.tell_again(&mut state);
         }
     }
@@ -277,7 +277,7 @@ impl LiveBattle {
             state.exchanges = exchanges;
             return self.tell_again(&mut state);
         }
-        let telling = Telling::of_latest_turn(&state.log, progress.turn);
+        let telling = EventEpoch::of_latest_turn(&state.log, progress.turn);
         if progress.stage == Stage::Voided && telling.begun {
             // Its replies may still be on their way into the database, and nobody compares them any more.
             if !telling.over {
@@ -346,7 +346,7 @@ impl LiveBattle {
 
     /// Whether events of another instance are taken in.
     pub(super) fn listens(&self) -> bool {
-        self.state().followed == Some(Hearing::Listening)
+        self.state().followed == Some(FollowState::Listening)
     }
 
     /// Waits until a followed battle has something to tell, `patience` at the most.
@@ -477,14 +477,14 @@ impl LiveState {
 
 /// What was told of a turn since it last began.
 #[derive(Debug, Default)]
-struct Telling {
+struct EventEpoch {
     begun: bool,
     replies: [String; 2],
     done: [bool; 2],
     over: bool,
 }
 
-impl Telling {
+impl EventEpoch {
     fn of_latest_turn(log: &[Entry], turn: u32) -> Self {
         let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
         let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };

@@ -11,7 +11,7 @@ use crate::domain::battle::pairing::{
 };
 use crate::infra::config::{CurrentSettings, PairingPolicy, PairingSettings};
 use crate::infra::rng::SharedRng;
-use crate::services::leaderboard::refit::Standings;
+use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// The rating of a model without a vote.
 const START_RATING: f64 = 1000.0;
@@ -19,8 +19,8 @@ const START_RATING: f64 = 1000.0;
 /// Draws pairs.
 pub struct Matchmaker {
     models: Arc<Models>,
-    standings: Arc<Standings>,
-    chance: Arc<SharedRng>,
+    leaderboard: Arc<LatestLeaderboard>,
+    rng: Arc<SharedRng>,
     settings: CurrentSettings,
 }
 
@@ -43,11 +43,11 @@ impl Matchmaker {
     #[must_use]
     pub fn new(
         models: Arc<Models>,
-        standings: Arc<Standings>,
-        chance: Arc<SharedRng>,
+        leaderboard: Arc<LatestLeaderboard>,
+        rng: Arc<SharedRng>,
         settings: CurrentSettings,
     ) -> Self {
-        Self { models, standings, chance, settings }
+        Self { models, leaderboard, rng, settings }
     }
 
     /// Two models and their sides.
@@ -57,7 +57,7 @@ impl Matchmaker {
     pub fn draw(&self) -> Result<Pair, PairingError> {
         let rules = self.rules();
         let pool = self.healthy_pool(None, &rules);
-        self.chance.with(|rng| choose_pair(&pool, &rules, rng))
+        self.rng.with(|rng| choose_pair(&pool, &rules, rng))
     }
 
     /// Another opponent for the model that stays, with the probability of the new pair; `None` where nobody is left.
@@ -65,7 +65,7 @@ impl Matchmaker {
     pub fn replace(&self, staying: &ModelId, excluded: &[ModelId]) -> Option<(ModelId, f64)> {
         let rules = self.rules();
         let pool = self.healthy_pool(Some(staying), &rules);
-        let opponent = self.chance.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
+        let opponent = self.rng.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
         Some((opponent.id, opponent.probability))
     }
 
@@ -101,7 +101,7 @@ impl Matchmaker {
 
     fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
         let roster = self.models.current();
-        let standing = self.standings.latest();
+        let standing = self.leaderboard.latest();
         let entries = roster.all().iter().filter(|model| model.weight > 0.0 && may_play(&model.card.id)).map(|model| {
             let row = standing.board.models.iter().find(|row| row.model == model.card.id.as_str());
             PoolEntry {
@@ -122,7 +122,7 @@ impl Matchmaker {
         let ids: Vec<ModelId> = pool.entries().iter().map(|entry| entry.id.clone()).collect();
         for (at, one) in ids.iter().enumerate() {
             for other in &ids[at + 1..] {
-                pool.set_pair_votes(one, other, self.standings.votes_between(one.as_str(), other.as_str()));
+                pool.set_pair_votes(one, other, self.leaderboard.votes_between(one.as_str(), other.as_str()));
             }
         }
     }

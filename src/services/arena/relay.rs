@@ -20,7 +20,7 @@ use super::battles::{BattleParts, Battles};
 use super::fleet::Fleet;
 use super::live::{Entry, LiveBattle};
 use crate::domain::battle::state::Stage;
-use crate::infra::events::{BusState, InstanceId, Letter};
+use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
 
@@ -70,7 +70,7 @@ pub(super) struct Relay {
 }
 
 /// Reads the letters of other instances until the arena ends.
-pub async fn answer_letters(battles: Arc<Battles>) {
+pub async fn handle_messages(battles: Arc<Battles>) {
     let mut letters = battles.parts().events.letters();
     let shutdown = battles.parts().tasks.shutdown();
     loop {
@@ -87,7 +87,7 @@ pub async fn answer_letters(battles: Arc<Battles>) {
     }
 }
 
-fn answer(battles: &Arc<Battles>, Letter { from, body }: Letter) {
+fn answer(battles: &Arc<Battles>, InstanceMessage { from, body }: InstanceMessage) {
     match serde_json::from_str(&body) {
         Ok(Message::Follow { battle, after }) => tell(battles, from, battle, after),
         Ok(Message::Told(told)) => {
@@ -201,7 +201,7 @@ pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
     if *parts.events.state().borrow() == BusState::Connected {
         battle.first_event(FIRST_LETTER).await;
     }
-    battle.go_deaf();
+    battle.mark_unreachable();
 }
 
 struct Following<'a> {
@@ -214,7 +214,7 @@ struct Following<'a> {
 }
 
 /// How a battle that is followed stands by the database.
-enum Standing {
+enum RemoteStatus {
     /// It is still being answered where it was.
     SameRun,
     /// Its turn has ended.
@@ -269,15 +269,15 @@ impl Following<'_> {
     /// Brings the battle to where the database has it; `false` while it is still being answered elsewhere.
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
-            Ok(Standing::SameRun) => return false,
+            Ok(RemoteStatus::SameRun) => return false,
             // The last events may be on their way; what the database has would be told anew.
-            Ok(Standing::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
+            Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
                 self.end_asked_for += 1;
                 return false;
             }
-            Ok(Standing::Ended) => self.catch_up().await,
-            Ok(Standing::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
-            Ok(Standing::Elsewhere) => Ok(false),
+            Ok(RemoteStatus::Ended) => self.catch_up().await,
+            Ok(RemoteStatus::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
+            Ok(RemoteStatus::Elsewhere) => Ok(false),
             Err(error) => Err(error),
         };
         match done {
@@ -294,19 +294,19 @@ impl Following<'_> {
         true
     }
 
-    async fn standing(&self) -> Result<Standing, StoreError> {
+    async fn standing(&self) -> Result<RemoteStatus, StoreError> {
         let parts = self.battles.parts();
-        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(Standing::Elsewhere) };
+        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(RemoteStatus::Elsewhere) };
         if row.progress.stage != Stage::Answering {
-            return Ok(Standing::Ended);
+            return Ok(RemoteStatus::Ended);
         }
         let followed = self.battle.state().row.answered_by.clone();
         if row.answered_by != followed {
-            return Ok(Standing::Elsewhere);
+            return Ok(RemoteStatus::Elsewhere);
         }
         let run = followed.unwrap_or_default();
         let alive = self.denials < DENIALS && parts.fleet.is_run_elsewhere(&run).await?;
-        Ok(if alive { Standing::SameRun } else { Standing::Orphaned(run) })
+        Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(run) })
     }
 
     /// `false` where it is being answered once more, or is not there any more.

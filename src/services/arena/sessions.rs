@@ -20,7 +20,7 @@ const KEY_NAME: &str = "session_key";
 pub struct Sessions {
     /// The keyed hash, before anything is put into it.
     keyed: Hmac<Sha256>,
-    chance: Arc<SharedRng>,
+    rng: Arc<SharedRng>,
 }
 
 /// A new session.
@@ -36,21 +36,21 @@ impl Sessions {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn open(store: &Store, chance: Arc<SharedRng>, clock: &dyn Clock) -> Result<Self, StoreError> {
-        let fresh = chance.token() + &chance.token();
+    pub async fn open(store: &Store, rng: Arc<SharedRng>, clock: &dyn Clock) -> Result<Self, StoreError> {
+        let fresh = rng.token() + &rng.token();
         let key = store.secret(KEY_NAME, &fresh, clock.now()).await?;
-        Ok(Self::with_key(key.expose_secret(), chance))
+        Ok(Self::with_key(key.expose_secret(), rng))
     }
 
-    fn with_key(key: &str, chance: Arc<SharedRng>) -> Self {
+    fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
         let keyed = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
-        Self { keyed, chance }
+        Self { keyed, rng }
     }
 
     /// Begins a session.
     #[must_use]
     pub fn issue(&self) -> NewSession {
-        let number = self.chance.token();
+        let number = self.rng.token();
         let signature = hex(&self.signed(&number).finalize().into_bytes());
         NewSession { visitor: pseudonym(&number), token: format!("{number}.{signature}") }
     }

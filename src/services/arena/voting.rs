@@ -17,7 +17,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     BattleRecord, BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow,
 };
-use crate::services::leaderboard::refit::Standings;
+use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// What voting needs.
 pub struct Voting {
@@ -30,9 +30,9 @@ pub struct Voting {
     /// The names to reveal.
     pub models: Arc<Models>,
     /// The ratings that the vote moves.
-    pub standings: Arc<Standings>,
+    pub leaderboard: Arc<LatestLeaderboard>,
     /// Ids.
-    pub chance: Arc<SharedRng>,
+    pub rng: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
 }
@@ -129,7 +129,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
 async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
     let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
-    let id = voting.chance.id(voting.clock.as_ref());
+    let id = voting.rng.id(voting.clock.as_ref());
     let receipt = new_receipt(voting, id, vote, battle, replies)?;
     match voting.store.insert_vote(&new_row(voting, &receipt, vote, battle, replies)).await? {
         VoteInsert::Stored => {
@@ -168,12 +168,12 @@ fn new_receipt(
     battle: &BattleRow,
     replies: &[ReplyRow],
 ) -> Result<Receipt, VoteError> {
-    let change = voting.standings.elo_change(&battle.models, vote.outcome);
+    let change = voting.leaderboard.elo_change(&battle.models, vote.outcome);
     let reveal = |side: Side, change: f64| {
         let reply = last_reply(replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
         Ok::<_, Refusal>(Revealed {
             card: voting.models.card(&battle.models[side.index()]),
-            rating: voting.standings.elo(&battle.models[side.index()]),
+            rating: voting.leaderboard.elo(&battle.models[side.index()]),
             rating_change: change,
             first_token_ms: reply.first_token_ms,
             duration_ms: reply.duration_ms,

@@ -4,8 +4,8 @@
 use crate::domain::time::Timestamp;
 use crate::infra::config::CrowdJudgeSettings;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
-use crate::services::benchmark::asking::AskedModel;
-use crate::services::benchmark::spending::{Budget, Tokens};
+use crate::services::benchmark::budget::{Budget, Tokens};
+use crate::services::benchmark::model_client::ModelClient;
 
 /// Milliseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -23,13 +23,13 @@ pub fn day_of(moment: Timestamp) -> Timestamp {
 pub async fn left(
     store: &Store,
     settings: &CrowdJudgeSettings,
-    judges: &[AskedModel],
+    judges: &[ModelClient],
     now: Timestamp,
 ) -> Result<Option<Budget>, StoreError> {
     Ok(left_after(&store.verdict_spending(day_of(now)).await?, settings, judges))
 }
 
-fn left_after(spent: &[JudgeSpending], settings: &CrowdJudgeSettings, judges: &[AskedModel]) -> Option<Budget> {
+fn left_after(spent: &[JudgeSpending], settings: &CrowdJudgeSettings, judges: &[ModelClient]) -> Option<Budget> {
     let calls: u64 = spent.iter().map(|one| one.calls).sum();
     let cost: f64 = spent.iter().map(|one| cost(one, judges)).sum();
     let max_calls = (settings.max_calls_per_day > 0).then(|| settings.max_calls_per_day.saturating_sub(calls));
@@ -39,7 +39,7 @@ fn left_after(spent: &[JudgeSpending], settings: &CrowdJudgeSettings, judges: &[
 }
 
 /// A judge that is not asked any more has no price.
-fn cost(spent: &JudgeSpending, judges: &[AskedModel]) -> f64 {
+fn cost(spent: &JudgeSpending, judges: &[ModelClient]) -> f64 {
     let prices = judges.iter().find(|judge| judge.id.as_str() == spent.judge).and_then(|judge| judge.prices);
     let tokens = Tokens { input: spent.tokens.prompt, output: spent.tokens.reply };
     prices.map_or(0.0, |prices| prices.cost(tokens))
@@ -57,7 +57,7 @@ mod tests {
     use crate::domain::benchmark::judgement::Tokens as Counted;
     use crate::infra::config::BenchSettings;
     use crate::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
-    use crate::services::benchmark::spending::Prices;
+    use crate::services::benchmark::budget::Prices;
 
     struct Silent;
 
@@ -70,7 +70,7 @@ mod tests {
     fn left_with(max_calls_per_day: u64, budget_per_day: f64) -> Option<Budget> {
         let settings = CrowdJudgeSettings { max_calls_per_day, budget_per_day, ..CrowdJudgeSettings::default() };
         let rng = ChaCha8Rng::seed_from_u64(1);
-        let mut judge = AskedModel::new(ModelId::new("j"), Arc::new(Silent), BenchSettings::default(), rng);
+        let mut judge = ModelClient::new(ModelId::new("j"), Arc::new(Silent), BenchSettings::default(), rng);
         judge.prices = Some(Prices { input: 1.0, output: 10.0 });
         let tokens = Counted { prompt: 1_000_000, reply: 100_000 };
         let spent = ["j", "gone"].map(|name| JudgeSpending { judge: name.into(), calls: 5, tokens });

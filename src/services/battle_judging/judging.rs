@@ -15,11 +15,11 @@ use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status,
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
 use crate::domain::judging::verdict::{Verdict, pair};
 use crate::infra::storage::{StoreError, VerdictRow};
-use crate::services::benchmark::asking::{AskedModel, RunLimits};
-use crate::services::benchmark::hearing::{Form, Heard, hear};
-use crate::services::benchmark::keeper::{ToKeep, keeper};
+use crate::services::benchmark::batch_writer::{BatchSender, keeper};
+use crate::services::benchmark::budget::{estimate, estimate_all};
+use crate::services::benchmark::model_client::{ModelClient, RunLimits};
+use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, query_judge};
 use crate::services::benchmark::report::Outcome;
-use crate::services::benchmark::spending::{estimate, estimate_all};
 use crate::services::benchmark::{OnProgress, Progress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
@@ -29,7 +29,7 @@ use crate::services::benchmark::{OnProgress, Progress};
 pub async fn judge(
     crowd: Crowd<'_>,
     survey: &Survey,
-    judges: &[AskedModel],
+    judges: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
@@ -52,21 +52,21 @@ pub async fn judge(
 /// One judge's part of a run.
 struct JudgeRun<'r> {
     crowd: Crowd<'r>,
-    judge: &'r AskedModel,
+    judge: &'r ModelClient,
     limits: &'r RunLimits,
     open: Vec<(&'r OpenBattle, Game)>,
     outcome: Mutex<Outcome>,
 }
 
 impl<'r> JudgeRun<'r> {
-    fn new(crowd: Crowd<'r>, survey: &'r Survey, at: usize, judge: &'r AskedModel, limits: &'r RunLimits) -> Self {
+    fn new(crowd: Crowd<'r>, survey: &'r Survey, at: usize, judge: &'r ModelClient, limits: &'r RunLimits) -> Self {
         let open = survey.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
         let (open, before): (Vec<_>, u64) = (open.collect(), survey.settled[at]);
         let outcome = Outcome { total: before + open.len() as u64, before, ..Outcome::new(judge.id.clone()) };
         Self { crowd, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
-    async fn judge_all(&self, to_keep: &ToKeep<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+    async fn judge_all(&self, to_keep: &BatchSender<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         let next = AtomicUsize::new(0);
         let at_once = self.judge.max_concurrent.min(self.open.len());
         let workers = (0..at_once).map(|_| self.work(&next, to_keep, step));
@@ -77,11 +77,11 @@ impl<'r> JudgeRun<'r> {
     async fn work(
         &self,
         next: &AtomicUsize,
-        to_keep: &ToKeep<VerdictRow>,
+        to_keep: &BatchSender<VerdictRow>,
         step: &(dyn Fn() + Sync),
     ) -> Result<(), StoreError> {
         while let Some((battle, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if self.limits.are_reached() || self.judge.is_given_up() {
+            if self.limits.are_reached() || self.judge.is_exhausted() {
                 break;
             }
             if let Some(row) = self.judge_one(battle, *game).await?
@@ -112,37 +112,38 @@ impl<'r> JudgeRun<'r> {
                 self.row(open, game, heard, request.sampling, tokens)
             }
             JudgeStep::Read(verdict) => {
-                self.row(open, game, Heard::read(verdict), Sampling::default(), Tokens::default())
+                self.row(open, game, JudgeReply::read(verdict), Sampling::default(), Tokens::default())
             }
             JudgeStep::Failed(status) => {
-                self.row(open, game, Heard::failed(status), Sampling::default(), Tokens::default())
+                self.row(open, game, JudgeReply::failed(status), Sampling::default(), Tokens::default())
             }
         };
         self.count(|outcome| outcome.ended(row.status));
         Ok(Some(row))
     }
 
-    async fn ask(&self, language: Language, request: &JudgeRequest) -> Option<Heard> {
+    async fn ask(&self, language: Language, request: &JudgeRequest) -> Option<JudgeReply> {
         let reminder = match language {
             Language::En => REMINDER_EN,
             Language::Zh => REMINDER_ZH,
         };
         let parse = |reply: &str| pair::parse(reply).map(|winner| Verdict::Pair { winner });
-        let (heard, error) = hear(self.judge, request, &Form { parse: &parse, reminder }, self.limits).await;
+        let (heard, error) =
+            query_judge(self.judge, request, &ReplyFormat { parse: &parse, reminder }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| outcome.fail(&error));
         }
         heard
     }
 
-    fn row(&self, open: &OpenBattle, game: Game, heard: Heard, params: Sampling, tokens: Tokens) -> VerdictRow {
-        let Crowd { clock, chance, prompt, .. } = self.crowd;
+    fn row(&self, open: &OpenBattle, game: Game, heard: JudgeReply, params: Sampling, tokens: Tokens) -> VerdictRow {
+        let Crowd { clock, rng, prompt, .. } = self.crowd;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner }) => Some(winner),
             _ => None,
         };
         VerdictRow {
-            id: chance.id(clock),
+            id: rng.id(clock),
             battle: open.battle.clone(),
             judge: self.judge.id.to_string(),
             game,
@@ -161,7 +162,7 @@ impl<'r> JudgeRun<'r> {
 }
 
 /// Tokens of all replies: as the provider counted them, else about.
-fn tokens(heard: &Heard, request: &JudgeRequest) -> Tokens {
+fn tokens(heard: &JudgeReply, request: &JudgeRequest) -> Tokens {
     let replies = if heard.raw_text.is_empty() { 0 } else { 1 + heard.earlier.len() as u64 };
     let words = heard.earlier.iter().chain([&heard.raw_text]).map(|text| estimate(text)).sum();
     Tokens {

@@ -30,7 +30,7 @@ pub struct Crowd<'c> {
     /// The time of day.
     pub clock: &'c dyn Clock,
     /// Randomness, for ids.
-    pub chance: &'c SharedRng,
+    pub rng: &'c SharedRng,
     /// The instructions to the judges.
     pub prompt: &'c BattlePrompt,
     /// Which battles.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use crate::domain::battle_judging::boards::verdict_log;
+use crate::domain::battle_judging::leaderboards::verdict_log;
 use crate::domain::battle_judging::report::{CrowdReport, report};
-use crate::domain::battle_judging::verdicts::{Said, by_judge};
+use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::FitError;
 use crate::domain::rating::interval::ConfidenceLevel;
@@ -67,12 +67,12 @@ pub struct CrowdReports {
     store: Store,
     /// All votes of the arena: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
-    reports: SingleFlight<Stamp, CrowdReport, CrowdError>,
+    reports: SingleFlight<InputVersion, CrowdReport, CrowdError>,
 }
 
 /// What a report rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Stamp {
+struct InputVersion {
     verdicts: u64,
     last_vote_seq: i64,
     labelled_at: Timestamp,
@@ -92,17 +92,17 @@ impl CrowdReports {
     /// # Errors
     /// [`CrowdError`].
     pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<CrowdReport>, CrowdError> {
-        let stamp = self.stamp(level).await?;
+        let input_version = self.input_version(level).await?;
         let make = || {
             let (store, tally) = (self.store.clone(), Arc::clone(&self.tally));
             async move { make(&store, &mut *tally.lock().await, level).await }
         };
-        Ok(self.reports.get(stamp, |_| true, make).await?)
+        Ok(self.reports.get(input_version, |_| true, make).await?)
     }
 
-    async fn stamp(&self, level: ConfidenceLevel) -> Result<Stamp, StoreError> {
+    async fn input_version(&self, level: ConfidenceLevel) -> Result<InputVersion, StoreError> {
         let verdicts = self.store.verdict_count().await?;
-        Ok(Stamp {
+        Ok(InputVersion {
             verdicts,
             // Without verdicts nothing else matters.
             last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
@@ -147,12 +147,12 @@ async fn judges(store: &Store) -> Result<String, StoreError> {
 
 /// What a judge said, or all of them where it is empty. Categories and intents are the final labels of the prompts, and what
 /// the visitors said where a prompt has none.
-async fn said(store: &Store, judge: &str) -> Result<Vec<Said>, StoreError> {
+async fn said(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
     let mut said = store.judged_votes(judge).await?;
     if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {
         return Ok(said);
     }
-    let page = |one: &Said| (one.seq - 1) / PAGE;
+    let page = |one: &JudgedVote| (one.seq - 1) / PAGE;
     for chunk in said.chunk_by_mut(|one, other| page(one) == page(other)) {
         let after = page(&chunk[0]) * PAGE;
         let range = VoteRange { after, upto: after + PAGE, ..VoteRange::ALL };

@@ -19,9 +19,9 @@ use crate::infra::config::{CrowdJudgeSettings, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
-use crate::services::benchmark::asking::{AskedModel, RunLimits};
+use crate::services::benchmark::budget::{Budget, BudgetTracker};
+use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::report::Outcome;
-use crate::services::benchmark::spending::{Budget, Purse};
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;
@@ -35,7 +35,7 @@ pub struct RoundParts {
     /// Who can be asked.
     pub models: Arc<Models>,
     /// Randomness.
-    pub chance: Arc<SharedRng>,
+    pub rng: Arc<SharedRng>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
 }
@@ -100,7 +100,7 @@ impl Rounds {
     }
 
     /// The judges of these settings.
-    fn take_up(&mut self, settings: &Settings) -> Vec<AskedModel> {
+    fn take_up(&mut self, settings: &Settings) -> Vec<ModelClient> {
         let changed = self.by != settings.crowd_judge;
         if changed {
             self.by = settings.crowd_judge.clone();
@@ -109,11 +109,11 @@ impl Rounds {
         let roster = self.parts.models.current();
         let mut judges = Vec::with_capacity(self.by.models.len());
         for id in self.by.models.iter().map(ModelId::new) {
-            let rng = || ChaCha8Rng::seed_from_u64(self.parts.chance.seed());
+            let rng = || ChaCha8Rng::seed_from_u64(self.parts.rng.seed());
             match roster.get(&id) {
                 Some(model) => {
-                    let model = Arc::new(model.without_repetition(rng()));
-                    judges.push(AskedModel::configured(id, model, settings, rng()));
+                    let model = Arc::new(model.without_retries(rng()));
+                    judges.push(ModelClient::configured(id, model, settings, rng()));
                 }
                 None if changed => {
                     tracing::error!(judge = %id, "crowd_judge.models names a model that is not there: it judges nothing");
@@ -132,11 +132,11 @@ impl Rounds {
     /// How the round ended, and whether it has used up its budget.
     async fn judge(
         &mut self,
-        judges: &[AskedModel],
+        judges: &[ModelClient],
         budget: Budget,
         stop: CancellationToken,
     ) -> Result<(Round, bool), StoreError> {
-        let RoundParts { store, chance, clock, .. } = &self.parts;
+        let RoundParts { store, rng, clock, .. } = &self.parts;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
             since: Timestamp(now.0.saturating_sub(NEW)),
@@ -144,9 +144,9 @@ impl Rounds {
             at_most: AT_MOST,
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
-        let crowd = Crowd { store, clock, chance, prompt: &self.prompt, scope };
+        let crowd = Crowd { store, clock, rng, prompt: &self.prompt, scope };
         let found = survey(crowd, judges).await?;
-        let limits = RunLimits { stop, purse: Purse::new(budget) };
+        let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
         let outcomes = judge(crowd, &found, judges, &limits, &|_| {}).await?;
         tell(&outcomes);
         let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);
@@ -160,7 +160,7 @@ impl Rounds {
             (false, _) if limits.are_reached() => Round::Done,
             (false, _) => Round::Failing,
         };
-        Ok((round, limits.purse.is_exhausted()))
+        Ok((round, limits.budget.is_exhausted()))
     }
 }
 

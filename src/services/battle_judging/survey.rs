@@ -10,10 +10,10 @@ use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::item::Language;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
-use crate::services::benchmark::asking::AskedModel;
-use crate::services::benchmark::hearing::USUAL_VERDICT;
+use crate::services::benchmark::budget::estimate_all;
+use crate::services::benchmark::model_client::ModelClient;
+use crate::services::benchmark::query_judge::USUAL_VERDICT;
 use crate::services::benchmark::report::Plan;
-use crate::services::benchmark::spending::estimate_all;
 
 /// Numbers of the log that are read at a time.
 const PAGE: usize = 10_000;
@@ -78,7 +78,7 @@ enum Look {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn survey(crowd: Crowd<'_>, judges: &[AskedModel]) -> Result<Survey, StoreError> {
+pub async fn survey(crowd: Crowd<'_>, judges: &[ModelClient]) -> Result<Survey, StoreError> {
     let (drawn, last_seq) = draw(crowd).await?;
     let settled: HashSet<SettledGame> =
         crowd.store.settled_games(crowd.prompt.sha256(), crowd.scope.since).await?.into_iter().collect();
@@ -108,7 +108,7 @@ pub async fn survey(crowd: Crowd<'_>, judges: &[AskedModel]) -> Result<Survey, S
     Ok(found)
 }
 
-fn games_left(settled: &HashSet<SettledGame>, drawn: &Drawn, judge: &AskedModel) -> Vec<Game> {
+fn games_left(settled: &HashSet<SettledGame>, drawn: &Drawn, judge: &ModelClient) -> Vec<Game> {
     let key = |game| SettledGame { battle: drawn.battle.clone(), judge: judge.id.to_string(), game };
     Game::BOTH.into_iter().filter(|game| !settled.contains(&key(*game))).collect()
 }
@@ -136,8 +136,8 @@ async fn draw(crowd: Crowd<'_>) -> Result<(Vec<Drawn>, i64), StoreError> {
 impl Survey {
     /// What each judge would be asked.
     #[must_use]
-    pub fn plans(&self, judges: &[AskedModel]) -> Vec<Plan> {
-        let plan = |(at, judge): (usize, &AskedModel)| {
+    pub fn plans(&self, judges: &[ModelClient]) -> Vec<Plan> {
+        let plan = |(at, judge): (usize, &ModelClient)| {
             let mut plan = Plan { done: self.settled[at], ..Plan::nothing(judge.id.clone()) };
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
                 battle.games[at].iter().for_each(|_| plan.add(tokens, USUAL_VERDICT));

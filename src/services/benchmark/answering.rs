@@ -9,14 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
 
-use super::asking::{AskError, AskedModel, RunLimits};
-use super::given::{GivenAnswers, ask_sha256};
-use super::keeper::{ToKeep, keeper};
 use super::report::{Outcome, Plan};
-use super::spending::{Tokens, estimate_all};
-use super::{Bench, OnProgress, Progress};
+use super::{OnProgress, Progress, RunContext};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::infra::storage::{BenchAnswerRow, StoreError};
+use crate::services::benchmark::answer_index::{AnswerIndex, ask_sha256};
+use crate::services::benchmark::batch_writer::{BatchSender, keeper};
+use crate::services::benchmark::budget::{Tokens, estimate_all};
+use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
 /// What an answer is taken to be long, in tokens, before anything was asked.
 const USUAL_ANSWER: u64 = 500;
@@ -27,10 +27,10 @@ const SILENCES: u32 = 3;
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn plan(bench: Bench<'_>, models: &[AskedModel]) -> Result<Vec<Plan>, StoreError> {
+pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<Plan>, StoreError> {
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
-        let given = GivenAnswers::load(bench.store, &bench.set(), &model.id).await?;
+        let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
         let (mut calls, mut done, mut tokens) = (0, 0, Tokens::default());
         for item in &bench.data.items {
             done += given.to(bench.suite, item).len() as u64;
@@ -52,8 +52,8 @@ pub async fn plan(bench: Bench<'_>, models: &[AskedModel]) -> Result<Vec<Plan>, 
 /// # Errors
 /// [`StoreError`]: an answer could not be kept, so nothing more was asked.
 pub async fn answer(
-    bench: Bench<'_>,
-    models: &[AskedModel],
+    bench: RunContext<'_>,
+    models: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
@@ -89,22 +89,22 @@ impl Counter<'_> {
 
 /// One model's part of a run.
 struct ModelRun<'r> {
-    bench: Bench<'r>,
-    model: &'r AskedModel,
+    bench: RunContext<'r>,
+    model: &'r ModelClient,
     limits: &'r RunLimits,
     counter: &'r Counter<'r>,
-    given: GivenAnswers,
+    given: AnswerIndex,
     outcome: Mutex<Outcome>,
 }
 
 impl<'r> ModelRun<'r> {
     async fn begin(
-        bench: Bench<'r>,
-        model: &'r AskedModel,
+        bench: RunContext<'r>,
+        model: &'r ModelClient,
         limits: &'r RunLimits,
         counter: &'r Counter<'r>,
     ) -> Result<Self, StoreError> {
-        let given = GivenAnswers::load(bench.store, &bench.set(), &model.id).await?;
+        let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
         let mut outcome = Outcome::new(model.id.clone());
         for item in &bench.data.items {
             outcome.before += given.to(bench.suite, item).len() as u64;
@@ -115,7 +115,7 @@ impl<'r> ModelRun<'r> {
         Ok(Self { bench, model, limits, counter, given, outcome: Mutex::new(outcome) })
     }
 
-    async fn answer_all(&self, to_keep: &ToKeep<BenchAnswerRow>) -> Outcome {
+    async fn answer_all(&self, to_keep: &BatchSender<BenchAnswerRow>) -> Outcome {
         stream::iter(&self.bench.data.items)
             .map(|item| self.answer_item(item, to_keep))
             .buffer_unordered(self.model.max_concurrent)
@@ -125,8 +125,8 @@ impl<'r> ModelRun<'r> {
     }
 
     /// Asks the turns of an item that have no answer yet. A turn that fails does not keep the others from being asked.
-    async fn answer_item(&self, item: &Item, to_keep: &ToKeep<BenchAnswerRow>) {
-        if self.limits.are_reached() || self.model.is_given_up() {
+    async fn answer_item(&self, item: &Item, to_keep: &BatchSender<BenchAnswerRow>) {
+        if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
         let (mut answers, mut failed) = (self.given.to(self.bench.suite, item), Vec::new());
@@ -162,7 +162,7 @@ impl<'r> ModelRun<'r> {
                 continue;
             }
             return Ok(BenchAnswerRow {
-                id: self.bench.chance.id(self.bench.clock),
+                id: self.bench.rng.id(self.bench.clock),
                 item: item.id.clone(),
                 turn: ask.turn,
                 model: self.model.id.to_string(),

@@ -7,8 +7,6 @@ use std::sync::{Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream, try_join};
 
-use super::asking::{AskError, AskedModel, RunLimits};
-use super::keeper::{ToKeep, keeper};
 use super::report::{BenchError, Outcome};
 use super::{OnProgress, Progress};
 use crate::domain::benchmark::item::Item;
@@ -18,6 +16,8 @@ use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use crate::formats::drafts::DraftFile;
 use crate::formats::records::{BenchFileError, read};
 use crate::infra::llm::Sampling;
+use crate::services::benchmark::batch_writer::{BatchSender, keeper};
+use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
 /// How often a model is asked again that replied with no draft, before its reply is kept as that.
 const FURTHER: usize = 2;
@@ -49,7 +49,7 @@ pub struct Constructed {
 /// [`BenchError`] where a file cannot be used, or takes nothing more.
 pub async fn construct(
     work: &Construct<'_>,
-    model: &AskedModel,
+    model: &ModelClient,
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Constructed, BenchError> {
@@ -90,15 +90,15 @@ fn open<'i>(items: &'i [Item], lines: &[DraftLine], retry_failed: bool) -> Vec<&
 
 struct Run<'r> {
     prompt: &'r Construction,
-    model: &'r AskedModel,
+    model: &'r ModelClient,
     limits: &'r RunLimits,
     on_progress: OnProgress<'r>,
     constructed: Mutex<Constructed>,
 }
 
 impl Run<'_> {
-    async fn draft(&self, item: &Item, to_keep: &ToKeep<DraftLine>) {
-        if self.limits.are_reached() || self.model.is_given_up() {
+    async fn draft(&self, item: &Item, to_keep: &BatchSender<DraftLine>) {
+        if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
         match self.ask(item).await {

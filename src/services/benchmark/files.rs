@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::Bench;
-use super::given::ask_sha256;
+use super::RunContext;
 use super::report::BenchError;
 use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
@@ -18,6 +17,7 @@ use crate::formats::records::{Record, records};
 use crate::infra::storage::{
     BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, PublishedScoreRow, Store,
 };
+use crate::services::benchmark::answer_index::ask_sha256;
 
 const ITEM: [&str; 4] = ["item_id", "item", "question_id", "id"];
 const MODEL: [&str; 2] = ["model", "model_id"];
@@ -70,7 +70,7 @@ pub async fn suite(
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn answers(bench: Bench<'_>, path: &Path) -> Result<Taken, BenchError> {
+pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<Taken, BenchError> {
     let records = records(path)?;
     let items: HashMap<&str, &Item> = bench.data.items.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut given: BTreeMap<(String, &str), Vec<(&Record, Answer)>> = BTreeMap::new();
@@ -97,7 +97,7 @@ pub async fn answers(bench: Bench<'_>, path: &Path) -> Result<Taken, BenchError>
 
 /// The answers of one model to one item, each to the question that the suite asks then.
 fn rows_of(
-    bench: Bench<'_>,
+    bench: RunContext<'_>,
     path: &Path,
     item: &Item,
     model: &str,
@@ -113,7 +113,7 @@ fn rows_of(
         }
         let found: Vec<BenchAnswerRow> = now
             .map(|(ask, text)| BenchAnswerRow {
-                id: bench.chance.id(bench.clock),
+                id: bench.rng.id(bench.clock),
                 item: item.id.clone(),
                 turn: ask.turn,
                 model: model.to_owned(),
@@ -149,7 +149,7 @@ fn rows_of(
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn verdicts(bench: Bench<'_>, path: &Path) -> Result<Taken, BenchError> {
+pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<Taken, BenchError> {
     let records = records(path)?;
     let items: HashMap<&str, &Item> = bench.data.items.iter().map(|item| (item.id.as_str(), item)).collect();
     let (mut rows, mut seen) = (Vec::with_capacity(records.len()), HashSet::new());
@@ -167,7 +167,12 @@ pub async fn verdicts(bench: Bench<'_>, path: &Path) -> Result<Taken, BenchError
     Ok(Taken { read: records.len() as u64, new })
 }
 
-fn verdict(bench: Bench<'_>, path: &Path, record: &Record, item: &Item) -> Result<BenchJudgementRow, BenchFileError> {
+fn verdict(
+    bench: RunContext<'_>,
+    path: &Path,
+    record: &Record,
+    item: &Item,
+) -> Result<BenchJudgementRow, BenchFileError> {
     let raw_text = record.text(&JUDGED);
     let parsed = match &raw_text {
         Some(text) => bench.suite.parse(item, text).map_err(Status::from),
@@ -181,7 +186,7 @@ fn verdict(bench: Bench<'_>, path: &Path, record: &Record, item: &Item) -> Resul
         return Err(record.refuse(path, format!("item {:?} has no turn {turn}", item.id)));
     }
     Ok(BenchJudgementRow {
-        id: bench.chance.id(bench.clock),
+        id: bench.rng.id(bench.clock),
         sample: bench.sample,
         variant: bench.suite.variant().to_owned(),
         baseline: record.text(&["baseline"]).unwrap_or_default(),

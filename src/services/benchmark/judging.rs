@@ -12,26 +12,26 @@ use futures_util::future::{join_all, ready};
 use futures_util::{StreamExt, stream, try_join};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::asking::{AskedModel, RunLimits};
-use super::given::GivenAnswers;
-use super::hearing::{Form, Heard, USUAL_VERDICT, hear};
-use super::keeper::{ToKeep, keeper};
 use super::report::{Outcome, Plan};
-use super::spending::estimate_all;
-use super::{Bench, OnProgress, Progress};
+use super::{OnProgress, Progress, RunContext};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item, Sampling};
 use crate::domain::benchmark::judgement::Tokens as CountedTokens;
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Judging, Status};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Judgement, Status};
 use crate::infra::llm::Usage;
-use crate::infra::storage::{BenchJudgementRow, StoreError, Words};
+use crate::infra::storage::{BenchJudgementRow, IncludeText, StoreError};
+use crate::services::benchmark::answer_index::AnswerIndex;
+use crate::services::benchmark::batch_writer::{BatchSender, keeper};
+use crate::services::benchmark::budget::estimate_all;
+use crate::services::benchmark::model_client::{ModelClient, RunLimits};
+use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
 
 /// Whose answers are judged, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Contest<'c> {
+pub struct JudgingPlan<'c> {
     /// The contestants.
     pub models: &'c [ModelId],
     /// Who they are compared with, where the suite compares.
@@ -54,14 +54,14 @@ pub enum PlannedOver {
 /// # Errors
 /// [`StoreError`].
 pub async fn plan(
-    bench: Bench<'_>,
-    judges: &[AskedModel],
-    contest: Contest<'_>,
+    bench: RunContext<'_>,
+    judges: &[ModelClient],
+    plan: JudgingPlan<'_>,
     over: PlannedOver,
 ) -> Result<Vec<Plan>, StoreError> {
     let mut plans: Vec<Plan> = judges.iter().map(|judge| Plan::nothing(judge.id.clone())).collect();
-    for model in contest.models {
-        let contestant = Contestant { over, ..Contestant::load(bench, contest, model).await? };
+    for model in plan.models {
+        let contestant = Contestant { over, ..Contestant::load(bench, plan, model).await? };
         for (plan, judge) in plans.iter_mut().zip(judges) {
             for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench, item, Some(judge))) {
                 match &judging.judging.step {
@@ -84,25 +84,25 @@ pub async fn plan(
 /// # Errors
 /// [`StoreError`]: a judgement could not be kept, so nothing more was asked.
 pub async fn judge(
-    bench: Bench<'_>,
-    judges: &[AskedModel],
-    contest: Contest<'_>,
+    bench: RunContext<'_>,
+    judges: &[ModelClient],
+    plan: JudgingPlan<'_>,
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
-    let mut contestants = Vec::with_capacity(contest.models.len());
-    for model in contest.models {
-        contestants.push(Contestant::load(bench, contest, model).await?);
+    let mut contestants = Vec::with_capacity(plan.models.len());
+    for model in plan.models {
+        contestants.push(Contestant::load(bench, plan, model).await?);
     }
     let (to_keep, keeper) = keeper();
-    let benches: Vec<Option<&AskedModel>> =
+    let benches: Vec<Option<&ModelClient>> =
         if judges.is_empty() { vec![None] } else { judges.iter().map(Some).collect() };
     let runs: Vec<JudgeRun<'_>> = benches
         .into_iter()
         .map(|judge| JudgeRun {
             bench,
             judge,
-            contest,
+            plan,
             limits,
             contestants: &contestants,
             outcome: Mutex::new(Outcome::new(judge.map_or_else(|| ModelId::new(""), |judge| judge.id.clone()))),
@@ -125,15 +125,15 @@ pub async fn judge(
 /// A model under judgement, with its answers and what has been said of them.
 struct Contestant<'c> {
     model: &'c ModelId,
-    answers: GivenAnswers,
-    baseline: Option<GivenAnswers>,
-    said: HashSet<Said>,
+    answers: AnswerIndex,
+    baseline: Option<AnswerIndex>,
+    said: HashSet<JudgementKey>,
     over: PlannedOver,
 }
 
 /// What tells one judgement from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Said {
+struct JudgementKey {
     judge: String,
     item: String,
     turn: u32,
@@ -142,60 +142,61 @@ struct Said {
 }
 
 /// A judgement of one item, and whether there is one already.
-struct OpenJudging {
-    judging: Judging,
+struct PendingJudgement {
+    judging: JudgeTask,
     prompt_sha256: String,
     done: bool,
 }
 
 impl<'c> Contestant<'c> {
-    async fn load(bench: Bench<'_>, contest: Contest<'c>, model: &'c ModelId) -> Result<Self, StoreError> {
-        let (set, baseline) = (bench.set(), contest.baseline);
-        let rows = bench.store.bench_judgements(&set, model.as_str(), "", Words::Without).await?;
+    async fn load(bench: RunContext<'_>, plan: JudgingPlan<'c>, model: &'c ModelId) -> Result<Self, StoreError> {
+        let (set, baseline) = (bench.set(), plan.baseline);
+        let rows = bench.store.bench_judgements(&set, model.as_str(), "", IncludeText::No).await?;
         let against = baseline.map_or("", ModelId::as_str);
         let ours = rows.into_iter().filter(|row| row.variant == bench.suite.variant() && row.baseline == against);
         let counts = |status| match status {
             Status::Ok | Status::EmptyAnswer => true,
             Status::TransportFailed => false,
-            Status::ParseFailed | Status::OutOfRange | Status::Refused => !contest.retry_failed,
+            Status::ParseFailed | Status::OutOfRange | Status::Refused => !plan.retry_failed,
         };
-        let said = ours.map(|row| row.judgement).filter(|judgement| counts(judgement.status)).map(|judgement| Said {
-            judge: judgement.judge_model,
-            item: judgement.item_id,
-            turn: judgement.turn,
-            game: judgement.game,
-            prompt_sha256: judgement.judge_prompt_sha256,
-        });
+        let said =
+            ours.map(|row| row.judgement).filter(|judgement| counts(judgement.status)).map(|judgement| JudgementKey {
+                judge: judgement.judge_model,
+                item: judgement.item_id,
+                turn: judgement.turn,
+                game: judgement.game,
+                prompt_sha256: judgement.judge_prompt_sha256,
+            });
         let baseline = match baseline {
-            Some(baseline) => Some(GivenAnswers::load(bench.store, &set, baseline).await?),
+            Some(baseline) => Some(AnswerIndex::load(bench.store, &set, baseline).await?),
             None => None,
         };
         let said = said.collect();
         let over = PlannedOver::KeptAnswers;
-        Ok(Self { over, model, answers: GivenAnswers::load(bench.store, &set, model).await?, baseline, said })
+        Ok(Self { over, model, answers: AnswerIndex::load(bench.store, &set, model).await?, baseline, said })
     }
 
     /// The judgements that an item's answers allow, by this judge.
-    fn open(&self, bench: Bench<'_>, item: &Item, judge: Option<&AskedModel>) -> Vec<OpenJudging> {
-        let of = |given: &GivenAnswers| match self.over {
+    fn open(&self, bench: RunContext<'_>, item: &Item, judge: Option<&ModelClient>) -> Vec<PendingJudgement> {
+        let of = |given: &AnswerIndex| match self.over {
             PlannedOver::KeptAnswers => given.to(bench.suite, item),
             PlannedOver::AllAnswers => given.with_stand_ins(bench.suite, item),
         };
         let answers = of(&self.answers);
         let baseline: Vec<Answer> = self.baseline.as_ref().map(of).unwrap_or_default();
-        let open = |judging: Judging| {
+        let open = |judging: JudgeTask| {
             let prompt_sha256 = match &judging.step {
                 JudgeStep::Ask(request) => request.sha256(),
                 JudgeStep::Read(_) | JudgeStep::Failed(_) => String::new(),
             };
-            let said = Said {
+            let said = JudgementKey {
                 judge: judge.map(|judge| judge.id.to_string()).unwrap_or_default(),
                 item: item.id.clone(),
                 turn: judging.turn,
                 game: judging.game,
                 prompt_sha256,
             };
-            OpenJudging { done: self.said.contains(&said), prompt_sha256: said.prompt_sha256, judging }
+            PendingJudgement { done: self.said.contains(&said), prompt_sha256: said.prompt_sha256, judging }
         };
         bench.suite.judgings(item, &answers, &baseline).into_iter().map(open).collect()
     }
@@ -203,9 +204,9 @@ impl<'c> Contestant<'c> {
 
 /// One judge's part of a run.
 struct JudgeRun<'r> {
-    bench: Bench<'r>,
-    judge: Option<&'r AskedModel>,
-    contest: Contest<'r>,
+    bench: RunContext<'r>,
+    judge: Option<&'r ModelClient>,
+    plan: JudgingPlan<'r>,
     limits: &'r RunLimits,
     contestants: &'r [Contestant<'r>],
     outcome: Mutex<Outcome>,
@@ -228,7 +229,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, to_keep: &ToKeep<BenchJudgementRow>, step: &dyn Fn()) -> Outcome {
+    async fn judge_all(&self, to_keep: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> Outcome {
         let items = self
             .contestants
             .iter()
@@ -237,7 +238,7 @@ impl JudgeRun<'_> {
             let open = if self.is_over() { Vec::new() } else { contestant.open(self.bench, item, self.judge) };
             open.into_iter().filter(|open| !open.done).map(move |open| (contestant, item, open))
         });
-        let one = async |(contestant, item, open): (&Contestant<'_>, &Item, OpenJudging)| {
+        let one = async |(contestant, item, open): (&Contestant<'_>, &Item, PendingJudgement)| {
             // Until its row is kept: who asks the same then finds it there.
             let turn = self.turn_of(&open.prompt_sha256);
             let _turn = turn.lock().await;
@@ -265,7 +266,7 @@ impl JudgeRun<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.limits.are_reached() || self.judge.is_some_and(AskedModel::is_given_up)
+        self.limits.are_reached() || self.judge.is_some_and(ModelClient::is_exhausted)
     }
 
     fn outcome(&self) -> Outcome {
@@ -282,21 +283,21 @@ impl JudgeRun<'_> {
         &self,
         contestant: &Contestant<'_>,
         item: &Item,
-        open: OpenJudging,
+        open: PendingJudgement,
     ) -> Option<BenchJudgementRow> {
-        let OpenJudging { judging, prompt_sha256, .. } = open;
+        let PendingJudgement { judging, prompt_sha256, .. } = open;
         let (heard, params) = match judging.step {
-            JudgeStep::Read(verdict) => (Heard::read(verdict), Sampling::default()),
-            JudgeStep::Failed(status) => (Heard::failed(status), Sampling::default()),
-            JudgeStep::Ask(request) => (self.hear(item, &request, &prompt_sha256).await?, request.sampling),
+            JudgeStep::Read(verdict) => (JudgeReply::read(verdict), Sampling::default()),
+            JudgeStep::Failed(status) => (JudgeReply::failed(status), Sampling::default()),
+            JudgeStep::Ask(request) => (self.query_judge(item, &request, &prompt_sha256).await?, request.sampling),
         };
         let status = heard.status.unwrap_or(Status::Ok);
         self.count(|outcome| outcome.ended(status));
         Some(BenchJudgementRow {
-            id: self.bench.chance.id(self.bench.clock),
+            id: self.bench.rng.id(self.bench.clock),
             sample: self.bench.sample,
             variant: self.bench.suite.variant().to_owned(),
-            baseline: self.contest.baseline.map(ToString::to_string).unwrap_or_default(),
+            baseline: self.plan.baseline.map(ToString::to_string).unwrap_or_default(),
             source: String::new(),
             earlier: heard.earlier,
             judgement: Judgement {
@@ -321,7 +322,7 @@ impl JudgeRun<'_> {
     }
 
     /// What the judge says to a prompt: what it said before, where it was asked the same. None where the run ends first.
-    async fn hear(&self, item: &Item, request: &JudgeRequest, prompt_sha256: &str) -> Option<Heard> {
+    async fn query_judge(&self, item: &Item, request: &JudgeRequest, prompt_sha256: &str) -> Option<JudgeReply> {
         let judge = self.judge?;
         match self.known(item, request, prompt_sha256).await {
             Ok(Some(heard)) => {
@@ -341,24 +342,26 @@ impl JudgeRun<'_> {
         item: &Item,
         request: &JudgeRequest,
         prompt_sha256: &str,
-    ) -> Result<Option<Heard>, StoreError> {
+    ) -> Result<Option<JudgeReply>, StoreError> {
         let judge = self.judge.map_or("", |judge| judge.id.as_str());
         let known = self.bench.store.known_judgement(judge, prompt_sha256, &request.sampling).await?;
         let Some(row) = known else { return Ok(None) };
-        let mut heard = Heard { raw_text: row.judgement.raw_text, earlier: row.earlier, ..Heard::default() };
+        let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
         if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
             heard.status = Some(Status::Refused);
         } else {
             heard.take(self.bench.suite.parse(item, &heard.raw_text));
         }
-        Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.contest.retry_failed))
+        Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.plan.retry_failed))
     }
 
     /// Asks, and counts what did not come through.
-    async fn ask(&self, judge: &AskedModel, item: &Item, request: &JudgeRequest) -> Option<Heard> {
-        let form =
-            Form { parse: &|reply| self.bench.suite.parse(item, reply), reminder: &self.bench.suite.reminder(item) };
-        let (heard, error) = hear(judge, request, &form, self.limits).await;
+    async fn ask(&self, judge: &ModelClient, item: &Item, request: &JudgeRequest) -> Option<JudgeReply> {
+        let form = ReplyFormat {
+            parse: &|reply| self.bench.suite.parse(item, reply),
+            reminder: &self.bench.suite.reminder(item),
+        };
+        let (heard, error) = query_judge(judge, request, &form, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| outcome.fail(&error));
         }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Bench;
-use super::given::GivenAnswers;
+use super::RunContext;
 use super::report::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item};
@@ -12,6 +11,7 @@ use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, sui
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchSet, BenchSuiteRow, Store, StoreError};
+use crate::services::benchmark::answer_index::AnswerIndex;
 
 /// A suite and its items.
 pub struct Loaded {
@@ -26,8 +26,8 @@ pub struct Loaded {
 impl Loaded {
     /// What a run over it is made of.
     #[must_use]
-    pub fn bench<'b>(&'b self, store: &'b Store, chance: &'b SharedRng, sample: u32) -> Bench<'b> {
-        Bench { store, clock: &SystemClock, chance, suite: self.suite.as_ref(), data: &self.data, sample }
+    pub fn bench<'b>(&'b self, store: &'b Store, rng: &'b SharedRng, sample: u32) -> RunContext<'b> {
+        RunContext { store, clock: &SystemClock, rng, suite: self.suite.as_ref(), data: &self.data, sample }
     }
 }
 
@@ -75,7 +75,7 @@ async fn beside(
         return Err(BenchError::NoReferences { suite: name });
     }
     let set = BenchSet { suite: name.clone(), version: data.sha256.clone(), sample: 1 };
-    let given = GivenAnswers::load(store, &set, &ModelId::new(model)).await?;
+    let given = AnswerIndex::load(store, &set, &ModelId::new(model)).await?;
     let of = |item: &Item| (item.id.clone(), given.to(suite.as_ref(), item));
     let answers: HashMap<String, Vec<Answer>> =
         data.items.iter().map(of).filter(|(_, answers)| !answers.is_empty()).collect();

@@ -7,21 +7,21 @@
 //! out of open ones, from file to file.
 
 pub mod answering;
-pub mod asking;
-pub mod boards;
 pub mod constructing;
+pub mod model_client;
+pub mod suite_results;
 
+mod answer_index;
+pub(super) mod batch_writer;
 pub mod files;
-mod given;
-pub(super) mod hearing;
 pub mod judging;
-pub(super) mod keeper;
 pub mod loading;
+pub(super) mod query_judge;
 
+pub mod budget;
 pub mod report;
 pub mod reviewing;
 pub mod scores;
-pub mod spending;
 
 use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::{Suite, SuiteData};
@@ -32,13 +32,13 @@ use crate::infra::storage::{BenchSet, Store};
 
 /// What a run is made over.
 #[derive(Clone, Copy)]
-pub struct Bench<'b> {
+pub struct RunContext<'b> {
     /// The database.
     pub store: &'b Store,
     /// The time of day.
     pub clock: &'b dyn Clock,
     /// Randomness, for ids.
-    pub chance: &'b SharedRng,
+    pub rng: &'b SharedRng,
     /// The suite with its options.
     pub suite: &'b dyn Suite,
     /// Its items.
@@ -47,7 +47,7 @@ pub struct Bench<'b> {
     pub sample: u32,
 }
 
-impl Bench<'_> {
+impl RunContext<'_> {
     /// The round of answers that it is about.
     #[must_use]
     pub fn set(&self) -> BenchSet {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::asking::AskError;
-use super::spending::Tokens;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::SuiteError;
 use crate::domain::benchmark::judgement::Status;
 use crate::formats::records::BenchFileError;
 use crate::infra::storage::StoreError;
+use crate::services::benchmark::budget::Tokens;
+use crate::services::benchmark::model_client::AskError;
 use crate::services::single_flight::FlightError;
 
 /// Why a benchmark cannot be run or read as asked.

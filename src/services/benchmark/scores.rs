@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Bench;
+use super::RunContext;
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::{Judgement, Status};
+use crate::domain::benchmark::panel_scores::{self, PanelScores, panel_scores};
 use crate::domain::benchmark::score::{Coverage, Score, Scores};
-use crate::domain::benchmark::standing::{self, Standing, standings};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchJudgementRow, BenchSet, BenchSuiteRow, JudgedGroup, Store, StoreError, Words,
+    BenchAnswerRow, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store, StoreError,
 };
 
 /// A data file of a suite, with what was done over it.
@@ -96,8 +96,8 @@ pub struct ModelScores {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn scores(bench: Bench<'_>, filter: &Filter) -> Result<Vec<ModelScores>, StoreError> {
-    let mut rows = bench.store.bench_judgements(&bench.set(), "", "", Words::Without).await?;
+pub async fn scores(bench: RunContext<'_>, filter: &Filter) -> Result<Vec<ModelScores>, StoreError> {
+    let mut rows = bench.store.bench_judgements(&bench.set(), "", "", IncludeText::No).await?;
     rows.retain(|row| row.variant == bench.suite.variant());
     // Whoever is judged at all is a contestant, shown or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
@@ -143,7 +143,8 @@ pub struct ScoreRow {
     /// The score, with all of its digits; none where nothing could be judged.
     pub score: Option<f64>,
     /// Sample standard deviation of what it is the mean of.
-    pub deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
     /// What could be judged.
     pub judged: u64,
     /// What was to be judged.
@@ -159,7 +160,7 @@ pub struct ScoreRow {
 impl ScoreRow {
     /// The rows of one model by one judge.
     #[must_use]
-    pub fn all(bench: Bench<'_>, scores: &ModelScores) -> Vec<Self> {
+    pub fn all(bench: RunContext<'_>, scores: &ModelScores) -> Vec<Self> {
         let row = |score: &Score| Self {
             suite: bench.suite.name().to_owned(),
             suite_version: bench.data.sha256.clone(),
@@ -170,7 +171,7 @@ impl ScoreRow {
             baseline: scores.baseline.clone(),
             part: score.part.key(),
             score: score.value,
-            deviation: score.deviation,
+            std_dev: score.std_dev,
             judged: score.coverage.ok,
             total: score.coverage.total,
             flagged: score.coverage.is_low(),
@@ -195,8 +196,8 @@ pub(super) fn scores_of(
     let score = |(baseline, mut judgements): (String, Vec<Judgement>)| {
         // A verdict wins over a failure that came after it.
         judgements.sort_by_key(|judgement| judgement.status == Status::Ok);
-        let standings = standings(suite, items, &judgements);
-        let scored: Vec<ModelScores> = standings
+        let panel_scores = panel_scores(suite, items, &judgements);
+        let scored: Vec<ModelScores> = panel_scores
             .into_iter()
             .map(|standing| ModelScores::of(standing, &baseline, &judgements, contestants))
             .collect();
@@ -206,10 +207,10 @@ pub(super) fn scores_of(
 }
 
 impl ModelScores {
-    fn of(standing: Standing, baseline: &str, judgements: &[Judgement], contestants: &BTreeSet<String>) -> Self {
+    fn of(standing: PanelScores, baseline: &str, judgements: &[Judgement], contestants: &BTreeSet<String>) -> Self {
         let judges = match standing.bench {
-            standing::Bench::Judge(judge) => vec![judge],
-            standing::Bench::Jury(judges) => judges,
+            panel_scores::JudgePanel::Judge(judge) => vec![judge],
+            panel_scores::JudgePanel::Jury(judges) => judges,
         };
         let said = |said: &&Judgement| said.model == standing.model && judges.contains(&said.judge_model);
         let mut statuses = BTreeMap::new();
@@ -248,6 +249,6 @@ pub async fn item(store: &Store, set: &BenchSet, id: &str) -> Result<Option<Item
     let Some(body) = store.bench_item(&set.suite, &set.version, id).await? else { return Ok(None) };
     let item = super::loading::item_of(id, &body)?;
     let answers = store.bench_answers(set, "", id).await?;
-    let judgements = store.bench_judgements(set, "", id, Words::With).await?;
+    let judgements = store.bench_judgements(set, "", id, IncludeText::Yes).await?;
     Ok(Some(ItemView { item, answers, judgements }))
 }

@@ -1,11 +1,11 @@
 //! Reads the series of a correlation study from the arena's votes, benchmarks and published tables, and keeps those of the
 //! live page in memory.
 
-pub mod board;
 mod error;
 mod published;
 mod reader;
 mod satisfaction;
+pub mod snapshot;
 mod suite;
 mod table;
 

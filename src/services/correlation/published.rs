@@ -2,7 +2,7 @@
 
 use super::ReadSeriesError;
 use crate::domain::benchmark::published;
-use crate::domain::correlation::papers::{Printed, WHOLE, default_part, in_words, of_papers, split};
+use crate::domain::correlation::papers::{PublishedValues, WHOLE, default_part, in_words, of_papers, split};
 use crate::domain::correlation::{SeriesError, Subjects};
 use crate::infra::storage::{PublishedScoreRow, Store};
 
@@ -10,7 +10,7 @@ use crate::infra::storage::{PublishedScoreRow, Store};
 ///
 /// # Errors
 /// [`ReadSeriesError::Published`], [`ReadSeriesError::Part`], or the database failed.
-pub(super) async fn read(id: &str, store: Option<&Store>) -> Result<Printed, ReadSeriesError> {
+pub(super) async fn read(id: &str, store: Option<&Store>) -> Result<PublishedValues, ReadSeriesError> {
     if let Some((id, part)) = split(id, |id| published::by_id(id).is_some()) {
         return Ok(of_papers(published::by_id(id).expect("it was just found"), part)?);
     }
@@ -19,14 +19,14 @@ pub(super) async fn read(id: &str, store: Option<&Store>) -> Result<Printed, Rea
         None => Vec::new(),
     };
     let Some((name, part)) = split(id, |id| rows.iter().any(|row| row.series == id)) else {
-        let brought: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.series.as_str()).collect();
-        let known: Vec<&str> = published::series().iter().map(|series| series.id.as_str()).chain(brought).collect();
+        let imported: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.series.as_str()).collect();
+        let known: Vec<&str> = published::series().iter().map(|series| series.id.as_str()).chain(imported).collect();
         return Err(ReadSeriesError::Published { id: id.to_owned(), known: known.join(", ") });
     };
     of_rows(rows.into_iter().filter(|row| row.series == name).collect(), name, part)
 }
 
-fn of_rows(rows: Vec<PublishedScoreRow>, name: &str, part: &str) -> Result<Printed, ReadSeriesError> {
+fn of_rows(rows: Vec<PublishedScoreRow>, name: &str, part: &str) -> Result<PublishedValues, ReadSeriesError> {
     let own = |row: &PublishedScoreRow| if row.part.is_empty() { WHOLE.to_owned() } else { row.part.clone() };
     let keys: std::collections::BTreeSet<String> = rows.iter().map(own).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -39,7 +39,7 @@ fn of_rows(rows: Vec<PublishedScoreRow>, name: &str, part: &str) -> Result<Print
     let sources: std::collections::BTreeSet<&str> = of_part.iter().map(|row| row.source.as_str()).collect();
     let source = sources.into_iter().collect::<Vec<_>>().join("; ");
     let values = of_part.into_iter().map(|row| (row.model, row.score)).collect();
-    Ok(Printed { title: format!("{name}{}", in_words(part)), source, subjects: Subjects::Models, values })
+    Ok(PublishedValues { title: format!("{name}{}", in_words(part)), source, subjects: Subjects::Models, values })
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn every_printed_series_has_values() {
-        let names: Vec<String> = crate::domain::correlation::papers::printed().collect();
+        let names: Vec<String> = crate::domain::correlation::papers::published_names().collect();
         assert!(names.len() > 40 && names.contains(&"published:urs:intents".to_owned()), "{names:?}");
         for name in names {
             let id = name.strip_prefix("published:").unwrap();

@@ -10,14 +10,14 @@ use super::suite::SuiteScores;
 use super::{Found, ReadSeriesError, Table};
 use crate::domain::benchmark::score::Part;
 use crate::domain::correlation::{
-    Aliases, Point, Series, SeriesName, Subjects, SuiteUsed, Used, VotePart, VotesUsed, drawn_for,
+    Aliases, Point, Provenance, Series, SeriesName, Subjects, SuiteUsed, VotePart, VotesUsed, bootstrap_for,
 };
 use crate::domain::correlation::{metrics, papers};
 use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::leaderboard::LeaderboardOptions;
-use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
-use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
@@ -45,8 +45,8 @@ pub struct Sources<'s> {
 /// Reads series. What several of them share, such as the votes or a suite's verdicts, is read once.
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
-    log: Option<(Wanted, Arc<VoteLog>)>,
-    used: Used,
+    log: Option<(ColumnSet, Arc<VoteLog>)>,
+    used: Provenance,
     suites: Suites,
 }
 
@@ -58,7 +58,7 @@ impl<'s> SeriesReader<'s> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, used: Used::default(), suites: Suites::default() }
+        Self { sources, log: None, used: Provenance::default(), suites: Suites::default() }
     }
 
     /// The scores of suites are known already: those of the same judgements, drawn anew as the sources say.
@@ -93,7 +93,7 @@ impl<'s> SeriesReader<'s> {
     pub async fn read(&mut self, name: &SeriesName) -> Result<Series, ReadSeriesError> {
         let found = match name {
             SeriesName::Column(column) => self.column(column)?,
-            SeriesName::Arena { figure, part } => self.figures(name, *figure, part).await?,
+            SeriesName::Arena { metric, part } => self.figures(name, *metric, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
             SeriesName::Bench { suite, judge, part } => {
@@ -101,7 +101,7 @@ impl<'s> SeriesReader<'s> {
                 scores.part(suite, part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
-                let papers::Printed { title, source, subjects, values } =
+                let papers::PublishedValues { title, source, subjects, values } =
                     published::read(id, self.sources.store).await?;
                 self.used.published.insert(name.to_string(), source);
                 Found { title, subjects, points: fixed(values), notes: Vec::new() }
@@ -117,10 +117,10 @@ impl<'s> SeriesReader<'s> {
 
     /// What everything that was read so far is made from.
     #[must_use]
-    pub fn used(&self) -> Used {
+    pub fn used(&self) -> Provenance {
         let mut suites: Vec<SuiteUsed> = self.suites.0.values().map(|scores| scores.used.clone()).collect();
         suites.sort_by(|one, other| (&one.suite, &one.judge).cmp(&(&other.suite, &other.judge)));
-        Used { suites, ..self.used.clone() }
+        Provenance { suites, ..self.used.clone() }
     }
 
     /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was brought in that others have published.
@@ -138,13 +138,13 @@ impl<'s> SeriesReader<'s> {
                 Err(error) => return Err(error),
             }
         }
-        let brought = store.published_scores().await?.into_iter().map(|row| match row.part.as_str() {
+        let imported = store.published_scores().await?.into_iter().map(|row| match row.part.as_str() {
             "" => row.series,
             part => format!("{}:{part}", row.series),
         });
         let judges = store.verdict_spending(Timestamp(i64::MIN)).await?;
         names.extend(judges.into_iter().map(|spent| SeriesName::Verdicts(spent.judge)));
-        names.extend(brought.collect::<BTreeSet<String>>().into_iter().map(SeriesName::Published));
+        names.extend(imported.collect::<BTreeSet<String>>().into_iter().map(SeriesName::Published));
         Ok(names)
     }
 
@@ -154,33 +154,33 @@ impl<'s> SeriesReader<'s> {
         Ok(Found { title: name.to_owned(), subjects: Subjects::Models, points, notes: Vec::new() })
     }
 
-    async fn figures(&mut self, name: &SeriesName, figure: Figure, part: &VotePart) -> Result<Found, ReadSeriesError> {
+    async fn figures(&mut self, name: &SeriesName, metric: Metric, part: &VotePart) -> Result<Found, ReadSeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
         // All figures of a part share their votes in each replicate.
         let log = SlicedLog { log, slice: part.0.clone(), source: format!("arena:{part}") };
-        self.rated(arena_title(figure, part), figure, log).await
+        self.rated(arena_title(metric, part), metric, log).await
     }
 
     /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
     async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, ReadSeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
-        self.rated(format!("rating by verdicts of {judge}"), Figure::Rating, log).await
+        self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }
 
     async fn rated(
         &self,
         title: String,
-        figure: Figure,
+        metric: Metric,
         SlicedLog { log, slice, source }: SlicedLog,
     ) -> Result<Found, ReadSeriesError> {
         let options = self.sources.rating.clone();
-        let bootstrap = drawn_for(self.sources.bootstrap, &source);
+        let bootstrap = bootstrap_for(self.sources.bootstrap, &source);
         let figures = tokio::task::spawn_blocking(move || {
             let whole = slice == Slice::default();
             let log = if whole { Cow::Borrowed(log.as_ref()) } else { Cow::Owned(slice.pick(&log)?) };
-            Ok::<_, ReadSeriesError>(metrics::figures(&log, figure, &options, bootstrap)?)
+            Ok::<_, ReadSeriesError>(metrics::figures(&log, metric, &options, bootstrap)?)
         });
         let (points, notes) = figures.await??;
         Ok(Found { title, subjects: Subjects::Models, points, notes })
@@ -256,14 +256,14 @@ fn fixed(values: BTreeMap<String, f64>) -> BTreeMap<String, Point> {
     values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect()
 }
 
-fn arena_title(figure: Figure, part: &VotePart) -> String {
-    let figure = match figure {
-        Figure::Rating => "arena rating",
-        Figure::Elo => "arena Elo rating",
-        Figure::WinTieRate => "arena win-and-tie rate",
+fn arena_title(metric: Metric, part: &VotePart) -> String {
+    let metric = match metric {
+        Metric::Rating => "arena rating",
+        Metric::Elo => "arena Elo rating",
+        Metric::WinTieRate => "arena win-and-tie rate",
     };
     match part.0.describe().as_slice() {
-        [] => figure.to_owned(),
-        parts => format!("{figure}, {}", parts.join(", ")),
+        [] => metric.to_owned(),
+        parts => format!("{metric}, {}", parts.join(", ")),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 
 use super::ReadSeriesError;
-use crate::domain::correlation::{Point, drawn_for};
+use crate::domain::correlation::{Point, bootstrap_for};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::interval::ConfidenceLevel;
@@ -43,7 +43,7 @@ pub(super) async fn by_intent(
     if said.is_empty() {
         return Err(ReadSeriesError::NoSatisfaction);
     }
-    let points = means(&said, drawn_for(bootstrap, "arena:satisfaction"), level);
+    let points = means(&said, bootstrap_for(bootstrap, "arena:satisfaction"), level);
     Ok(Satisfied { points, votes: said.values().map(Vec::len).sum() })
 }
 

@@ -12,17 +12,17 @@ use rand_chacha::ChaCha8Rng;
 use super::{Found, ReadSeriesError};
 use crate::domain::benchmark::item::{Item, Question};
 use crate::domain::benchmark::judgement::{Judgement, Status};
+use crate::domain::benchmark::panel_scores::jury;
 use crate::domain::benchmark::score::{Part, PartKind, Scores};
-use crate::domain::benchmark::standing::jury;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::name::INTENTS;
 use crate::domain::correlation::papers::intent;
-use crate::domain::correlation::{Point, Subjects, SuiteUsed, drawn_for};
+use crate::domain::correlation::{Point, Subjects, SuiteUsed, bootstrap_for};
 use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::stats::distribution::mean;
 use crate::domain::stats::resample::replicates;
-use crate::infra::storage::{BenchJudgementRow, BenchSet, Store, Words};
+use crate::infra::storage::{BenchJudgementRow, BenchSet, IncludeText, Store};
 use crate::services::benchmark::loading::{Loaded, load};
 
 /// The scores of every model in a suite, by everybody who judged or one judge, and what they are with the items drawn anew.
@@ -63,7 +63,7 @@ impl SuiteScores {
     ) -> Result<Arc<Self>, ReadSeriesError> {
         let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
         let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: 1 };
-        let mut rows = store.bench_judgements(&set, "", "", Words::Without).await?;
+        let mut rows = store.bench_judgements(&set, "", "", IncludeText::No).await?;
         rows.retain(|row| row.variant.is_empty() && judge.is_none_or(|judge| row.judgement.judge_model == judge));
         let judgements = most_judged(rows);
         let judges: BTreeSet<&String> = judgements.iter().map(|judgement| &judgement.judge_model).collect();
@@ -90,7 +90,7 @@ impl SuiteScores {
         let whole: Vec<Scores> = judged.iter().map(|model| model.scores(suite, &items)).collect();
         let parts = parts(&whole);
         let values = |scores: &Scores| parts.iter().map(|part| scores.of(part)?.value).collect::<Vec<Option<f64>>>();
-        let bootstrap = drawn_for(bootstrap, &format!("bench:{}", suite.name()));
+        let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
         let drawn: Vec<Vec<Vec<Option<f64>>>> = replicates(bootstrap, |rng| {
             let items = redrawn(&items, rng);
             judged.iter().map(|model| values(&model.scores(suite, &items))).collect()

@@ -16,7 +16,7 @@ use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank_l
 use crate::domain::rating::scoring::{BothBadRule, TieRule};
 use crate::domain::rating::slice::{Slice, SliceError, Turns};
 use crate::domain::rating::tally::Tally;
-use crate::domain::rating::vote_log::{VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::backoff::later;
 use crate::infra::config::CurrentSettings;
@@ -41,7 +41,7 @@ const FRESH_TIMES: u32 = 10;
 
 /// Which votes a leaderboard is asked of; by default all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Question {
+pub struct LeaderboardFilter {
     /// Of this language.
     pub language: Option<String>,
     /// Of this category.
@@ -62,7 +62,7 @@ pub struct Question {
 
 /// What came of a question.
 #[derive(Debug, Clone)]
-pub struct Study {
+pub struct FilteredLeaderboard {
     /// The latest vote that was there.
     pub last_vote_seq: i64,
     /// Until when it is shown although there are newer votes.
@@ -77,7 +77,7 @@ pub struct Study {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum StudyError {
+pub enum FilteredLeaderboardError {
     /// There is no result, for all who asked.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
@@ -95,7 +95,7 @@ pub enum StudyError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-impl StudyError {
+impl FilteredLeaderboardError {
     /// Whether no vote has what was asked for.
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -118,17 +118,17 @@ impl StudyError {
 }
 
 /// What a study depends on beside the votes: when a label last changed, for who asks what votes are about.
-type StudyKey = (Question, LeaderboardOptions, Timestamp);
+type StudyKey = (LeaderboardFilter, LeaderboardOptions, Timestamp);
 
 /// Answers questions.
 #[derive(Debug)]
-pub struct Studies {
+pub struct FilteredLeaderboards {
     store: Store,
     settings: CurrentSettings,
-    fits: SingleFlight<StudyKey, Study, StudyError>,
+    fits: SingleFlight<StudyKey, FilteredLeaderboard, FilteredLeaderboardError>,
 }
 
-impl Studies {
+impl FilteredLeaderboards {
     /// Nothing has been asked yet.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
@@ -139,48 +139,56 @@ impl Studies {
     /// The leaderboard of a question: as it is with the vote `last_seq`, or a little older.
     ///
     /// # Errors
-    /// [`StudyError`].
-    pub async fn answer(&self, question: &Question, last_seq: i64) -> Result<Arc<Study>, StudyError> {
-        let options = self.options(question)?;
-        let key = (question.clone(), options.clone(), self.labelled_at(question).await?);
-        let fit = || study(self.store.clone(), question.clone(), options.clone());
+    /// [`FilteredLeaderboardError`].
+    pub async fn answer(
+        &self,
+        filter: &LeaderboardFilter,
+        last_seq: i64,
+    ) -> Result<Arc<FilteredLeaderboard>, FilteredLeaderboardError> {
+        let options = self.options(filter)?;
+        let key = (filter.clone(), options.clone(), self.labelled_at(filter).await?);
+        let fit = || study(self.store.clone(), filter.clone(), options.clone());
         Ok(self.fits.get(key, |study| study.is_current(last_seq), fit).await?)
     }
 
     /// When labels last changed, for who asks what votes are about; otherwise always the same.
-    async fn labelled_at(&self, question: &Question) -> Result<Timestamp, ReadLogError> {
-        if question.category.is_none() && question.intent.is_none() {
+    async fn labelled_at(&self, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
+        if filter.category.is_none() && filter.intent.is_none() {
             return Ok(Timestamp(0));
         }
         Ok(self.store.labels_changed_at().await?)
     }
 
-    fn options(&self, question: &Question) -> Result<LeaderboardOptions, FitError> {
+    fn options(&self, filter: &LeaderboardFilter) -> Result<LeaderboardOptions, FitError> {
         let mut options = leaderboard_options(&self.settings.now().rating)?;
-        if question.without_ties {
+        if filter.without_ties {
             options.scoring.ties = TieRule::Drop;
             options.scoring.both_bad = BothBadRule::Drop;
         }
-        options.style = question.style;
+        options.style = filter.style;
         Ok(options)
     }
 }
 
-async fn study(store: Store, question: Question, options: LeaderboardOptions) -> Result<Study, StudyError> {
+async fn study(
+    store: Store,
+    filter: LeaderboardFilter,
+    options: LeaderboardOptions,
+) -> Result<FilteredLeaderboard, FilteredLeaderboardError> {
     let began = Instant::now();
     let last_vote_seq = store.last_vote_seq().await.map_err(ReadLogError::from)?;
     let range =
-        VoteRange { upto: last_vote_seq, until: question.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
-    let slice = question.slice();
+        VoteRange { upto: last_vote_seq, until: filter.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
+    let slice = filter.slice();
     // Times for the history.
-    let mut wanted = Wanted { seconds: true, style: question.style, ..Wanted::default() };
+    let mut wanted = ColumnSet { seconds: true, style: filter.style, ..ColumnSet::default() };
     slice.want(&mut wanted);
     let log = read_log(&store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
     let study = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
     Ok(study.fresh_for(began.elapsed()))
 }
 
-impl Study {
+impl FilteredLeaderboard {
     /// The same, shown for a while in proportion to what it cost.
     fn fresh_for(self, cost: Duration) -> Self {
         let fresh = FRESH.max(cost.saturating_mul(FRESH_TIMES));
@@ -193,7 +201,7 @@ impl Study {
     }
 }
 
-impl Question {
+impl LeaderboardFilter {
     /// The part of the votes; the time is left to the database.
     fn slice(&self) -> Slice {
         Slice {
@@ -213,12 +221,17 @@ impl Question {
     }
 }
 
-fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions, last: i64) -> Result<Study, StudyError> {
+fn fit(
+    slice: &Slice,
+    log: VoteLog,
+    options: &LeaderboardOptions,
+    last: i64,
+) -> Result<FilteredLeaderboard, FilteredLeaderboardError> {
     let log = slice.take(log)?;
     let board = rank_log(&log, options)?;
     let pairs = Pairs::of(&board.models, &Tally::of_log(&log, options.scoring));
     let history = history(&log, MOMENTS, options)?;
-    Ok(Study { last_vote_seq: last, fresh_until: Instant::now(), board, pairs, history })
+    Ok(FilteredLeaderboard { last_vote_seq: last, fresh_until: Instant::now(), board, pairs, history })
 }
 
 #[cfg(test)]

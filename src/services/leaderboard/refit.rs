@@ -29,7 +29,7 @@ const ELO_START: f64 = 1000.0;
 
 /// A leaderboard with its date.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct LeaderboardSnapshot {
     /// The number of the fit: it orders leaderboards with the same votes, which clocks of several machines cannot.
     pub fit: i64,
     /// When it was fitted; `None` before the first fit.
@@ -40,7 +40,7 @@ pub struct Standing {
     pub board: Leaderboard,
 }
 
-impl Default for Standing {
+impl Default for LeaderboardSnapshot {
     fn default() -> Self {
         let nothing = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default());
         Self { fit: 0, fitted_at: None, last_vote_seq: 0, board: nothing.expect("no votes give an empty leaderboard") }
@@ -49,23 +49,23 @@ impl Default for Standing {
 
 /// The latest leaderboard in memory.
 #[derive(Debug, Default)]
-pub struct Standings {
-    latest: watch::Sender<Arc<Standing>>,
+pub struct LatestLeaderboard {
+    latest: watch::Sender<Arc<LeaderboardSnapshot>>,
     /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
     /// What the votes are about.
     facets: RwLock<Arc<Facets>>,
 }
 
-impl Standings {
+impl LatestLeaderboard {
     /// Starts from what the database holds.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn open(store: &Store) -> Result<Self, StoreError> {
-        let standings = Self::default();
-        standings.reload(store).await?;
-        Ok(standings)
+        let leaderboard = Self::default();
+        leaderboard.reload(store).await?;
+        Ok(leaderboard)
     }
 
     /// Takes in what another instance has fitted, if it has later votes, or the same votes and a later fit.
@@ -82,20 +82,20 @@ impl Standings {
         // A board in an older shape is derived data: the first fit brings it back.
         if let Ok(board) = serde_json::from_str(&stored.body) {
             let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
-            self.put(Standing { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
+            self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
         }
         Ok(())
     }
 
     /// Tells of every new leaderboard.
     #[must_use]
-    pub fn changes(&self) -> watch::Receiver<Arc<Standing>> {
+    pub fn changes(&self) -> watch::Receiver<Arc<LeaderboardSnapshot>> {
         self.latest.subscribe()
     }
 
     /// The latest leaderboard.
     #[must_use]
-    pub fn latest(&self) -> Arc<Standing> {
+    pub fn latest(&self) -> Arc<LeaderboardSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
@@ -130,7 +130,7 @@ impl Standings {
         *self.facets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(facets);
     }
 
-    fn put(&self, standing: Standing) {
+    fn put(&self, standing: LeaderboardSnapshot) {
         self.latest.send_replace(Arc::new(standing));
     }
 
@@ -191,7 +191,7 @@ pub struct Refitter {
     /// Where votes and leaderboards are kept.
     pub store: Store,
     /// Where the latest leaderboard is shown.
-    pub standings: Arc<Standings>,
+    pub leaderboard: Arc<LatestLeaderboard>,
     /// Who is told.
     pub events: Arc<dyn EventBus>,
     /// The time of day.
@@ -209,7 +209,7 @@ pub struct Refitter {
 impl Refitter {
     /// When the oldest vote was cast that the latest leaderboard lacks.
     async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
-        let held = self.standings.latest().last_vote_seq;
+        let held = self.leaderboard.latest().last_vote_seq;
         let next = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), 1).await?;
         Ok(next.first().map(|vote| vote.created_at))
     }
@@ -221,7 +221,7 @@ impl Refitter {
     /// [`RefitError`].
     pub async fn follow(&mut self) -> Result<(), RefitError> {
         self.count_new_votes().await?;
-        Ok(self.standings.reload(&self.store).await?)
+        Ok(self.leaderboard.reload(&self.store).await?)
     }
 
     /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
@@ -235,7 +235,7 @@ impl Refitter {
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());
         let same_rules = ranked_by.is_none_or(|former| former == options);
-        let latest = self.standings.latest();
+        let latest = self.leaderboard.latest();
         if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
@@ -258,11 +258,12 @@ impl Refitter {
     }
 
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
-        let standings = Arc::clone(&self.standings);
-        let new = self.tally.catch_up(&self.store, |one, other, votes| standings.count_pair(one, other, votes)).await?;
+        let leaderboard = Arc::clone(&self.leaderboard);
+        let new =
+            self.tally.catch_up(&self.store, |one, other, votes| leaderboard.count_pair(one, other, votes)).await?;
         let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
-        if new > 0 || relabelled || self.standings.facets().languages.is_empty() {
-            self.standings.put_facets(self.relabelled.apply(&self.tally.facets));
+        if new > 0 || relabelled || self.leaderboard.facets().languages.is_empty() {
+            self.leaderboard.put_facets(self.relabelled.apply(&self.tally.facets));
         }
         Ok(())
     }
@@ -271,11 +272,13 @@ impl Refitter {
         board.votes.exclude(&self.tally.excluded);
         let fitted_at = self.clock.now();
         let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
-        let (fit, last_vote_seq) = (self.standings.latest().fit, self.tally.last_seq());
+        let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());
         match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
-            Some(fit) => self.standings.put(Standing { fit, fitted_at: Some(fitted_at), last_vote_seq, board }),
+            Some(fit) => {
+                self.leaderboard.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board })
+            }
             // Another instance has fitted later votes in the same minute.
-            None => self.standings.reload(&self.store).await?,
+            None => self.leaderboard.reload(&self.store).await?,
         }
         self.events.publish(Event::LeaderboardPublished);
         Ok(())

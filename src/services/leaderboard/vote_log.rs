@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::comparison::SelfPlay;
-use crate::domain::rating::vote_log::{Labels, StyleColumns, VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 use crate::services::labeling::final_labels::FinalLabels;
@@ -41,7 +41,7 @@ impl ReadLogError {
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// The columns.
-    pub wanted: Wanted,
+    pub wanted: ColumnSet,
     /// The votes.
     pub range: VoteRange,
     /// Pages asked for at the same moment: one where visitors need the connections too.
@@ -81,7 +81,7 @@ pub(super) fn rule_name(rule: &str) -> String {
 }
 
 /// Those that are wanted, where any prompt has a label.
-async fn schemes(store: &Store, wanted: Wanted) -> Result<Vec<Scheme>, ReadLogError> {
+async fn schemes(store: &Store, wanted: ColumnSet) -> Result<Vec<Scheme>, ReadLogError> {
     let wanted = [(wanted.categories, Scheme::Superclue), (wanted.intents, Scheme::Urs)];
     let mut schemes: Vec<Scheme> = wanted.into_iter().filter_map(|(wanted, scheme)| wanted.then_some(scheme)).collect();
     if !schemes.is_empty() && store.labels_changed_at().await? == Timestamp(0) {
@@ -90,7 +90,7 @@ async fn schemes(store: &Store, wanted: Wanted) -> Result<Vec<Scheme>, ReadLogEr
     Ok(schemes)
 }
 
-fn columns(wanted: Wanted, schemes: &[Scheme]) -> Vec<VoteColumn> {
+fn columns(wanted: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
     let all = [
         // Labels are found by the numbers of the votes.
         (!schemes.is_empty(), VoteColumn::Seq),
@@ -108,7 +108,7 @@ fn columns(wanted: Wanted, schemes: &[Scheme]) -> Vec<VoteColumn> {
     all.into_iter().filter_map(|(wanted, column)| wanted.then_some(column)).collect()
 }
 
-fn take_apart(page: &VotePage, labels: &FinalLabels, wanted: Wanted) -> Result<VoteLog, ReadLogError> {
+fn take_apart(page: &VotePage, labels: &FinalLabels, wanted: ColumnSet) -> Result<VoteLog, ReadLogError> {
     let mut log = VoteLog::with_columns(wanted);
     let mut rated = Vec::with_capacity(page.votes);
     for row in page.rows() {

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::rating::vote_log::{Labels, VoteLog, Wanted};
+use crate::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
 use crate::infra::rng::hex;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, is_storable};
 
 /// What an import keeps of a vote.
-const KEPT: Wanted = Wanted {
+const KEPT: ColumnSet = ColumnSet {
     voters: true,
     languages: true,
     categories: true,

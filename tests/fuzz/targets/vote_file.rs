@@ -7,12 +7,12 @@ use std::fs;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use langya::domain::rating::vote_log::Wanted;
+use langya::domain::rating::vote_log::ColumnSet;
 use langya::formats::votes::{ReadOptions, read_log};
 use libfuzzer_sys::fuzz_target;
 use tempfile::NamedTempFile;
 
-const EVERYTHING: Wanted = Wanted {
+const EVERYTHING: ColumnSet = ColumnSet {
     voters: true,
     languages: true,
     categories: true,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use langya::infra::storage::Words;
+use langya::infra::storage::IncludeText;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -22,7 +22,7 @@ async fn kept(field: &Field) -> BTreeSet<String> {
     let answers = store.bench_answers(&set, "", "").await.unwrap();
     let texts: BTreeMap<_, _> =
         answers.iter().map(|row| ((row.model.clone(), row.item.clone(), row.turn), row.text.clone())).collect();
-    let judged = store.bench_judgements(&set, "", "", Words::Without).await.unwrap().into_iter().map(|row| {
+    let judged = store.bench_judgements(&set, "", "", IncludeText::No).await.unwrap().into_iter().map(|row| {
         let said = row.judgement;
         format!("judged {}", texts[&(said.model, said.item_id, said.turn)])
     });

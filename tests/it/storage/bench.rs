@@ -5,7 +5,8 @@ use langya::domain::benchmark::judgement::{Game, Judgement, Status, Tokens};
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, PublishedScoreRow, Store, Words,
+    BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText, PublishedScoreRow,
+    Store,
 };
 
 fn set() -> BenchSet {
@@ -125,7 +126,7 @@ pub(super) async fn a_score_that_is_no_number_is_not_kept(store: &Store) {
         row.judgement.parsed = Some(Verdict::Rating(Rating { score, dimensions }));
         assert!(store.insert_judgements(&[judgement("0", Status::Ok, 1), row]).await.is_err(), "{score} {dimension}");
     }
-    assert_eq!(store.bench_judgements(&set(), "", "", Words::With).await.unwrap(), []);
+    assert_eq!(store.bench_judgements(&set(), "", "", IncludeText::Yes).await.unwrap(), []);
 }
 
 pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store) {
@@ -136,12 +137,12 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     for _ in 0..2 {
         store.insert_judgements(&[first.clone(), second.clone()]).await.unwrap();
     }
-    let kept = store.bench_judgements(&set(), "m", "a", Words::With).await.unwrap();
+    let kept = store.bench_judgements(&set(), "m", "a", IncludeText::Yes).await.unwrap();
     assert_eq!(kept, [failed, first.clone(), judgement("4", Status::TransportFailed, 3)]);
     let mut without_words = first.clone();
     without_words.judgement.raw_text.clear();
     without_words.earlier.clear();
-    assert_eq!(store.bench_judgements(&set(), "", "", Words::Without).await.unwrap()[1], without_words);
+    assert_eq!(store.bench_judgements(&set(), "", "", IncludeText::No).await.unwrap()[1], without_words);
     let by_another_way = BenchJudgementRow { variant: "rules".into(), ..judgement("5", Status::Ok, 4) };
     assert_eq!(store.import_judgements(&[second, by_another_way]).await.unwrap(), 1);
     let groups = store.judged("mtbench101", "v1").await.unwrap();

@@ -6,7 +6,7 @@ use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
-use langya::domain::rating::vote_log::{VoteLog, Wanted};
+use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
 use langya::services::leaderboard::vote_log::{Reading, read_log};
@@ -29,7 +29,7 @@ async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
     }
 }
 
-async fn whole_log(store: &Store, wanted: Wanted) -> VoteLog {
+async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
     read_log(store, Reading { wanted, range: VoteRange::ALL, at_once: 2 }, |_, _| {}).await.unwrap()
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn counts_that_were_kept_are_what_a_fresh_count_gives(store: &S
     assert_eq!((after.read, heard), (32, 29), "of every rated vote is heard once");
     assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
 
-    let log = whole_log(store, Wanted::default()).await;
+    let log = whole_log(store, ColumnSet::default()).await;
     assert_eq!(after.comparisons, ComparisonSet::of_log(&log));
     assert_eq!(after.elo, EloTable::of_log(&log, Scoring::default()), "to the last bit");
     assert_eq!(after.excluded, log.excluded);
@@ -86,7 +86,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     let until = VoteRange { since: Timestamp(2_000), until: Timestamp(5_000), ..VoteRange::ALL };
     assert_eq!(store.vote_page(until, &[]).await.unwrap().votes, 3, "times 2, 3 and 4");
 
-    let all = Wanted {
+    let all = ColumnSet {
         voters: true,
         languages: true,
         categories: true,

@@ -23,7 +23,7 @@ use langya::infra::storage::{
     BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store,
     StoreError, StoredLeaderboard, VoteInsert,
 };
-use langya::services::leaderboard::refit::{Standing, Standings};
+use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
@@ -286,9 +286,9 @@ async fn a_turn_from_before_runs_had_names_is_taken_over(store: &Store) {
 }
 
 async fn instances_know_of_each_other(store: &Store) {
-    store.beat("b", "settings", Timestamp(1)).await.unwrap();
-    store.beat("a", "settings", Timestamp(2)).await.unwrap();
-    let rows = store.beat("b", "others", Timestamp(3)).await.unwrap();
+    store.heartbeat("b", "settings", Timestamp(1)).await.unwrap();
+    store.heartbeat("a", "settings", Timestamp(2)).await.unwrap();
+    let rows = store.heartbeat("b", "others", Timestamp(3)).await.unwrap();
     let row = |id: &str, beats, settings: &str, started, seen| InstanceRow {
         id: id.into(),
         beats,
@@ -299,7 +299,7 @@ async fn instances_know_of_each_other(store: &Store) {
     assert_eq!(rows, [row("a", 1, "settings", 2, 2), row("b", 2, "others", 1, 3)]);
     assert_eq!(store.forget_instances(Timestamp(3)).await.unwrap(), 1, "a was last seen before that");
     store.leave("b").await.unwrap();
-    assert_eq!(store.beat("c", "", Timestamp(4)).await.unwrap(), [row("c", 1, "", 4, 4)]);
+    assert_eq!(store.heartbeat("c", "", Timestamp(4)).await.unwrap(), [row("c", 1, "", 4, 4)]);
 }
 
 async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
@@ -438,16 +438,16 @@ async fn a_board_with_fewer_votes_hides_no_later_one(store: &Store) {
 
 async fn a_follower_takes_in_the_later_fit_whatever_the_clocks_say(store: &Store) {
     let put = async |fitted_at, last_vote_seq| {
-        let body = serde_json::to_string(&Standing::default().board).unwrap();
+        let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
         let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(fitted_at), last_vote_seq, body };
         store.put_leaderboard(&board).await.unwrap().unwrap()
     };
     put(9_000_000, 7).await;
-    let standings = Standings::open(store).await.unwrap();
+    let leaderboard = LatestLeaderboard::open(store).await.unwrap();
     for (fitted_at, last_vote_seq) in [(8_000_000, 7), (1_000_000, 8), (2_000_000, 8)] {
         let fit = put(fitted_at, last_vote_seq).await;
-        standings.reload(store).await.unwrap();
-        let latest = standings.latest();
+        leaderboard.reload(store).await.unwrap();
+        let latest = leaderboard.latest();
         assert_eq!(
             (latest.fit, latest.last_vote_seq, latest.fitted_at),
             (fit, last_vote_seq, Some(Timestamp(fitted_at)))

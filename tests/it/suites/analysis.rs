@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use langya::domain::benchmark::analysis::grid::{CrossScore, Grid};
 use langya::domain::benchmark::analysis::judges::compare;
 use langya::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use langya::domain::benchmark::analysis::position::PositionBias;
 use langya::domain::benchmark::analysis::self_preference::{ScoresByJudge, self_preferences};
+use langya::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::layout::{TableKind, layouts, title};
 use langya::domain::benchmark::published::by_id;
@@ -132,17 +132,17 @@ fn the_rating_bias_is_that_of_the_vector() {
         score: score.as_f64().unwrap(),
     });
     let other = CrossScore { evaluator: "a", generator: "b", model: "c", score: 1.0 };
-    near(Grid::of(own.chain([other])).bias("a").unwrap(), vector["bias"].as_f64().unwrap());
+    near(SelfPreferenceMatrix::of(own.chain([other])).bias("a").unwrap(), vector["bias"].as_f64().unwrap());
 }
 
 #[test]
 fn cells_of_the_grid_are_means_over_runs() {
     let score = |generator, score| CrossScore { evaluator: "a", generator, model: "b", score };
-    let grid = Grid::of([score("b", 7.0), score("b", 9.0), score("c", 4.0)]);
+    let grid = SelfPreferenceMatrix::of([score("b", 7.0), score("b", 9.0), score("c", 4.0)]);
     let cell = grid.cell("a", "b", "b").unwrap();
-    assert_eq!((cell.n, cell.deviation), (2, Some(2f64.sqrt())));
+    assert_eq!((cell.n, cell.std_dev), (2, Some(2f64.sqrt())));
     near(cell.mean, 8.0);
-    assert_eq!(grid.cell("a", "c", "b").unwrap().deviation, None);
+    assert_eq!(grid.cell("a", "c", "b").unwrap().std_dev, None);
     near(grid.bias("a").unwrap(), 0.0);
     assert_eq!((grid.evaluators(), grid.cell("b", "b", "b")), (vec!["a"], None));
     assert!(grid.bias("b").is_err());

@@ -4,10 +4,10 @@ mod alignbench;
 mod analysis;
 mod custom;
 mod mtbench101;
+mod panel_scores;
 mod papers;
 mod published;
 mod replies;
-mod standings;
 mod superclue;
 mod urs;
 

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::app::{AppState, Worlds};
+use langya::app::{AppState, Dependencies};
 use langya::domain::battle::ModelId;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{LimitSettings, Settings, Timeouts};
@@ -99,12 +99,12 @@ impl TestArena {
         settings.limits = NO_LIMITS;
         change(&mut settings);
         // Two instances with one seed would take two visitors for the same person.
-        let chance = SharedRng::seeded(SEED + u64::from(store.is_some()));
+        let rng = SharedRng::seeded(SEED + u64::from(store.is_some()));
         let store = match store {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
-        let worlds = Worlds { store, events, link: None, roster, clock: Arc::new(SystemClock), chance };
+        let worlds = Dependencies { store, events, link: None, roster, clock: Arc::new(SystemClock), rng };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

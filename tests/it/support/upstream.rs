@@ -53,7 +53,7 @@ enum Step {
     Wait(Gate),
     Pause(Duration),
     /// A chat completions event whose text is when it was sent, in microseconds by [`clock`].
-    Stamp,
+    InputVersion,
     Hang,
     /// Ends the connection with a TCP reset.
     Reset,
@@ -213,7 +213,7 @@ impl Script {
     /// A chat completions stream of so many words, one each `gap`: each says when it was sent, by [`clock`].
     pub(crate) fn stamped(words: usize, gap: Duration) -> Self {
         let mut script = (0..words).fold(Self::stream(), |mut script, _| {
-            script.steps.extend([Step::Pause(gap), Step::Stamp]);
+            script.steps.extend([Step::Pause(gap), Step::InputVersion]);
             script
         });
         script.steps.push(Step::Pause(gap));
@@ -448,7 +448,7 @@ async fn play(stream: &mut TcpStream, script: Script) -> std::io::Result<bool> {
         match step {
             Step::Raw(bytes) => writer.write_all(&bytes).await?,
             Step::Chunk(bytes) => write_chunk(&mut writer, &bytes).await?,
-            Step::Stamp => {
+            Step::InputVersion => {
                 let event = format!("data: {}\n\n", delta(&json!({"content": format!("{} ", clock())})));
                 write_chunk(&mut writer, event.as_bytes()).await?;
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use langya::infra::events::{BusState, Event, EventBus, InstanceId, Letter};
+use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 use tokio::sync::{broadcast, watch};
 
 /// What the arenas are connected by.
@@ -22,7 +22,7 @@ struct Shared {
 #[derive(Clone)]
 struct End {
     events: broadcast::Sender<Event>,
-    letters: broadcast::Sender<Letter>,
+    letters: broadcast::Sender<InstanceMessage>,
 }
 
 impl Wire {
@@ -94,12 +94,12 @@ impl EventBus for WireBus {
             return;
         }
         if let Some(end) = self.wire.0.ends.lock().unwrap().get(to) {
-            let _ = end.letters.send(Letter { from: self.instance.clone(), body });
+            let _ = end.letters.send(InstanceMessage { from: self.instance.clone(), body });
             self.wire.0.delivered.send_modify(|count| *count += 1);
         }
     }
 
-    fn letters(&self) -> broadcast::Receiver<Letter> {
+    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
         self.end.letters.subscribe()
     }
 

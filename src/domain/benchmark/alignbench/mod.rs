@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
 use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, Judgement, Judging, Status};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Judgement, Status};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
 use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
@@ -140,7 +140,7 @@ impl Suite for AlignBench {
         pointwise::ask(item, answers, Sampling { temperature, ..Sampling::default() })
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
         pointwise::judging(answers, |answer| self.request(item, answer))
     }
 

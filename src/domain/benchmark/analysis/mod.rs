@@ -5,8 +5,8 @@
 //! at evaluators that score by each other's references (URS). A number that does not exist is an
 //! [`Undefined`](crate::domain::stats::Undefined) with its reason.
 
-pub mod grid;
 pub mod judges;
 pub mod length;
 pub mod position;
 pub mod self_preference;
+pub mod self_preference_matrix;

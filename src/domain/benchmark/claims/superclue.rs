@@ -20,7 +20,7 @@ const GRID: Search = Search::Grid { steps: 1_000 };
 const QUESTIONS: u32 = 30;
 
 pub(super) fn claims() -> Vec<Claim> {
-    let mut claims = vec![ranks_of_close_and_open(), line_of_close_and_open(), variation()];
+    let mut claims = vec![ranks_of_close_and_open(), line_of_close_and_open(), coefficient_of_variation()];
     claims.extend(alone());
     claims.extend(mixed());
     claims.extend([pooled(), rwkv(), between(), varies(), second()]);
@@ -59,8 +59,8 @@ fn line_of_close_and_open() -> Claim {
     Claim::new("S2", (PAPER, "Analysis"), says, numbers)
 }
 
-fn variation() -> Claim {
-    let of = |values: &[f64]| Summary::of(values).and_then(|summary| summary.variation()).expect(WHOLE);
+fn coefficient_of_variation() -> Claim {
+    let of = |values: &[f64]| Summary::of(values).and_then(|summary| summary.coefficient_of_variation()).expect(WHOLE);
     let [close, open] = close_and_open();
     let says = Text::of(
         "The models lie closer together on CLOSE than on OPEN SINGLE (coefficient of variation, of a sample).",

@@ -30,7 +30,7 @@ use super::choices::{self, ChoicePrompt};
 use super::conversation::Turns;
 use super::data::DataError;
 use super::item::{Answer, Ask, Item, Language, Sampling};
-use super::judgement::{JudgeRequest, Judgement, Judging};
+use super::judgement::{JudgeRequest, JudgeTask, Judgement};
 use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, PairRubrics};
 use super::score::Scores;
@@ -237,7 +237,7 @@ impl Suite for CustomSuite {
         }
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         match &self.judge {
             Judge::Pair(rubrics) => rubrics.judgings(item, answers, baseline, true),
             Judge::Choice(_) => choices::judgings(item, answers),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::domain::benchmark::conversation::{Turns, dialogue};
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
 use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
-use crate::domain::benchmark::judgement::{JudgeRequest, Judgement, Judging};
+use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
 
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
@@ -149,7 +149,7 @@ impl Suite for MtBench101 {
         self.turns_of(item).asks(item, answers, sampling)
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
         let request = |turn, answer: &str| self.request(item, answers, turn, answer);
         self.turns_of(item).judgings(item, answers, request)
     }

@@ -9,7 +9,7 @@ use super::{capability_of, known_capability, parts};
 use crate::domain::benchmark::choices::{ChoicePrompt, OptionTexts, choices, judgings, read, scores};
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
 use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Language, Question};
-use crate::domain::benchmark::judgement::{Judgement, Judging};
+use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Scores, Verdicts};
 use crate::domain::benchmark::{JudgeMode, Suite};
@@ -79,7 +79,7 @@ impl Suite for SuperClueClose {
         self.prompt.ask(item, answers)
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
         judgings(item, answers)
     }
 

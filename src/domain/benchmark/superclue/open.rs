@@ -10,7 +10,7 @@ use super::{capability_of, known_capability, parts};
 use crate::domain::benchmark::conversation::Turns;
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
 use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Language, Question, Sampling};
-use crate::domain::benchmark::judgement::{Judgement, Judging};
+use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
 use crate::domain::benchmark::score::{Scores, Verdicts};
@@ -85,7 +85,7 @@ impl Suite for SuperClueOpen {
         TURNS.asks(item, answers, Sampling::default())
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let exact = capability_of(&item.category).is_some_and(|known| known.exact);
         self.rubrics.judgings(item, answers, baseline, exact)
     }

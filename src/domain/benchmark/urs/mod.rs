@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::domain::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
 use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
-use crate::domain::benchmark::judgement::{JudgeRequest, Judgement, Judging};
+use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
 use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
@@ -137,7 +137,7 @@ impl Suite for Urs {
         pointwise::ask(item, answers, Sampling::default())
     }
 
-    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<Judging> {
+    fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
         pointwise::judging(answers, |answer| self.request(item, answer))
     }
 

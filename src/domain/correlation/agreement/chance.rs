@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::figures::{KappaReport, MeanKappa, Number};
 use crate::domain::stats::Undefined;
 use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
-use crate::domain::stats::agreement::choices::{Ballot, Choice, majority};
+use crate::domain::stats::agreement::choices::{Choice, PairVotes, majority};
 use crate::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
 
 /// A kappa of fewer items than this says nothing of a person.
@@ -31,7 +31,7 @@ pub struct ChanceReport {
 }
 
 /// Where several judged a question, the judge's verdict is that of most of them.
-pub(super) fn by_chance(people: &Ballot, judge: &Ballot) -> ChanceReport {
+pub(super) fn by_chance(people: &PairVotes, judge: &PairVotes) -> ChanceReport {
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     let counts: Vec<Vec<u64>> = questions.iter().map(|votes| counts(votes)).collect();
     ChanceReport {
@@ -65,14 +65,14 @@ fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> Number {
 }
 
 /// A question on which people or judges are undecided is left out.
-fn with_majority(people: &Ballot, judge: &Ballot) -> KappaReport {
+fn with_majority(people: &PairVotes, judge: &PairVotes) -> KappaReport {
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
     let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));
     let (of_people, of_judge): (Vec<Choice>, Vec<Choice>) = decided.unzip();
     KappaReport::of(cohen(&of_people, &of_judge), both.len())
 }
 
-fn with_each(people: &Ballot, judge: &Ballot) -> MeanKappa {
+fn with_each(people: &PairVotes, judge: &PairVotes) -> MeanKappa {
     let mut by_person: BTreeMap<&str, [Vec<Choice>; 2]> = BTreeMap::new();
     for (key, cast) in people.cast() {
         let Some(verdict) = majority(&judge.of(key)) else { continue };

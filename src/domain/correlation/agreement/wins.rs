@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::figures::Number;
-use crate::domain::stats::agreement::choices::{Ballot, Choice};
+use crate::domain::stats::agreement::choices::{Choice, PairVotes};
 use crate::domain::stats::agreement::wins::WinCounts;
 
 /// More comparisons of two models than were planned.
@@ -61,7 +61,11 @@ impl WinFigures {
 }
 
 /// The pairs that both have compared, by name.
-pub(super) fn wins(people: &Ballot, judge: &Ballot, planned: Option<u64>) -> Result<Vec<PairWins>, PlannedTooFew> {
+pub(super) fn wins(
+    people: &PairVotes,
+    judge: &PairVotes,
+    planned: Option<u64>,
+) -> Result<Vec<PairWins>, PlannedTooFew> {
     let (by_people, by_judge) = (counts(people), counts(judge));
     let both = by_people.into_iter().filter_map(|(models, votes)| Some((models, votes, *by_judge.get(&models)?)));
     let pair = |(models, votes, verdicts): ([&str; 2], WinCounts, WinCounts)| {
@@ -77,7 +81,7 @@ pub(super) fn wins(people: &Ballot, judge: &Ballot, planned: Option<u64>) -> Res
     both.map(pair).collect()
 }
 
-fn counts<'a>(ballot: &Ballot<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
+fn counts<'a>(ballot: &PairVotes<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
     let mut counts: BTreeMap<[&str; 2], WinCounts> = BTreeMap::new();
     for ((_, one, other), cast) in ballot.cast() {
         let counts = counts.entry([one, other]).or_default();

@@ -163,8 +163,8 @@ fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
         subjects: series.subjects,
         redrawn: points.iter().any(|(_, point)| !point.draws.is_empty()),
         mean: mean(&values).ok(),
-        deviation: summary.map(|summary| summary.deviation),
-        variation: summary.and_then(|summary| summary.variation().ok()),
+        std_dev: summary.map(|summary| summary.std_dev),
+        coefficient_of_variation: summary.and_then(|summary| summary.coefficient_of_variation().ok()),
         points: points.iter().map(point).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::correlation::report::{BootstrapReport, FEW, MixtureReport, PairReport};
-use crate::domain::correlation::{Subjects, Used};
+use crate::domain::correlation::{Provenance, Subjects};
 
 /// What comes of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,7 +37,7 @@ pub struct Data {
     pub table_sha256: Option<String>,
     /// What of the database and of papers.
     #[serde(flatten)]
-    pub used: Used,
+    pub used: Provenance,
 }
 
 /// One thing that a study is made from.
@@ -94,9 +94,11 @@ pub struct StudiedSeries {
     /// The mean of all of its numbers.
     pub mean: Option<f64>,
     /// Their sample standard deviation.
-    pub deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
     /// The coefficient of variation: deviation over mean.
-    pub variation: Option<f64>,
+    #[serde(rename = "variation")]
+    pub coefficient_of_variation: Option<f64>,
     /// The numbers, by name.
     pub points: Vec<StudiedPoint>,
 }

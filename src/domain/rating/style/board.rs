@@ -22,7 +22,7 @@ pub(in super::super) struct StyledBoard {
 ///
 /// # Errors
 /// [`FitError::StyleOptions`] where style control does not go with the other options, and those of [`fit_style`].
-pub(in super::super) fn hold_equal(
+pub(in super::super) fn style_controlled(
     log: Option<&VoteLog>,
     tally: &Tally,
     plain: &Fit,

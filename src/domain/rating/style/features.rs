@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::bradley_terry::{Fit, Standing};
+use super::super::bradley_terry::{Fit, ModelStrength};
 use super::super::real_len;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Counts, StyleColumns, VoteLog};
@@ -84,7 +84,7 @@ impl StyledVotes {
         let met = |&(_, begin, end): &(&PairTally, usize, usize)| end > begin;
         let bounds = sorting.begins.windows(2).zip(&tally.pairs).map(|(bounds, pair)| (pair, bounds[0], bounds[1]));
         let groups = bounds.filter(met).filter_map(|(pair, begin, _)| group((pair, begin))).collect();
-        let varies = scales.map(|scale| scale.deviation > 0.0);
+        let varies = scales.map(|scale| scale.std_dev > 0.0);
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
@@ -118,7 +118,7 @@ fn difference([a, b]: [u32; 2]) -> f64 {
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     mean: f64,
-    deviation: f64,
+    std_dev: f64,
 }
 
 impl Scale {
@@ -127,16 +127,16 @@ impl Scale {
         let first = rows.first().map_or(0.0, value);
         // Exactly equal: rounding must not turn a constant into something that varies.
         if rows.par_iter().all(|row| value(row).to_bits() == first.to_bits()) {
-            return Self { mean: first, deviation: 0.0 };
+            return Self { mean: first, std_dev: 0.0 };
         }
         let number = real_len(rows.len());
         let mean = summed(rows, value) / number;
         let variance = summed(rows, |row| (value(row) - mean).powi(2)) / number;
-        Self { mean, deviation: variance.sqrt() }
+        Self { mean, std_dev: variance.sqrt() }
     }
 
     fn score(self, counts: [u32; 2]) -> f64 {
-        if self.deviation > 0.0 { (difference(counts) - self.mean) / self.deviation } else { 0.0 }
+        if self.std_dev > 0.0 { (difference(counts) - self.mean) / self.std_dev } else { 0.0 }
     }
 }
 
@@ -217,9 +217,9 @@ struct PairTable {
 
 impl PairTable {
     fn of(tally: &Tally, plain: &Fit) -> Self {
-        let component = |model: usize| match plain.standings[model] {
-            Standing::Rated { component, .. } => Some(component),
-            Standing::Unbounded { .. } => None,
+        let component = |model: usize| match plain.model_strengths[model] {
+            ModelStrength::Rated { component, .. } => Some(component),
+            ModelStrength::Unbounded { .. } => None,
         };
         let mut begins = vec![0; tally.models.len() + 1];
         tally.pairs.iter().for_each(|pair| begins[pair.first + 1] += 1);

@@ -6,7 +6,7 @@ use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::super::bradley_terry::{Fit, Standing};
+use super::super::bradley_terry::{Fit, ModelStrength};
 use super::super::newton::{mean_diagonal, project, project_matrix};
 use super::OwnInformation;
 use super::features::{CHUNK, COUNT, Row, StyledVote, StyledVotes};
@@ -45,7 +45,7 @@ pub(super) struct Sums {
     /// By group.
     cells: Vec<(usize, Cell)>,
     /// Σ slope·x.
-    slopes: Row,
+    gradient: Row,
     /// Σ weight·x·xᵀ.
     squares: [Row; COUNT],
 }
@@ -77,9 +77,9 @@ impl<'votes> StyleLoss<'votes> {
 
     /// The strengths without style.
     pub(super) fn start(&self, plain: &Fit) -> DVector<f64> {
-        let strength = |&model: &usize| match plain.standings[model] {
-            Standing::Rated { strength, .. } => strength,
-            Standing::Unbounded { .. } => 0.0,
+        let strength = |&model: &usize| match plain.model_strengths[model] {
+            ModelStrength::Rated { strength, .. } => strength,
+            ModelStrength::Unbounded { .. } => 0.0,
         };
         let strengths = self.models().iter().map(strength).chain(self.kept.iter().map(|_| 0.0));
         DVector::from_iterator(self.models().len() + self.kept.len(), strengths)
@@ -91,16 +91,16 @@ impl<'votes> StyleLoss<'votes> {
     }
 
     /// Second derivatives of the loss.
-    pub(super) fn curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
+    pub(super) fn hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
         self.at(point, |sums| self.matrix(sums))
     }
 
     /// The curvature made invertible, as [`project_matrix`] does.
     pub(super) fn held_curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
-        let mut curvature = self.curvature(point);
-        let stiffness = mean_diagonal(&curvature);
-        project_matrix(&self.votes.components, &mut curvature, stiffness);
-        curvature
+        let mut hessian = self.hessian(point);
+        let stiffness = mean_diagonal(&hessian);
+        project_matrix(&self.votes.components, &mut hessian, stiffness);
+        hessian
     }
 
     /// What the votes tell of the effects at a point; `None` without any feature or where the strengths themselves
@@ -110,10 +110,10 @@ impl<'votes> StyleLoss<'votes> {
         if features == 0 {
             return None;
         }
-        let curvature = self.held_curvature(point);
-        let alone = curvature.view((models, models), (features, features)).into_owned();
-        let cross = curvature.view((0, models), (models, features)).into_owned();
-        let strengths = curvature.view((0, 0), (models, models)).into_owned().cholesky()?;
+        let hessian = self.held_curvature(point);
+        let alone = hessian.view((models, models), (features, features)).into_owned();
+        let cross = hessian.view((0, models), (models, features)).into_owned();
+        let strengths = hessian.view((0, 0), (models, models)).into_owned().cholesky()?;
         let left = &alone - cross.transpose() * strengths.solve(&cross);
         Some(OwnInformation { alone, left })
     }
@@ -159,7 +159,7 @@ impl<'votes> StyleLoss<'votes> {
             vector[pair.second] -= cell.slope;
         }
         for (place, &feature) in self.kept.iter().enumerate() {
-            vector[models + place] = sums.slopes[feature];
+            vector[models + place] = sums.gradient[feature];
         }
         vector
     }
@@ -224,7 +224,7 @@ impl Sums {
         cell.weight += terms.weight;
         for i in 0..COUNT {
             let weighed = terms.weight * x[i];
-            self.slopes[i] += terms.slope * x[i];
+            self.gradient[i] += terms.slope * x[i];
             cell.cross[i] += weighed;
             for (square, other) in self.squares[i][i..].iter_mut().zip(&x[i..]) {
                 *square += weighed * other;
@@ -236,7 +236,7 @@ impl Sums {
         self.loss += part.loss;
         self.cells.extend(part.cells);
         for i in 0..COUNT {
-            self.slopes[i] += part.slopes[i];
+            self.gradient[i] += part.gradient[i];
             for (square, more) in self.squares[i].iter_mut().zip(&part.squares[i]) {
                 *square += more;
             }

@@ -17,11 +17,11 @@ mod loss;
 
 use nalgebra::{DMatrix, DVector};
 
-pub(super) use board::hold_equal;
+pub(super) use board::style_controlled;
 pub use features::FEATURES;
 
 use super::FitError;
-use super::bradley_terry::{Fit, Standing};
+use super::bradley_terry::{Fit, ModelStrength};
 use super::newton::descend;
 use super::scoring::Scoring;
 use super::tally::Tally;
@@ -195,10 +195,10 @@ fn assemble(
     notes: Vec<String>,
 ) -> StyledFit {
     let mut fit = plain.clone();
-    let mut errors = vec![None; plain.standings.len()];
+    let mut errors = vec![None; plain.model_strengths.len()];
     let error = |place: usize| variances.map(|variances| variances[place].sqrt());
     for (place, &model) in loss.models().iter().enumerate() {
-        if let Standing::Rated { strength, .. } = &mut fit.standings[model] {
+        if let ModelStrength::Rated { strength, .. } = &mut fit.model_strengths[model] {
             *strength = found.point[place];
         }
         errors[model] = error(place);

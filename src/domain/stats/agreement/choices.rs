@@ -107,7 +107,7 @@ pub fn band(score: f64) -> u8 {
 
 /// Votes on pairs of models, by question: the key is the question with its two models in the order of their names.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ballot<'a> {
+pub struct PairVotes<'a> {
     questions: BTreeMap<PairKey<'a>, Vec<Cast<'a>>>,
 }
 
@@ -129,7 +129,7 @@ pub struct PairVote<'a> {
     pub choice: Choice,
 }
 
-impl<'a> Ballot<'a> {
+impl<'a> PairVotes<'a> {
     /// Sorts votes by question; a vote on the models in the other order is turned. Of several votes of one individual on
     /// one question the last counts, so that nobody is compared with themselves.
     pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn votes_on_swapped_models_are_turned_and_a_second_thought_counts_alone() {
         let vote = |voter, models, choice| PairVote { question: "q", voter, models, choice };
-        let ballot = Ballot::gather([
+        let ballot = PairVotes::gather([
             vote("ann", ["x", "y"], First),
             vote("ben", ["y", "x"], First),
             vote("ann", ["y", "x"], Tie),

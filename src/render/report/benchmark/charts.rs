@@ -4,7 +4,7 @@ use super::finding_words;
 use super::layout::column;
 use super::words::{self, Words, named};
 use super::{Chart, Entry, Table, most};
-use crate::domain::benchmark::analysis::grid::Grid;
+use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::verdict::SCORES;
@@ -35,7 +35,7 @@ pub(super) fn draw(suite: &dyn Suite, entries: &[&Entry], tables: &[Table], lang
 }
 
 /// Draws the cross validation: a row an evaluator, a column a generator of references. None where there is nothing in it.
-pub(super) fn grid(grid: &Grid, language: Language) -> Option<Chart> {
+pub(super) fn grid(grid: &SelfPreferenceMatrix, language: Language) -> Option<Chart> {
     let (evaluators, generators) = (grid.evaluators(), grid.generators());
     let series = |evaluator: &&str| Series {
         name: (*evaluator).to_owned(),

@@ -19,7 +19,8 @@ struct Line<'a> {
     baseline: Cow<'a, str>,
     part: Cow<'a, str>,
     score: Option<f64>,
-    deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    std_dev: Option<f64>,
     judged: Option<u64>,
     total: Option<u64>,
     flagged: bool,
@@ -62,7 +63,7 @@ fn lines<'a>(
             baseline: defused(&row.baseline),
             part: defused(&column.part),
             score: cell.score,
-            deviation: cell.deviation,
+            std_dev: cell.std_dev,
             judged: cell.coverage.map(|coverage| coverage.ok),
             total: cell.coverage.map(|coverage| coverage.total),
             flagged: cell.flagged,

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::finding_words::{self, Finding, FindingWords};
 use super::{Analysis, Datum, Entry};
-use crate::domain::benchmark::analysis::grid::{Cell, Grid};
 use crate::domain::benchmark::analysis::judges::{JudgePair, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
+use crate::domain::benchmark::analysis::self_preference_matrix::{Cell, SelfPreferenceMatrix};
 use crate::domain::benchmark::judgement::{Game, Judgement};
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
@@ -39,7 +39,7 @@ pub struct Findings {
     /// Each with the judge's name as it is shown, by baseline.
     preferences: Vec<(String, SelfPreference)>,
     pairs: Vec<(String, String, JudgePair)>,
-    grid: Grid,
+    grid: SelfPreferenceMatrix,
 }
 
 impl Findings {
@@ -88,12 +88,12 @@ impl Findings {
 
     /// Adds the cross validation of evaluators and reference generators.
     #[must_use]
-    pub fn with_grid(self, grid: Grid) -> Self {
+    pub fn with_grid(self, grid: SelfPreferenceMatrix) -> Self {
         Self { grid, ..self }
     }
 
     /// The cross validation; empty where nobody judged beside a model's answers.
-    pub(super) fn grid(&self) -> &Grid {
+    pub(super) fn grid(&self) -> &SelfPreferenceMatrix {
         &self.grid
     }
 
@@ -210,7 +210,7 @@ impl Findings {
 
     fn cross_cells(&self, words: &FindingWords) -> Analysis {
         let row = |(names, cell): ([&str; 3], &Cell)| {
-            let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.deviation)];
+            let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.std_dev)];
             names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(figures).collect()
         };
         table("cross-validation-models", &words.cells, self.grid.cells().map(row).collect())

@@ -88,7 +88,7 @@ fn of_series(
     let has = |part: &Part| scores.iter().any(|score| key_of(score) == part.key());
     let tables = layouts(suite, &[], language).into_iter().filter_map(|layout| {
         let (table, columns) = frame(suite, layout, &has, language)?;
-        let cell = |score| Cell { score: Some(score), deviation: None, coverage: None, flagged: false };
+        let cell = |score| Cell { score: Some(score), std_dev: None, coverage: None, flagged: false };
         let row = |model: &&str| Row {
             model: (*model).to_owned(),
             baseline: String::new(),

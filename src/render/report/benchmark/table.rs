@@ -64,7 +64,8 @@ pub struct Cell {
     pub score: Option<f64>,
     /// Sample standard deviation of what it is the mean of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub deviation: Option<f64>,
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
     /// What could be judged of it; none where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
@@ -103,8 +104,8 @@ pub enum Datum {
 
 impl From<&Score> for Cell {
     fn from(score: &Score) -> Self {
-        let Score { value, deviation, coverage, .. } = score;
-        Self { score: *value, deviation: *deviation, coverage: Some(*coverage), flagged: coverage.is_low() }
+        let Score { value, std_dev, coverage, .. } = score;
+        Self { score: *value, std_dev: *std_dev, coverage: Some(*coverage), flagged: coverage.is_low() }
     }
 }
 

@@ -21,7 +21,7 @@ fn printed(name: &str) -> Vec<PublishedScore> {
 }
 
 fn score(part: Part, value: Option<f64>, ok: u64, total: u64) -> Score {
-    Score { part, value, deviation: None, coverage: Coverage { ok, total } }
+    Score { part, value, std_dev: None, coverage: Coverage { ok, total } }
 }
 
 fn entry(model: &str, judge: &str, scores: Vec<Score>) -> Entry {

@@ -81,8 +81,8 @@ fn series(results: &Results) -> String {
             escaped(&series.title),
             format!("{} {}", series.points.len(), series.subjects.as_str()),
             number(series.mean),
-            number(series.deviation),
-            number(series.variation),
+            number(series.std_dev),
+            number(series.coefficient_of_variation),
         ];
         line(&mut out, &cells);
     }

@@ -6,8 +6,8 @@ use askama::Template;
 
 use super::strings::CrowdStrings;
 use super::{Language, Page, Section, respond};
-use crate::domain::battle_judging::agreement::{Figure, Rate, Setups};
-use crate::domain::battle_judging::boards::{Boards, Place};
+use crate::domain::battle_judging::agreement::{Rate, Setups, Statistic};
+use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
 
 /// The report as HTML that fits into any page: sections with tables.
@@ -90,7 +90,7 @@ fn one(words: &'static CrowdStrings, number: usize, judge: &JudgeReport) -> Judg
     }
 }
 
-fn boards(words: &'static CrowdStrings, number: usize, boards: &Boards) -> TablePart {
+fn boards(words: &'static CrowdStrings, number: usize, boards: &JudgeLeaderboards) -> TablePart {
     let places = |place: &Place| [Cell::plain(place.rank.to_string()), Cell::plain(rating(words, place))];
     let rows = boards
         .models
@@ -106,7 +106,7 @@ fn boards(words: &'static CrowdStrings, number: usize, boards: &Boards) -> Table
 }
 
 fn notes(words: &CrowdStrings, judge: &JudgeReport) -> Vec<String> {
-    let correlation = |name: &str, found: &Figure| {
+    let correlation = |name: &str, found: &Statistic| {
         let Cell { text, reason } = Cell::figure(found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
         format!("{name}: {text}{reason}")
@@ -154,7 +154,7 @@ impl Cell {
         Self::plain(format!("{:.1} %{}, {}/{}", 100.0 * share, ends.unwrap_or_default(), rate.of, rate.total))
     }
 
-    fn figure(figure: &Figure) -> Self {
+    fn figure(figure: &Statistic) -> Self {
         match figure.value {
             Some(value) => {
                 let ends = figure.interval.map(|ends| format!(" ({:.3} … {:.3})", ends.lower, ends.upper));

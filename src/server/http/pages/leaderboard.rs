@@ -11,7 +11,7 @@ use askama::Template;
 use super::charts::ChartView;
 use super::strings::{LeaderboardStrings, Strings};
 use super::{Language, Page, Section, respond};
-use crate::server::http::asked::Asked;
+use crate::server::http::leaderboard_query::LeaderboardQuery;
 use crate::services::leaderboard::vote_tally::Facets;
 
 /// A leaderboard as it is shown.
@@ -26,7 +26,7 @@ pub struct LeaderboardView {
     /// The models, best first.
     pub rows: Vec<LeaderboardRow>,
     /// Which votes are in it.
-    pub asked: Asked,
+    pub query: LeaderboardQuery,
     /// What can be asked.
     pub facets: Arc<Facets>,
     /// The effects of style, where it is held equal.
@@ -36,7 +36,7 @@ pub struct LeaderboardView {
 impl LeaderboardView {
     /// Whether it is the leaderboard of all votes, which moves with them.
     fn is_live(&self) -> bool {
-        self.asked == Asked::default()
+        self.query == LeaderboardQuery::default()
     }
 
     /// The lists to choose from, without those that offer no choice.
@@ -45,20 +45,20 @@ impl LeaderboardView {
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
         };
-        let asked = &self.asked;
+        let query = &self.query;
         [
-            ("language", words.language, &asked.language, counted(&self.facets.languages)),
-            ("category", words.category, &asked.category, counted(&self.facets.categories)),
-            ("intent", words.intent, &asked.intent, counted(&self.facets.intents)),
+            ("language", words.language, &query.language, counted(&self.facets.languages)),
+            ("category", words.category, &query.category, counted(&self.facets.categories)),
+            ("intent", words.intent, &query.intent, counted(&self.facets.intents)),
             (
                 "turns",
                 words.turns,
-                &asked.turns,
+                &query.turns,
                 vec![fixed("first", words.turns_first), fixed("multi", words.turns_multi)],
             ),
-            ("prompts", words.prompts, &asked.prompts, vec![fixed("long", words.prompts_long)]),
-            ("ties", words.ties, &asked.ties, vec![fixed("drop", words.ties_drop)]),
-            ("style", words.style, &asked.style, vec![fixed("control", words.style_control)]),
+            ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
+            ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
+            ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
         ]
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())

@@ -4,7 +4,7 @@ use actix_web::test::TestRequest;
 
 use crate::domain::battle::Outcome;
 use crate::domain::battle_judging::report::{CrowdReport, report};
-use crate::domain::battle_judging::verdicts::Said;
+use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::judging::verdict::Preference;
 use crate::domain::rating::interval::ConfidenceLevel;
@@ -200,7 +200,7 @@ fn both_languages_have_the_same_placeholders_and_parts() {
 
 /// A report whose every text is hostile.
 fn judged() -> CrowdReport {
-    let said = |seq, judge: &str, game, winner| Said {
+    let said = |seq, judge: &str, game, winner| JudgedVote {
         seq,
         models: ["<x>".into(), "y".into()],
         outcome: Outcome::AWins,

@@ -46,27 +46,27 @@ fn letter(replies: [&str; 2]) -> Vec<Entry> {
 
 #[test]
 fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
-    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), APART));
+    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP));
     let mut watcher = battle.watch(0);
     assert!(!battle.take_in(1, letter(["A", "B"])));
     assert_eq!(watcher.missed(), letter(["A", "B"])[..5], "nothing is ready yet");
     assert_eq!(battle.progress().stage, Stage::Answering);
-    battle.catch_up(record(Stage::Ready, &["A", "B"]), APART);
+    battle.catch_up(record(Stage::Ready, &["A", "B"]), EPOCH_GAP);
     assert_eq!(watcher.missed(), letter(["A", "B"])[5..], "with the number that it has elsewhere");
     assert_eq!(battle.progress().stage, Stage::Ready);
 }
 
 #[test]
 fn what_the_database_holds_otherwise_is_told_anew() {
-    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), APART));
+    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP));
     let mut watcher = battle.watch(0);
     assert!(!battle.take_in(1, letter(["A", "B"])));
     watcher.missed();
-    battle.catch_up(record(Stage::Ready, &["A", "Another"]), APART);
+    battle.catch_up(record(Stage::Ready, &["A", "Another"]), EPOCH_GAP);
     let told = watcher.missed();
     let texts: Vec<BattleEvent> = told.iter().map(|entry| entry.event.clone()).collect();
     let anew: Vec<BattleEvent> = letter(["A", "Another"]).into_iter().map(|entry| entry.event).collect();
-    assert!(told[0].seq >= APART, "{told:?}");
+    assert!(told[0].seq >= EPOCH_GAP, "{told:?}");
     // Replies of a finished turn come one after the other.
     let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
     assert_eq!(texts, in_order);

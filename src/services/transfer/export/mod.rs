@@ -16,7 +16,7 @@ use crate::formats::tables::columns::{
 };
 use crate::formats::tables::{Format, Table};
 use crate::infra::storage::{Store, StoreError, VoteRange};
-use crate::services::benchmark::Bench;
+use crate::services::benchmark::RunContext;
 use crate::services::benchmark::scores::{self, ScoreRow};
 use crate::services::labeling::final_labels::{self, FinalLabels};
 use rows::{BattleRecord, LogRow, ReplyRecord, Utterance};
@@ -167,7 +167,7 @@ pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + S
 ///
 /// # Errors
 /// [`ExportError`].
-pub async fn scores(bench: Bench<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
+pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
     let mut table = Table::begin(format, SCORE_COLUMNS.to_vec(), out)?;
     for scores in scores::scores(bench, &scores::Filter::default()).await? {
         for row in ScoreRow::all(bench, &scores) {

@@ -17,7 +17,7 @@ use crate::domain::judging::verdict::{Preference, Rating, Verdict};
 use crate::infra::storage::BenchJudgementRow;
 use crate::render::markup;
 use crate::render::report::benchmark::words::{self, Words, named};
-use crate::server::http::asked::escaped;
+use crate::server::http::leaderboard_query::escaped;
 use crate::services::benchmark::scores::ItemView;
 
 /// An item, ready to be shown: texts from outside are HTML already.

@@ -16,8 +16,8 @@ use crate::domain::benchmark::options::{NAMES, suite as suite_named};
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::render::report::benchmark::words::{self, Words, named};
 use crate::render::report::benchmark::{Report, html};
-use crate::server::http::asked::escaped;
 use crate::server::http::benchmark::SuiteCard;
+use crate::server::http::leaderboard_query::escaped;
 
 /// Characters of a question in a list.
 const SHORT: usize = 220;

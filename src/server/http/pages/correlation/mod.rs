@@ -14,13 +14,13 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::claims::{Claim, Text, Verdict};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
-use crate::domain::rating::redraw::Figure;
+use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
-use crate::server::http::asked::escaped;
-use crate::server::http::correlation::Wanted;
+use crate::server::http::correlation::CorrelationQuery;
+use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
-use crate::services::correlation::board::{Board, Group, PairStudy, Source};
+use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, PairStudy, Source};
 use matrix::MatrixView;
 use mixture::MixtureView;
 use pair::PairView;
@@ -28,9 +28,9 @@ use pair::PairView;
 /// What is shown.
 pub(crate) struct View<'a> {
     /// All series.
-    pub(crate) board: &'a Board,
+    pub(crate) board: &'a CorrelationSnapshot,
     /// What the address asks for.
-    pub(crate) wanted: &'a Wanted,
+    pub(crate) wanted: &'a CorrelationQuery,
     /// Which correlation.
     pub(crate) coefficient: Coefficient,
     /// Which series the matrix has.
@@ -92,13 +92,13 @@ pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_
     respond(request, StatusCode::OK, &shown)
 }
 
-fn made_at(board: &Board) -> Option<[String; 2]> {
+fn made_at(board: &CorrelationSnapshot) -> Option<[String; 2]> {
     let time = jiff::Timestamp::from_millisecond(board.made_at?.0).ok()?;
     Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
 }
 
 fn choices(names: &Names<'_>) -> Vec<Choices> {
-    const SOURCES: [Source; 5] = [Source::Votes, Source::Benchmark, Source::Brought, Source::Printed, Source::Intents];
+    const SOURCES: [Source; 5] = [Source::Votes, Source::Benchmark, Source::Imported, Source::Printed, Source::Intents];
     let of = |(source, label): (Source, &'static str)| {
         let own = names.view.board.series.iter().filter(|series| Source::of(series) == source);
         let choice = |series: &Series| Choice { name: series.name.to_string(), label: names.of(series) };
@@ -129,13 +129,13 @@ impl Names<'_> {
         let words = self.words();
         match &series.name {
             SeriesName::Satisfaction => words.satisfaction.to_owned(),
-            SeriesName::Arena { figure, part } => {
-                let figure = match figure {
-                    Figure::Rating => words.rating,
-                    Figure::Elo => words.elo,
-                    Figure::WinTieRate => words.win_tie_rate,
+            SeriesName::Arena { metric, part } => {
+                let metric = match metric {
+                    Metric::Rating => words.rating,
+                    Metric::Elo => words.elo,
+                    Metric::WinTieRate => words.win_tie_rate,
                 };
-                std::iter::once(figure.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
+                std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
             SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
             SeriesName::Column(_) | SeriesName::Bench { .. } | SeriesName::Published(_) => series.title.clone(),
@@ -218,7 +218,7 @@ impl CorrelationPage<'_> {
 
     /// The parameters of the address.
     fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let Wanted { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
+        let CorrelationQuery { x, y, coefficient, group, a, b, c, d, target, step } = self.view.wanted;
         let all = [
             ("x", x),
             ("y", y),

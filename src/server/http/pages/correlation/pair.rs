@@ -11,7 +11,7 @@ use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, course, scatter};
 use crate::server::http::pages::charts::ChartView;
 use crate::server::http::pages::strings::CorrelationStrings;
-use crate::services::correlation::board::PairStudy;
+use crate::services::correlation::snapshot::PairStudy;
 
 /// Two series as they are shown.
 pub(super) struct PairView {

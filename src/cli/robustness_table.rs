@@ -1,0 +1,122 @@
+//! How firm an order is, as a table under the leaderboard.
+
+use std::fmt::Write as _;
+
+use super::fit::{SHORTEST_NAME, printable, width};
+use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustness};
+
+const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to swap", "votes to separate", "model"];
+/// Position of the model's name.
+const NAME: usize = HEADINGS.len() - 1;
+/// Columns that can be done without on a narrow screen, the first of them first.
+const DISPENSABLE: [usize; 3] = [2, 4, 1];
+
+/// One line a model: its place, the places it may truly have, those it takes without any one voter, how few votes less
+/// would swap it with the next one, and how many more would settle that it is above. No wider than the screen, where there
+/// is one.
+pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -> String {
+    if robustness.models.is_empty() {
+        return String::new();
+    }
+    let mut rows = rows(robustness);
+    let mut widths: [usize; 6] =
+        std::array::from_fn(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0));
+    let shown = fit_screen(&mut widths, screen.unwrap_or(usize::MAX));
+    let mut text = format!("\nhow firm the order is, at {} confidence\n", robustness.confidence);
+    for row in &mut rows {
+        row[NAME] = console::truncate_str(&row[NAME], widths[NAME], "…").into_owned();
+        for &column in &shown {
+            let padding = " ".repeat(widths[column].saturating_sub(width(&row[column])));
+            text.extend([padding.as_str(), row[column].as_str(), "  "]);
+        }
+        text.push_str(&row[NAME]);
+        text.push('\n');
+    }
+    for note in &robustness.notes {
+        writeln!(text, "note: {note}").expect("a String takes what is written");
+    }
+    text
+}
+
+/// The columns before the name that fit on the screen; what they leave is the name's.
+fn fit_screen(widths: &mut [usize; 6], screen: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..NAME).collect();
+    let total = |shown: &[usize]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
+    let shortest = SHORTEST_NAME.min(widths[NAME]);
+    let mut dispensable = DISPENSABLE.into_iter();
+    while total(&shown).saturating_add(shortest) > screen {
+        let Some(column) = dispensable.next() else { break };
+        shown.retain(|&kept| kept != column);
+    }
+    let left = screen.saturating_sub(total(&shown));
+    widths[NAME] = widths[NAME].min(left).max(shortest);
+    shown
+}
+
+fn rows(robustness: &Robustness) -> Vec<[String; 6]> {
+    let mut rows = vec![HEADINGS.map(str::to_owned)];
+    for model in &robustness.models {
+        let next = robustness.neighbours.iter().find(|neighbours| neighbours.upper == model.model);
+        rows.push([
+            model.place.to_string(),
+            shown(model.possible),
+            model.without_a_voter.map_or_else(none, shown),
+            next.and_then(|next: &NeighbourRobustness| next.votes_to_swap).map_or_else(none, |votes| votes.to_string()),
+            next.and_then(|next| next.votes_to_separate).map_or_else(none, |votes| votes.to_string()),
+            printable(&model.model),
+        ]);
+    }
+    rows
+}
+
+fn shown(range: PlaceRange) -> String {
+    if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
+}
+
+fn none() -> String {
+    "–".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::robustness::ModelRobustness;
+
+    fn robustness() -> Robustness {
+        let range = PlaceRange { best: 1, worst: 12 };
+        let model = |place: u64, model: &str| ModelRobustness {
+            model: model.into(),
+            component: 0,
+            place,
+            possible: range,
+            without_a_voter: Some(range),
+        };
+        let models = vec![model(1, &"长名字".repeat(30)), model(2, "b\u{7}")];
+        Robustness { confidence: 0.95, models, neighbours: Vec::new(), voters: Some(9), notes: vec!["说明".into()] }
+    }
+
+    #[test]
+    fn a_narrow_screen_keeps_the_place_and_the_name() {
+        for (screen, first) in [
+            (20, "place  votes to swap  model"),
+            (40, "place  votes to swap  model"),
+            (44, "place  possible  votes to swap  model"),
+            (63, "place  possible  votes to swap  votes to separate  model"),
+            (80, "place  possible  without a voter  votes to swap  votes to separate  model"),
+        ] {
+            let text = robustness_table(&robustness(), Some(screen));
+            let lines: Vec<&str> = text.lines().skip(2).collect();
+            assert_eq!(lines.len(), 4, "{text}");
+            assert_eq!(lines[0], first, "{text}");
+            assert!(screen == 20 || lines.iter().all(|line| width(line) <= screen), "{text}");
+            assert!(lines[1].contains("长名") && lines[1].ends_with('…') && lines[2].ends_with("b\u{FFFD}"), "{text}");
+        }
+        let whole = robustness_table(&robustness(), None);
+        assert!(whole.contains(&"长名字".repeat(30)), "{whole}");
+    }
+
+    #[test]
+    fn without_models_there_is_no_table() {
+        assert_eq!(robustness_table(&Robustness { models: Vec::new(), ..robustness() }, None), "");
+    }
+}

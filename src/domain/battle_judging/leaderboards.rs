@@ -1,0 +1,193 @@
+//! A leaderboard of a judge's verdicts beside that of the votes on the same battles.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::agreement::Statistic;
+use super::verdicts::JudgedBattle;
+use crate::domain::battle::Outcome;
+use crate::domain::rating::FitError;
+use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::leaderboard::{LeaderboardOptions, RankedModel, rank_log};
+use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::stats::correlation::{Coefficient, concordance};
+
+/// A model's place on one of the two.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Place {
+    /// 1 is best; models that the intervals do not separate can share a rank.
+    pub rank: u64,
+    /// On the public scale.
+    pub rating: f64,
+    /// Lower bound, where there is one.
+    pub lower: Option<f64>,
+    /// Upper bound, where there is one.
+    pub upper: Option<f64>,
+    /// It only won, or only lost: the rating is a bound.
+    pub unbounded: bool,
+}
+
+impl Place {
+    fn of(row: &RankedModel) -> Self {
+        let RankedModel { rank, rating, lower, upper, .. } = *row;
+        Self { rank, rating, lower, upper, unbounded: row.unbounded.is_some() }
+    }
+}
+
+/// A model on both.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoardRow {
+    /// Its name.
+    pub model: String,
+    /// By the votes.
+    pub votes: Place,
+    /// By the verdicts.
+    pub verdicts: Place,
+}
+
+/// Pairs of models by their order on both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PairOrders {
+    /// In the same order.
+    pub same: u64,
+    /// In opposite orders.
+    pub otherwise: u64,
+    /// Equal on one of them.
+    pub equal: u64,
+}
+
+/// Both leaderboards.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgeLeaderboards {
+    /// Battles that they are fitted on.
+    pub battles: usize,
+    /// The models, best by the votes first.
+    pub models: Vec<BoardRow>,
+    /// Spearman's correlation of the two ratings.
+    pub spearman: Statistic,
+    /// Kendall's.
+    pub kendall: Statistic,
+    /// How many pairs of models are ordered otherwise; none where ratings cannot be compared.
+    pub pairs: Option<PairOrders>,
+}
+
+/// Fits both on the battles whose two games were read.
+///
+/// # Errors
+/// [`FitError`] where the optimiser could not go on.
+pub fn boards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<JudgeLeaderboards, FitError> {
+    let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
+    let votes = rank_log(&log(battles, |battle, _| battle.vote.outcome), &options)?;
+    let verdicts = rank_log(&verdict_log(battles), &options)?;
+    let by_model: BTreeMap<&str, &RankedModel> = verdicts.models.iter().map(|row| (row.model.as_str(), row)).collect();
+    let row = |row: &RankedModel| {
+        let other = by_model.get(row.model.as_str())?;
+        Some(BoardRow { model: row.model.clone(), votes: Place::of(row), verdicts: Place::of(other) })
+    };
+    let models: Vec<BoardRow> = votes.models.iter().filter_map(row).collect();
+    let components = votes.components.max(verdicts.components);
+    Ok(JudgeLeaderboards {
+        battles: battles.iter().filter(|battle| battle.verdict().is_some()).count(),
+        spearman: correlation(Coefficient::Spearman, &models, components, level),
+        kendall: correlation(Coefficient::Kendall, &models, components, level),
+        pairs: (components <= 1).then(|| orders(&models)),
+        models,
+    })
+}
+
+/// The verdicts as votes, in the order of the votes on the same battles.
+#[must_use]
+pub fn verdict_log(battles: &[JudgedBattle<'_>]) -> VoteLog {
+    log(battles, |_, verdict| match verdict {
+        Choice::First => Outcome::AWins,
+        Choice::Second => Outcome::BWins,
+        Choice::Tie => Outcome::Tie,
+    })
+}
+
+fn log(battles: &[JudgedBattle<'_>], outcome: impl Fn(&JudgedBattle<'_>, Choice) -> Outcome) -> VoteLog {
+    let mut log = VoteLog::default();
+    for battle in battles {
+        let ([a, b], Some(verdict)) = (&battle.vote.models, battle.verdict()) else { continue };
+        // No battle has ever been one of a model against itself.
+        let _ = log.push(a, b, outcome(battle, verdict));
+    }
+    log
+}
+
+fn ratings(models: &[BoardRow]) -> (Vec<f64>, Vec<f64>) {
+    models.iter().map(|row| (row.votes.rating, row.verdicts.rating)).unzip()
+}
+
+fn correlation(by: Coefficient, models: &[BoardRow], components: usize, level: ConfidenceLevel) -> Statistic {
+    if components > 1 {
+        return Statistic::missing(format!(
+            "the battles judged so far leave {components} groups of models that cannot be compared"
+        ));
+    }
+    let (votes, verdicts) = ratings(models);
+    let found = by.of(&votes, &verdicts);
+    let interval = found.as_ref().ok().and_then(|found| found.interval(level).ok());
+    Statistic::of(found.map(|found| found.r), interval)
+}
+
+fn orders(models: &[BoardRow]) -> PairOrders {
+    let (votes, verdicts) = ratings(models);
+    let pairs = concordance(&votes, &verdicts);
+    PairOrders { same: pairs.concordant, otherwise: pairs.discordant, equal: pairs.tied }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::Outcome::{AWins, BWins};
+    use crate::domain::battle_judging::verdicts::tests::both;
+    use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
+    use crate::domain::judging::verdict::Preference::{A, B};
+
+    /// Battles of a against b: how often people and the judge prefer either.
+    fn battles(
+        seq: i64,
+        models: [&str; 2],
+        outcomes: &[(Outcome, [crate::domain::judging::verdict::Preference; 2])],
+    ) -> Vec<JudgedVote> {
+        let one = |(number, (outcome, games)): (i64, &(Outcome, _))| {
+            both(seq + number, *outcome, *games).map(|said| JudgedVote { models: models.map(str::to_owned), ..said })
+        };
+        (0..).zip(outcomes).flat_map(one).collect()
+    }
+
+    const AGREED: [(Outcome, [crate::domain::judging::verdict::Preference; 2]); 4] =
+        [(AWins, [A, B]), (AWins, [A, B]), (AWins, [A, B]), (BWins, [B, A])];
+    /// People prefer the first three times of four, the judge the second.
+    const OPPOSED: [(Outcome, [crate::domain::judging::verdict::Preference; 2]); 4] =
+        [(AWins, [B, A]), (AWins, [B, A]), (AWins, [B, A]), (BWins, [A, B])];
+
+    #[test]
+    fn pairs_that_the_judge_orders_otherwise_are_counted() {
+        let said =
+            [battles(0, ["x", "y"], &AGREED), battles(10, ["y", "z"], &OPPOSED), battles(20, ["x", "z"], &AGREED)]
+                .concat();
+        let found = boards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
+        let names: Vec<_> = found.models.iter().map(|row| row.model.as_str()).collect();
+        assert_eq!((found.battles, names), (12, vec!["x", "y", "z"]));
+        assert_eq!(found.pairs, Some(PairOrders { same: 2, otherwise: 1, equal: 0 }), "{found:?}");
+        // One pair of three is out of order: 1 − 6·2/24 and (2 − 1)/3.
+        assert!((found.spearman.value.unwrap() - 0.5).abs() < 1e-12);
+        assert!((found.kendall.value.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        // x beats y three to one in the votes, so by 400·log10(3) at least where z is left out.
+        assert!(found.models[0].votes.rating > found.models[1].votes.rating);
+    }
+
+    #[test]
+    fn groups_that_never_met_have_no_order() {
+        let said = [battles(0, ["x", "y"], &AGREED), battles(10, ["v", "w"], &AGREED)].concat();
+        let found = boards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
+        assert_eq!(found.pairs, None);
+        assert!(found.spearman.undefined.unwrap().contains("2 groups"));
+        let nothing = boards(&[], ConfidenceLevel::default()).unwrap();
+        assert_eq!((nothing.battles, nothing.models.len(), nothing.kendall.value), (0, 0, None));
+    }
+}

@@ -1,0 +1,244 @@
+//! The figures of a leaderboard with its votes drawn anew, replicate by replicate: what a study carries through that
+//! compares them with other figures.
+//!
+//! All figures of a replicate are those of the same votes, drawn by pair and outcome as in [`bootstrap`](super::bootstrap).
+//! Elo reads the votes one by one: which of a kind were drawn, and how often, is drawn for it in a second step, and they
+//! keep their order.
+
+use std::collections::HashMap;
+
+use rand::RngExt;
+use rayon::prelude::*;
+
+use super::bootstrap::{BootstrapOptions, resample_counts, resampled_strengths, resampled_win_tie_rates};
+use super::elo::EloTable;
+use super::leaderboard::{LeaderboardOptions, RankedModel, fit_strengths};
+use super::tally::Tally;
+use super::vote_log::VoteLog;
+use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use crate::domain::battle::Outcome;
+
+/// A figure of each model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// Bradley–Terry, on the public scale.
+    Rating,
+    /// Elo in log order.
+    Elo,
+    /// The share of its votes that it won or that were for neither.
+    WinTieRate,
+}
+
+impl Metric {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Rating, Self::Elo, Self::WinTieRate];
+
+    /// Its name in a series.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rating => "rating",
+            Self::Elo => "elo",
+            Self::WinTieRate => "win_tie_rate",
+        }
+    }
+
+    /// Reads its name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.as_str() == text)
+    }
+
+    /// The figure of a line of the leaderboard.
+    #[must_use]
+    pub fn of(self, model: &RankedModel) -> f64 {
+        match self {
+            Self::Rating => model.rating,
+            Self::Elo => model.elo,
+            Self::WinTieRate => model.win_tie_rate,
+        }
+    }
+}
+
+/// Figures with the votes drawn anew.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BootstrapSamples {
+    /// The models.
+    pub models: Vec<String>,
+    /// Of each replicate, one figure a model; none where the replicate gives it none.
+    pub replicates: Vec<Vec<Option<f64>>>,
+}
+
+/// Draws the votes of a log anew. The ratings of each component have the mean 1000: an anchor moves all of them alike, and
+/// nothing here depends on that.
+///
+/// # Errors
+/// [`FitError`] as for the fit.
+pub fn resample(
+    log: &VoteLog,
+    metric: Metric,
+    options: &LeaderboardOptions,
+    bootstrap: BootstrapOptions,
+) -> Result<BootstrapSamples, FitError> {
+    let tally = Tally::of_log(log, options.scoring);
+    let models = tally.models.iter().map(|model| model.name.clone()).collect();
+    let replicates = match metric {
+        Metric::Rating => ratings(&tally, options, bootstrap)?,
+        Metric::WinTieRate => resampled_win_tie_rates(&tally, bootstrap),
+        Metric::Elo => elo(log, &tally, options, bootstrap),
+    };
+    Ok(BootstrapSamples { models, replicates })
+}
+
+fn ratings(
+    tally: &Tally,
+    options: &LeaderboardOptions,
+    bootstrap: BootstrapOptions,
+) -> Result<Vec<Vec<Option<f64>>>, FitError> {
+    let fit = fit_strengths(tally, options.scoring)?;
+    let rating = |strength: f64| strength.is_finite().then_some(CENTRE + POINTS_PER_STRENGTH * strength);
+    let drawn = resampled_strengths(tally, &fit, bootstrap)?;
+    Ok(drawn.into_iter().map(|strengths| strengths.into_iter().map(rating).collect()).collect())
+}
+
+fn elo(
+    log: &VoteLog,
+    tally: &Tally,
+    options: &LeaderboardOptions,
+    bootstrap: BootstrapOptions,
+) -> Vec<Vec<Option<f64>>> {
+    let kinds = by_kind(log, tally, options);
+    let one = |replicate: u32| {
+        let mut rng = bootstrap.rng(replicate);
+        let mut times = vec![0_u32; log.len()];
+        for (votes, drawn) in kinds.iter().zip(resample_counts(tally, &mut rng).into_iter().flatten()) {
+            (0..drawn).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
+        }
+        let table = EloTable::of_repeated(log, options.scoring, &times);
+        tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
+    };
+    (0..bootstrap.replicates).into_par_iter().map(one).collect()
+}
+
+/// The positions in the log of the counted votes for the first model of each pair, for its second, and for neither.
+fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Vec<u32>> {
+    let place = |at: usize| u32::try_from(tally.models[at].index).expect("models have 32-bit positions");
+    let pairs = tally.pairs.iter().enumerate().map(|(at, pair)| ((place(pair.first), place(pair.second)), at));
+    let pairs: HashMap<(u32, u32), usize> = pairs.collect();
+    let mut kinds = vec![Vec::new(); 3 * tally.pairs.len()];
+    for (vote, ((&a, &b), &outcome)) in (0_u32..).zip(log.a.iter().zip(&log.b).zip(&log.outcomes)) {
+        let Some((pair, a_first)) =
+            pairs.get(&(a, b)).map(|&at| (at, true)).or_else(|| Some((*pairs.get(&(b, a))?, false)))
+        else {
+            continue;
+        };
+        let kind = match outcome {
+            Outcome::AWins => usize::from(!a_first),
+            Outcome::BWins => usize::from(a_first),
+            Outcome::Tie | Outcome::BothBad => 2,
+        };
+        if options.scoring.counts(outcome) {
+            kinds[3 * pair + kind].push(vote);
+        }
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::interval::ConfidenceLevel;
+    use crate::domain::rating::leaderboard::{IntervalMethod, rank_log};
+
+    const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 400, seed: 3 };
+
+    fn log() -> VoteLog {
+        let mut log = VoteLog::default();
+        for number in 0..600_usize {
+            let (a, b) = (number % 4, (number % 4 + 1 + number % 3) % 4);
+            log.push(&format!("m{a}"), &format!("m{b}"), Outcome::ALL[(number * 7 + number / 5) % 4]).unwrap();
+        }
+        log
+    }
+
+    fn of_model(found: &BootstrapSamples, model: usize) -> Vec<f64> {
+        found.replicates.iter().map(|values| values[model].unwrap()).collect()
+    }
+
+    fn spread(values: &[f64]) -> f64 {
+        crate::domain::stats::distribution::Summary::of(values).unwrap().std_dev
+    }
+
+    #[test]
+    fn redrawn_ratings_end_where_bootstrap_intervals_do() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let options = LeaderboardOptions {
+            interval: IntervalMethod::Bootstrap,
+            bootstrap: BOOTSTRAP,
+            ..LeaderboardOptions::default()
+        };
+        let board = rank_log(&log(), &options).unwrap();
+        let found = resample(&log(), Metric::Rating, &options, BOOTSTRAP).unwrap();
+        for (position, name) in found.models.iter().enumerate() {
+            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let values: Vec<_> = of_model(&found, position).into_iter().map(Ok).collect();
+            let ends =
+                crate::domain::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
+            assert!((ends.lower - line.lower.unwrap()).abs() < 1e-9 && (ends.upper - line.upper.unwrap()).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_redrawn_rate_spreads_as_a_share_does() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let options = LeaderboardOptions::default();
+        let board = rank_log(&log(), &options).unwrap();
+        let found = resample(&log(), Metric::WinTieRate, &options, BOOTSTRAP).unwrap();
+        for (position, name) in found.models.iter().enumerate() {
+            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let (p, n) = (line.win_tie_rate, crate::domain::rating::real(line.battles));
+            let expected = (p * (1.0 - p) / n).sqrt();
+            let values = of_model(&found, position);
+            let (got, mean) = (spread(&values), crate::domain::stats::distribution::mean(&values).unwrap());
+            assert!((mean - p).abs() < expected / 4.0, "{name}: {mean} instead of {p}");
+            assert!((got / expected - 1.0).abs() < 0.15, "{name}: {got} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn redrawn_elo_lies_around_the_rating_and_moves() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let options = LeaderboardOptions::default();
+        let board = rank_log(&log(), &options).unwrap();
+        let found = resample(&log(), Metric::Elo, &options, BOOTSTRAP).unwrap();
+        for (position, name) in found.models.iter().enumerate() {
+            let line = board.models.iter().find(|line| line.model == *name).unwrap();
+            let values = of_model(&found, position);
+            let mean = crate::domain::stats::distribution::mean(&values).unwrap();
+            assert!(spread(&values) > 1.0 && (mean - line.elo).abs() < 3.0 * spread(&values), "{name}: {mean}");
+        }
+    }
+
+    #[test]
+    fn all_figures_of_a_replicate_are_of_the_same_votes() {
+        println!("seed {}", BOOTSTRAP.seed);
+        let of = |metric| resample(&log(), metric, &LeaderboardOptions::default(), BOOTSTRAP).unwrap();
+        let [ratings, elo, rates] = Metric::ALL.map(of);
+        for model in 0..ratings.models.len() {
+            let with = |other: &BootstrapSamples| {
+                crate::domain::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model))
+                    .unwrap()
+            };
+            assert!(with(&rates) > 0.7 && with(&elo) > 0.7, "{model}: {} {}", with(&rates), with(&elo));
+        }
+    }
+
+    #[test]
+    fn nothing_redrawn_is_nothing() {
+        let options = LeaderboardOptions::default();
+        for metric in Metric::ALL {
+            let found = resample(&VoteLog::default(), metric, &options, BootstrapOptions { replicates: 3, seed: 0 });
+            assert!(found.unwrap().replicates.iter().all(Vec::is_empty), "{}", metric.as_str());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The places that the votes leave possible for each model.
+//!
+//! A model's true place is at least 1 + the number of models that are surely better and at most the size of the component
+//! less those that are surely worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks", section 3).
+//! Another model is surely better where the interval of the difference of the two strengths, by the joint covariance,
+//! lies above 0. All intervals of one model hold together with the confidence asked for: by Bonferroni's inequality each
+//! has 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards wider ranges.
+
+use super::super::bradley_terry::{Direction, Fit, ModelStrength};
+use super::super::interval::ConfidenceLevel;
+use super::super::real_len;
+use super::super::tally::Tally;
+use super::super::unbounded::limit;
+use super::information::Information;
+use super::{FitError, PlaceRange};
+
+/// The possible places of every model of a tally.
+pub(super) fn possible(
+    tally: &Tally,
+    fit: &Fit,
+    parts: &[Information],
+    level: ConfidenceLevel,
+) -> Result<Vec<PlaceRange>, FitError> {
+    let mut components: Vec<Vec<usize>> = vec![Vec::new(); fit.components];
+    for (model, standing) in fit.model_strengths.iter().enumerate() {
+        components[standing.component()].push(model);
+    }
+    let mut ranges = vec![PlaceRange::of(1); fit.model_strengths.len()];
+    for component in components {
+        let of_component = Component::of(tally, fit, parts, &component, level)?;
+        for &model in &component {
+            let count = |significantly_above: &dyn Fn(usize) -> bool| {
+                component.iter().map(|&other| u64::from(other != model && significantly_above(other))).sum::<u64>()
+            };
+            let better = count(&|other| of_component.significantly_above(other, model));
+            let worse = count(&|other| of_component.significantly_above(model, other));
+            let all = u64::try_from(component.len()).unwrap_or(u64::MAX);
+            ranges[model] = PlaceRange { best: 1 + better, worst: all - worse };
+        }
+    }
+    Ok(ranges)
+}
+
+struct Component<'a> {
+    fit: &'a Fit,
+    part: Option<&'a Information>,
+    z: f64,
+    /// Limits of the unbounded models, by model.
+    limits: Vec<(usize, f64)>,
+}
+
+impl<'a> Component<'a> {
+    fn of(
+        tally: &Tally,
+        fit: &'a Fit,
+        parts: &'a [Information],
+        models: &[usize],
+        level: ConfidenceLevel,
+    ) -> Result<Self, FitError> {
+        let comparisons = real_len(models.len().saturating_sub(1)).max(1.0);
+        let each = ConfidenceLevel::new(1.0 - (1.0 - level.share()) / comparisons)?;
+        let unbounded =
+            models.iter().filter(|&&model| matches!(fit.model_strengths[model], ModelStrength::Unbounded { .. }));
+        let limits =
+            unbounded.map(|&model| Ok((model, limit(tally, fit, model, each)?))).collect::<Result<_, FitError>>()?;
+        let part = parts.iter().find(|part| models.binary_search(&part.members[0]).is_ok());
+        Ok(Self { fit, part, z: each.z(), limits })
+    }
+
+    /// Whether one model is better beyond doubt. A limit by likelihood ratio is compared with the far end of the other's
+    /// interval, since a difference from infinity has no variance.
+    fn significantly_above(&self, one: usize, other: usize) -> bool {
+        match (self.fit.model_strengths[one], self.fit.model_strengths[other]) {
+            (ModelStrength::Rated { .. }, ModelStrength::Rated { .. }) => {
+                let Some((part, (one, other))) = self.part.and_then(|part| Some((part, places(part, one, other)?)))
+                else {
+                    return false;
+                };
+                let (gap, variance) = part.gap(one, other);
+                gap > self.z * variance.sqrt() + super::ROUNDING
+            }
+            (ModelStrength::Unbounded { direction: Direction::Above, .. }, ModelStrength::Rated { strength, .. }) => {
+                self.limit(one) > strength + self.margin(other)
+            }
+            (ModelStrength::Rated { strength, .. }, ModelStrength::Unbounded { direction: Direction::Below, .. }) => {
+                self.limit(other) < strength - self.margin(one)
+            }
+            (
+                ModelStrength::Unbounded { direction: Direction::Above, .. },
+                ModelStrength::Unbounded { direction: Direction::Below, .. },
+            ) => self.limit(one) > self.limit(other),
+            _ => false,
+        }
+    }
+
+    fn limit(&self, model: usize) -> f64 {
+        self.limits.iter().find(|(unbounded, _)| *unbounded == model).map_or(0.0, |&(_, limit)| limit)
+    }
+
+    fn margin(&self, model: usize) -> f64 {
+        let error = self.part.and_then(|part| Some(part.error(part.members.binary_search(&model).ok()?)));
+        self.z * error.unwrap_or(0.0)
+    }
+}
+
+fn places(part: &Information, one: usize, other: usize) -> Option<(usize, usize)> {
+    Some((part.members.binary_search(&one).ok()?, part.members.binary_search(&other).ok()?))
+}

@@ -1,0 +1,234 @@
+//! The one task that keeps the link to Redis: it connects, subscribes, sends what waits, and looks twice a second
+//! whether Redis is still there.
+//!
+//! The client's own `ConnectionManager` is not used: it keeps a failed log-in for good, so that a mended password would
+//! need a restart, and it does not say when subscriptions are in place again.
+
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, PushInfo, PushKind, RedisError, RedisResult, Value};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::problem::Problem;
+use crate::infra::metrics;
+use crate::infra::redis::handle::{ConnectionEvent, Listener, OutboundMessage, RedisHandle};
+
+/// How often Redis is asked whether it is there, and how long it remembers that this instance was.
+const BEAT: Duration = Duration::from_millis(500);
+const PRESENCE: Duration = Duration::from_secs(3);
+/// How long to wait before connecting again.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Messages that travel together at the most.
+const BATCH: usize = 256;
+
+/// What the keeper works with.
+pub(super) struct KeeperParts {
+    pub(super) link: RedisHandle,
+    pub(super) client: Client,
+    /// Without a password.
+    pub(super) shown_address: String,
+    pub(super) timeout: Duration,
+    /// The key that says that this instance is there.
+    pub(super) presence: String,
+    pub(super) channels: Vec<String>,
+    pub(super) waiting: mpsc::Receiver<OutboundMessage>,
+    pub(super) listener: Listener,
+}
+
+/// Keeps a [`RedisHandle`] open; somebody has to run it.
+#[must_use = "without its keeper a link stays closed"]
+pub struct RedisConnectionTask {
+    parts: KeeperParts,
+    /// The trouble that the log tells of last.
+    told: Option<Problem>,
+}
+
+/// A connection, and what fires when it is closed.
+struct Open {
+    connection: MultiplexedConnection,
+    closed: CancellationToken,
+}
+
+impl RedisConnectionTask {
+    pub(super) fn new(parts: KeeperParts) -> Self {
+        Self { parts, told: None }
+    }
+
+    /// Keeps the link until `shutdown`, then sends what still waits and says good-bye.
+    pub async fn run(&mut self, shutdown: CancellationToken) {
+        let _down_at_the_end = DownAtTheEnd { link: self.parts.link.clone(), listener: self.parts.listener.clone() };
+        loop {
+            let problem = tokio::select! {
+                problem = self.connect_and_serve() => problem,
+                () = shutdown.cancelled() => break,
+            };
+            self.lose(problem);
+            tokio::select! {
+                () = sleep(PAUSE) => {}
+                () = shutdown.cancelled() => break,
+            }
+        }
+        self.say_good_bye().await;
+        self.drop_waiting();
+    }
+
+    async fn connect_and_serve(&mut self) -> Problem {
+        let served = match self.open().await {
+            Ok(open) => self.serve(open).await,
+            Err(error) => Err(error),
+        };
+        match served {
+            Ok(()) => Problem::Unreachable("the connection was closed".into()),
+            Err(error) => Problem::of(&error),
+        }
+    }
+
+    async fn open(&self) -> RedisResult<Open> {
+        let closed = CancellationToken::new();
+        let (listener, on_close) = (self.parts.listener.clone(), closed.clone());
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.parts.timeout))
+            .set_response_timeout(Some(self.parts.timeout))
+            .set_push_sender(move |push: PushInfo| -> Result<(), ()> {
+                hear(&push, &listener, &on_close);
+                Ok(())
+            });
+        let mut connection = self.parts.client.get_multiplexed_async_connection_with_config(&config).await?;
+        connection.subscribe(&self.parts.channels).await?;
+        Ok(Open { connection, closed })
+    }
+
+    /// Serves a connection until it fails or is closed.
+    async fn serve(&mut self, Open { mut connection, closed }: Open) -> RedisResult<()> {
+        self.heartbeat(&mut connection).await?;
+        self.drop_waiting();
+        self.parts.link.set_up(true);
+        (self.parts.listener)(ConnectionEvent::Up);
+        let mut heartbeat = interval(BEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut batch = Vec::with_capacity(BATCH);
+        let depth = metrics::queue_depth("redis");
+        loop {
+            depth.set(metrics::float(self.parts.waiting.len()));
+            tokio::select! {
+                _ = heartbeat.tick() => self.heartbeat(&mut connection).await?,
+                _ = self.parts.waiting.recv_many(&mut batch, BATCH) => send(&mut connection, &mut batch).await?,
+                () = closed.cancelled() => return Ok(()),
+            }
+        }
+    }
+
+    /// Writes that this instance is there. The answer tells whether Redis is, and whether it takes writes.
+    async fn heartbeat(&mut self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
+        let written: RedisResult<()> = redis::cmd("SET")
+            .arg(&self.parts.presence)
+            .arg(1)
+            .arg("PX")
+            .arg(milliseconds(PRESENCE))
+            .query_async(connection)
+            .await;
+        let problem = written.as_ref().err().map(Problem::of);
+        match problem {
+            None => self.allow_writes(connection),
+            Some(problem) if problem.refuses_writes_only() => self.forbid_writes(problem),
+            Some(_) => return written,
+        }
+        match self.parts.link.take_dropped() {
+            0 => {}
+            count => tracing::warn!(messages = count, "messages to other instances were dropped: their queue was full"),
+        }
+        Ok(())
+    }
+
+    fn allow_writes(&mut self, connection: &MultiplexedConnection) {
+        if self.parts.link.connection().is_none() {
+            self.parts.link.set_connection(Some(connection.clone()));
+            self.told = None;
+            tracing::info!(redis.address = %self.parts.shown_address, "redis is connected");
+        }
+    }
+
+    fn forbid_writes(&mut self, problem: Problem) {
+        self.tell(problem, "redis takes no writes: until it does, each instance limits by itself");
+        self.parts.link.set_connection(None);
+    }
+
+    fn lose(&mut self, problem: Problem) {
+        go_down(&self.parts.link, &self.parts.listener);
+        self.drop_waiting();
+        self.tell(problem, "redis is lost: until it is back, each instance goes on by itself");
+    }
+
+    /// One line for each trouble, however often it is met.
+    fn tell(&mut self, problem: Problem, what: &'static str) {
+        if !self.told.as_ref().is_some_and(|told| told.same_as(&problem)) {
+            tracing::warn!(redis.address = %self.parts.shown_address, reason = %problem, "{what}");
+            self.told = Some(problem);
+        }
+    }
+
+    /// Messages of before a loss are of no use after it: whoever needs an answer asks again.
+    fn drop_waiting(&mut self) {
+        while self.parts.waiting.try_recv().is_ok() {}
+    }
+
+    async fn say_good_bye(&mut self) {
+        let Some(mut connection) = self.parts.link.connection() else { return };
+        let mut batch = Vec::new();
+        while let Ok(parcel) = self.parts.waiting.try_recv() {
+            batch.push(parcel);
+        }
+        // Lost messages delay, and the key expires by itself.
+        let _ = send(&mut connection, &mut batch).await;
+        let _: RedisResult<()> = redis::cmd("DEL").arg(&self.parts.presence).query_async(&mut connection).await;
+    }
+}
+
+/// The link is down once nobody keeps it, also where its keeper panics.
+struct DownAtTheEnd {
+    link: RedisHandle,
+    listener: Listener,
+}
+
+impl Drop for DownAtTheEnd {
+    fn drop(&mut self) {
+        go_down(&self.link, &self.listener);
+    }
+}
+
+fn go_down(link: &RedisHandle, listener: &Listener) {
+    link.set_up(false);
+    link.set_connection(None);
+    listener(ConnectionEvent::Down);
+}
+
+/// Sends messages in one go and empties the batch.
+async fn send(connection: &mut MultiplexedConnection, batch: &mut Vec<OutboundMessage>) -> Result<(), RedisError> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let mut pipeline = redis::pipe();
+    for parcel in batch.drain(..) {
+        pipeline.cmd("PUBLISH").arg(parcel.channel).arg(parcel.body).ignore();
+    }
+    pipeline.query_async(connection).await
+}
+
+fn hear(push: &PushInfo, listener: &Listener, closed: &CancellationToken) {
+    match (&push.kind, push.data.as_slice()) {
+        (PushKind::Disconnection, _) => closed.cancel(),
+        (PushKind::Message, [Value::BulkString(channel), Value::BulkString(body)]) => {
+            if let Ok(channel) = std::str::from_utf8(channel) {
+                listener(ConnectionEvent::Message { channel, body });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,53 @@
+//! Which models rest after failures, for all instances: who rests first says for how long, and the key expires with
+//! the rest.
+
+use std::time::Duration;
+
+use redis::RedisResult;
+
+use crate::infra::redis::handle::RedisHandle;
+
+/// A model, and how long it rests from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// The model's id.
+    pub model: String,
+    /// `None` where it does not rest.
+    pub remaining: Option<Duration>,
+}
+
+/// The rests in Redis.
+pub struct SharedBreakers {
+    link: RedisHandle,
+}
+
+impl SharedBreakers {
+    /// Over this link.
+    #[must_use]
+    pub fn new(link: RedisHandle) -> Self {
+        Self { link }
+    }
+
+    /// Says which models rest here, and answers with how long each of them rests anywhere, in the order given; `None`
+    /// where Redis cannot be asked. A rest that is known is not said again, so that it ends when it was to.
+    pub async fn exchange(&self, own: &[Rest]) -> Option<Vec<Option<Duration>>> {
+        let mut connection = self.link.connection().filter(|_| !own.is_empty())?;
+        let mut pipeline = redis::pipe();
+        for Rest { model, remaining } in own {
+            let key = self.link.key("breaker", model);
+            let milliseconds = remaining.map_or(0, |rest| u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
+            if milliseconds > 0 {
+                pipeline.cmd("SET").arg(&key).arg(1).arg("PX").arg(milliseconds).arg("NX").ignore();
+            }
+            pipeline.cmd("PTTL").arg(&key);
+        }
+        let remaining: RedisResult<Vec<i64>> = pipeline.query_async(&mut connection).await;
+        // What is wrong is found out and said by the link's keeper.
+        Some(remaining.ok()?.into_iter().map(milliseconds).collect())
+    }
+}
+
+/// Redis says -2 for no key.
+fn milliseconds(remaining: i64) -> Option<Duration> {
+    u64::try_from(remaining).ok().filter(|remaining| *remaining > 0).map(Duration::from_millis)
+}

@@ -1,0 +1,118 @@
+//! What can be wrong with the database for a while, in words that say what to do.
+
+use sqlx::error::DatabaseError;
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+
+/// Why the database cannot be used, or takes no writes, until somebody mends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OutageKind {
+    /// No connection, no answer, or a server that starts or ends.
+    #[error("it cannot be reached or does not answer: start its server, or look at its load")]
+    Unreachable,
+    /// `53300`
+    #[error("its server has no connection left: raise its max_connections, or lower storage.max_connections")]
+    NoConnection,
+    /// The password or the user's rights were changed.
+    #[error("it refuses the user or the password: mend them, there or in storage.database")]
+    Denied,
+    /// A standby, or `default_transaction_read_only`.
+    #[error("it is read-only: name the primary, or turn default_transaction_read_only off")]
+    ReadOnly,
+    /// A reload, or a failover to a server with other settings.
+    #[error("its server runs with fsync = off and would lose votes in a crash: turn it on")]
+    FsyncOff,
+    /// As above.
+    #[error("its server runs with full_page_writes = off and could lose votes in a crash: turn it on")]
+    FullPageWritesOff,
+    /// `53100`
+    #[error("the disk that holds it is full: free some space")]
+    DiskFull,
+    /// The embedded database, on a full disk.
+    #[error("the disk that holds the data folder is full: free some space")]
+    FolderFull,
+    /// The embedded database, on a disk that fails or takes no writes.
+    #[error("the data folder cannot be read or written: look at its disk and its permissions")]
+    FolderUnusable,
+}
+
+impl OutageKind {
+    /// What a failure shows; `None` where the statement is at fault, or others that ran at the same time.
+    pub(super) fn of(error: &sqlx::Error) -> Option<Self> {
+        match error {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => Some(Self::Unreachable),
+            sqlx::Error::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
+                Some(error) => Self::of_sqlstate(error.code()),
+                None => Self::of_sqlite(error.try_downcast_ref::<SqliteError>()?),
+            },
+            _ => None,
+        }
+    }
+
+    fn of_sqlstate(code: &str) -> Option<Self> {
+        match code {
+            "57P01" | "57P02" | "57P03" => Some(Self::Unreachable),
+            "53300" => Some(Self::NoConnection),
+            "28P01" | "28000" => Some(Self::Denied),
+            "25006" => Some(Self::ReadOnly),
+            "53100" => Some(Self::DiskFull),
+            // The class of all that happens to connections.
+            _ => code.starts_with("08").then_some(Self::Unreachable),
+        }
+    }
+
+    /// Extended codes hold the plain one in their last byte.
+    fn of_sqlite(error: &SqliteError) -> Option<Self> {
+        let code: u32 = error.code()?.parse().ok()?;
+        match code & 0xff {
+            FULL => Some(Self::FolderFull),
+            READ_ONLY | IO_ERROR | CANNOT_OPEN => Some(Self::FolderUnusable),
+            _ => None,
+        }
+    }
+
+    /// Whether reading goes on, so that only a write shows the end.
+    pub(super) fn stops_writes_only(self) -> bool {
+        self.loses_commits()
+            || matches!(self, Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable)
+    }
+
+    /// Whether statements succeed and a crash would undo them.
+    #[must_use]
+    pub fn loses_commits(self) -> bool {
+        matches!(self, Self::FsyncOff | Self::FullPageWritesOff)
+    }
+}
+
+const READ_ONLY: u32 = 8;
+const IO_ERROR: u32 = 10;
+const FULL: u32 = 13;
+const CANNOT_OPEN: u32 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_codes_are_told_apart() {
+        for (code, expected) in [
+            ("08006", Some(OutageKind::Unreachable)),
+            ("57P03", Some(OutageKind::Unreachable)),
+            ("53300", Some(OutageKind::NoConnection)),
+            ("28P01", Some(OutageKind::Denied)),
+            ("25006", Some(OutageKind::ReadOnly)),
+            ("53100", Some(OutageKind::DiskFull)),
+            ("40001", None),
+            ("23505", None),
+        ] {
+            assert_eq!(OutageKind::of_sqlstate(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_has_to_mend_is_told_from_what_a_statement_did_wrong() {
+        assert_eq!(OutageKind::of(&sqlx::Error::PoolTimedOut), Some(OutageKind::Unreachable));
+        assert_eq!(OutageKind::of(&sqlx::Error::RowNotFound), None);
+        assert!(OutageKind::FolderFull.stops_writes_only() && !OutageKind::Unreachable.stops_writes_only());
+    }
+}

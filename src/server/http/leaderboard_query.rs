@@ -1,0 +1,146 @@
+//! What a reader asks of the leaderboard, in an address: `?language=zh&turns=multi&until=2026-11-21`.
+
+use actix_web::web;
+use serde::{Deserialize, Serialize};
+
+use super::error::PageError;
+use crate::domain::rating::slice::Turns;
+use crate::domain::time::{Timestamp, parse_end};
+use crate::services::leaderboard::filtered::LeaderboardFilter;
+
+/// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeaderboardQuery {
+    /// A language's code.
+    pub language: String,
+    /// A category.
+    pub category: String,
+    /// An intent.
+    pub intent: String,
+    /// `first` or `multi`.
+    pub turns: String,
+    /// `long` for long prompts only.
+    pub prompts: String,
+    /// `drop` to leave out ties and "both bad".
+    pub ties: String,
+    /// `control` to hold the looks of the replies equal.
+    pub style: String,
+    /// A day, whose votes are the last ones, or a moment.
+    pub until: String,
+}
+
+impl LeaderboardQuery {
+    /// Reads the query of an address; parameters that it does not know are for others.
+    ///
+    /// # Errors
+    /// [`PageError::LeaderboardFilter`].
+    pub(super) fn of(query_string: &str) -> Result<Self, PageError> {
+        let query = web::Query::<Self>::from_query(query_string);
+        query.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
+    }
+
+    /// What is asked.
+    ///
+    /// # Errors
+    /// [`PageError::LeaderboardFilter`] names the parameter and what it may be.
+    pub(super) fn filter(&self) -> Result<LeaderboardFilter, PageError> {
+        let text = |value: &str| Some(value.to_owned()).filter(|value| !value.is_empty());
+        let turns: Option<Turns> = text(&self.turns)
+            .map(|turns| turns.parse())
+            .transpose()
+            .map_err(|_| PageError::Question(format!("turns is {:?}: first or multi", self.turns)))?;
+        Ok(LeaderboardFilter {
+            language: text(&self.language),
+            category: text(&self.category),
+            intent: text(&self.intent),
+            turns,
+            long_prompts: switch("prompts", &self.prompts, "long")?,
+            without_ties: switch("ties", &self.ties, "drop")?,
+            style: switch("style", &self.style, "control")?,
+            until: text(&self.until).map(|until| end_of(&until)).transpose()?,
+        })
+    }
+
+    /// The parameters as they stand in an address; empty for none.
+    #[must_use]
+    pub fn query_string(&self) -> String {
+        let all = [
+            ("language", &self.language),
+            ("category", &self.category),
+            ("intent", &self.intent),
+            ("turns", &self.turns),
+            ("prompts", &self.prompts),
+            ("ties", &self.ties),
+            ("style", &self.style),
+            ("until", &self.until),
+        ];
+        let given = all.into_iter().filter(|(_, value)| !value.is_empty());
+        let parts: Vec<String> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+    }
+}
+
+fn switch(name: &str, value: &str, on: &str) -> Result<bool, PageError> {
+    match value {
+        "" => Ok(false),
+        value if value == on => Ok(true),
+        other => Err(PageError::Question(format!("{name} is {other:?}: {on} or nothing"))),
+    }
+}
+
+fn end_of(text: &str) -> Result<Timestamp, PageError> {
+    let end = parse_end(text)
+        .ok_or_else(|| PageError::Question(format!("until is {text:?}: write 2026-11-21 or 2026-11-21T08:00:00Z")))?;
+    Ok(Timestamp(end.as_millisecond()))
+}
+
+/// Bytes that mean something in an address are written as their numbers.
+pub(super) fn escaped(value: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    value.bytes().fold(String::new(), |out, byte| {
+        if plain(byte) { out + &char::from(byte).to_string() } else { out + &format!("%{byte:02X}") }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_says_what_is_asked() {
+        let query = LeaderboardQuery::of("lang=en&language=zh&turns=multi&until=2026-11-20&category=").unwrap();
+        let filter = query.filter().unwrap();
+        assert_eq!((filter.language.as_deref(), filter.turns), (Some("zh"), Some(Turns::Multi)));
+        assert_eq!((filter.category, filter.until), (None, Some(Timestamp(1_795_219_200_000))), "the day is in it");
+        assert!(LeaderboardQuery::of("").unwrap().filter().unwrap().is_plain());
+        let exact = LeaderboardQuery { until: "2026-11-21T00:00:00Z".into(), ..LeaderboardQuery::default() };
+        assert_eq!(exact.filter().unwrap().until, filter.until);
+        let in_utc = LeaderboardQuery { until: "2026-11-21T00:00:00".into(), ..LeaderboardQuery::default() };
+        assert_eq!(in_utc.filter().unwrap().until, filter.until, "a time without a zone is not a day");
+    }
+
+    #[test]
+    fn an_address_is_written_as_it_was_read() {
+        let (language, style) = ("a b&c=d/中".into(), "control".into());
+        let query = LeaderboardQuery { language, ties: "drop".into(), style, ..LeaderboardQuery::default() };
+        assert_eq!(query.query_string(), "?language=a%20b%26c%3Dd%2F%E4%B8%AD&ties=drop&style=control");
+        assert!(query.filter().unwrap().style);
+        assert_eq!(LeaderboardQuery::of(&query.query_string()[1..]).unwrap(), query);
+        assert_eq!(LeaderboardQuery::default().query_string(), "");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused_with_what_can() {
+        for (query_string, said) in [
+            ("turns=7", "turns is \"7\": first or multi"),
+            ("ties=x", "ties is \"x\": drop or nothing"),
+            ("style=on", "style is \"on\": control or nothing"),
+            ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
+            ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
+        ] {
+            let refused = LeaderboardQuery::of(query_string).unwrap().filter().unwrap_err();
+            assert!(refused.to_string().contains(said), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Shows other instances that this one is there.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::{CurrentSettings, Settings};
+use crate::infra::rng::hex;
+use crate::infra::storage::StoreError;
+use crate::services::arena::fleet::{BEAT_EVERY, Fleet};
+
+/// Beats until the arena ends. Whoever ends it takes this instance out of the list when its battles are through.
+pub async fn send_heartbeats(
+    fleet: Arc<Fleet>,
+    settings: CurrentSettings,
+    clock: Arc<dyn Clock>,
+    shutdown: CancellationToken,
+) {
+    if fleet.is_alone() {
+        return;
+    }
+    let mut ticker = tokio::time::interval(BEAT_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        // An outage that it finds is told by the storage.
+        let _ = fleet.check_durable().await;
+        match fleet.heartbeat(&fingerprint(&settings.now()), clock.now()).await {
+            Ok(()) => failing = false,
+            Err(error) if !failing && !error.is_outage() => {
+                failing = true;
+                tracing::error!(error = ?error, "this instance cannot show the others that it is there");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Shows that this instance is there for the first time, before it begins a battle.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn first_beat(fleet: &Fleet, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
+    fleet.heartbeat(&fingerprint(settings), now).await
+}
+
+/// What has to be the same on all instances: models, battles, pairing and rating.
+fn fingerprint(settings: &Settings) -> String {
+    let Settings { battle, pairing, rating, models, .. } = settings;
+    let text = serde_json::to_string(&(battle, pairing, rating, models)).expect("settings are plain values");
+    hex(&Sha256::digest(text)[..8])
+}

@@ -1,0 +1,62 @@
+//! Which instance does what has to be done once: the one that holds a lock which dies with its holder.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::infra::storage::{JobLock, Store, StoreError};
+
+/// How often the lock is looked at, by its holder and by those who wait for it.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The lock's name.
+const JOBS: &str = "jobs";
+
+/// Takes the lead whenever nobody else has it, and tells by `leader_election` whether it has.
+pub async fn keep_lead(store: Store, leader_election: watch::Sender<bool>, shutdown: CancellationToken) {
+    let leader_election = Lead(leader_election);
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut lock: Option<JobLock> = None;
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => break,
+        }
+        let leads = match keep(&mut lock, &store).await {
+            Ok(leads) => leads,
+            Err(error) => {
+                tracing::debug!(error = ?error, "the lock of the jobs could not be asked for");
+                false
+            }
+        };
+        if leader_election.0.send_replace(leads) != leads {
+            tracing::info!(leads, "the jobs that run once have changed hands");
+        }
+    }
+    drop(leader_election);
+    if let Some(lock) = lock {
+        lock.release().await;
+    }
+}
+
+/// Who has the lead says so; it is given up however the job ends, for its lock goes with it.
+struct Lead(watch::Sender<bool>);
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
+    }
+}
+
+async fn keep(lock: &mut Option<JobLock>, store: &Store) -> Result<bool, StoreError> {
+    if let Some(held) = lock
+        && held.is_held().await
+    {
+        return Ok(true);
+    }
+    *lock = None;
+    *lock = store.job_lock(JOBS).await?;
+    Ok(lock.is_some())
+}

@@ -1,0 +1,85 @@
+//! Keeps what came in as soon as it is there, many rows in one commit: replies that arrive together wait for one flush of
+//! the disk and not for one each.
+
+use tokio::sync::{mpsc, oneshot};
+
+/// Rows of one commit at the most.
+const MOST: usize = 64;
+
+/// The way to the keeper.
+pub(in crate::services) struct BatchSender<T>(mpsc::Sender<Batch<T>>);
+
+struct Batch<T> {
+    rows: Vec<T>,
+    kept: oneshot::Sender<()>,
+}
+
+impl<T> BatchSender<T> {
+    /// Hands rows over and waits until they are committed; `false` where the keeper has failed.
+    pub(in crate::services) async fn keep(&self, rows: Vec<T>) -> bool {
+        let (kept, committed) = oneshot::channel();
+        self.0.send(Batch { rows, kept }).await.is_ok() && committed.await.is_ok()
+    }
+}
+
+/// Commits what it is handed.
+pub(in crate::services) struct BatchWriter<T>(mpsc::Receiver<Batch<T>>);
+
+/// A keeper and the way to it.
+pub(in crate::services) fn keeper<T>() -> (BatchSender<T>, BatchWriter<T>) {
+    let (sender, receiver) = mpsc::channel(MOST);
+    (BatchSender(sender), BatchWriter(receiver))
+}
+
+impl<T> BatchWriter<T> {
+    /// Commits until every sender is gone.
+    ///
+    /// # Errors
+    /// The first failure; what was handed over then is not kept, and those who wait are told so.
+    pub(in crate::services) async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
+    where
+        F: Future<Output = Result<(), E>>,
+    {
+        let mut letters = Vec::new();
+        while self.0.recv_many(&mut letters, MOST).await > 0 {
+            let (rows, waiting): (Vec<Vec<T>>, Vec<_>) =
+                letters.drain(..).map(|letter| (letter.rows, letter.kept)).unzip();
+            commit(rows.into_iter().flatten().collect()).await?;
+            for kept in waiting {
+                // Who does not wait any more needs no answer.
+                let _ = kept.send(());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures_util::future::join_all;
+
+    use super::*;
+    use crate::infra::storage::StoreError;
+
+    #[tokio::test]
+    async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {
+        let (to_keep, rows) = keeper();
+        let commits = Mutex::new(Vec::new());
+        let keeping = rows.run(async |rows: Vec<u32>| {
+            let busy = rows.contains(&7);
+            commits.lock().unwrap().push(rows);
+            if busy { Err(StoreError::Busy) } else { Ok(()) }
+        });
+        let asking = async move {
+            let first = join_all((0..3).map(|row| to_keep.keep(vec![row, 10 * row]))).await;
+            let second = join_all([7, 8].map(|row| to_keep.keep(vec![row]))).await;
+            (first, second, to_keep.keep(vec![9]).await)
+        };
+        let ((first, second, after), kept) = tokio::join!(asking, keeping);
+        assert_eq!((first, second, after), (vec![true; 3], vec![false; 2], false));
+        assert!(matches!(kept, Err(StoreError::Busy)));
+        assert_eq!(*commits.lock().unwrap(), [vec![0, 0, 1, 10, 2, 20], vec![7, 8]]);
+    }
+}

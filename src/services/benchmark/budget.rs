@@ -1,0 +1,215 @@
+//! What a run has asked and spent so far, and the limits that it keeps: no request begins that would pass them.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::infra::config::ModelSettings;
+use crate::infra::llm::{Message, Usage};
+
+/// What a model's tokens cost, for a million of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Prices {
+    /// Of input.
+    pub input: f64,
+    /// Of output.
+    pub output: f64,
+}
+
+impl Prices {
+    /// The prices of a model, where both are set.
+    #[must_use]
+    pub fn of(entry: &ModelSettings) -> Option<Self> {
+        Some(Self { input: entry.input_price?, output: entry.output_price? })
+    }
+
+    /// The cost of so many tokens.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
+    pub fn cost(self, tokens: Tokens) -> f64 {
+        (self.input * tokens.input as f64 + self.output * tokens.output as f64) / 1e6
+    }
+}
+
+/// Tokens that were counted by a provider, or estimated where it counts none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Tokens {
+    /// Of questions.
+    pub input: u64,
+    /// Of answers.
+    pub output: u64,
+}
+
+impl Tokens {
+    /// What the provider counted, and an estimate for what it did not.
+    #[must_use]
+    pub fn of(usage: Usage, messages: &[Message], text: &str) -> Self {
+        Self {
+            input: usage.input.unwrap_or_else(|| estimate_all(messages)),
+            output: usage.output.unwrap_or_else(|| estimate(text)),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { input: self.input.saturating_add(other.input), output: self.output.saturating_add(other.output) }
+    }
+}
+
+/// Tokens of a text, about: four Latin letters, or two thirds of a Chinese character, make one.
+#[must_use]
+pub fn estimate(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let other = text.chars().count() as u64 - ascii;
+    ascii.div_ceil(4) + (2 * other).div_ceil(3)
+}
+
+/// Tokens of a conversation, about; each message has a few of its own.
+#[must_use]
+pub fn estimate_all(messages: &[Message]) -> u64 {
+    messages.iter().map(|message| estimate(&message.content) + 4).sum()
+}
+
+/// What a run may spend.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Budget {
+    /// Requests at the most.
+    pub max_calls: Option<u64>,
+    /// Money at the most, in the currency of the prices.
+    pub max_cost: Option<f64>,
+}
+
+/// What a run has done so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Spent {
+    /// Requests that were sent, further tries included.
+    pub calls: u64,
+    /// Their tokens.
+    pub tokens: Tokens,
+    /// What they cost, where prices are set.
+    pub cost: f64,
+}
+
+/// Counts requests against a budget.
+#[derive(Debug, Default)]
+pub struct BudgetTracker {
+    budget: Budget,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Spent,
+    /// What requests under way will cost, about.
+    reserved: f64,
+    exhausted: bool,
+}
+
+/// A request's share of the budget until its cost is known; one that is dropped was not asked, or not answered.
+#[derive(Debug)]
+#[must_use = "a reservation is settled when the reply is there"]
+pub struct Reservation<'p> {
+    budget: &'p BudgetTracker,
+    cost: f64,
+}
+
+impl BudgetTracker {
+    /// An empty account with this budget.
+    #[must_use]
+    pub fn new(budget: Budget) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
+    /// Counts a request that is about to be sent and will cost this much, about; `None` where it would pass the budget,
+    /// and from then on always.
+    pub fn reserve(&self, cost: f64) -> Option<Reservation<'_>> {
+        let mut state = self.state();
+        let too_many = self.budget.max_calls.is_some_and(|most| state.spent.calls >= most);
+        let too_dear = self.budget.max_cost.is_some_and(|most| state.spent.cost + state.reserved + cost > most);
+        if state.exhausted || too_many || too_dear {
+            state.exhausted = true;
+            return None;
+        }
+        state.spent.calls += 1;
+        state.reserved += cost;
+        Some(Reservation { budget: self, cost })
+    }
+
+    /// Whether the budget has kept a request from being sent.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.state().exhausted
+    }
+
+    /// What was spent so far.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.state().spent
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Plain numbers, valid after each statement.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation<'_> {
+    /// The reply is there: what it cost takes the place of the estimate.
+    pub fn settle(mut self, tokens: Tokens, cost: f64) {
+        let mut state = self.budget.state();
+        state.spent.tokens = state.spent.tokens.plus(tokens);
+        state.spent.cost += cost;
+        drop(state);
+        self.give_back();
+    }
+
+    fn give_back(&mut self) {
+        self.budget.state().reserved -= std::mem::take(&mut self.cost);
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKENS: Tokens = Tokens { input: 3, output: 2 };
+
+    #[test]
+    fn a_budget_of_calls_ends_after_so_many() {
+        let budget = BudgetTracker::new(Budget { max_calls: Some(2), max_cost: None });
+        for _ in 0..2 {
+            budget.reserve(0.0).unwrap().settle(TOKENS, 0.25);
+        }
+        assert!(budget.reserve(0.0).is_none() && budget.is_exhausted());
+        let tokens = Tokens { input: 6, output: 4 };
+        assert_eq!(budget.spent(), Spent { calls: 2, tokens, cost: 0.5 });
+    }
+
+    #[test]
+    fn what_is_under_way_counts_against_a_budget_of_money() {
+        let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
+        let first = budget.reserve(0.6).unwrap();
+        assert!(budget.reserve(0.6).is_none(), "both would cost 1.2");
+        first.settle(TOKENS, 0.1);
+        assert!(budget.is_exhausted() && budget.reserve(0.1).is_none(), "a run that has stopped stays stopped");
+    }
+
+    #[test]
+    fn a_request_that_failed_costs_nothing() {
+        let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
+        drop(budget.reserve(0.9).unwrap());
+        assert!(budget.reserve(0.9).is_some());
+    }
+
+    #[test]
+    fn tokens_are_estimated_where_nobody_counts() {
+        assert_eq!((estimate(""), estimate("four"), estimate("fives"), estimate("琅琊榜")), (0, 1, 2, 2));
+        let usage = Usage { input: Some(9), output: None };
+        assert_eq!(Tokens::of(usage, &[], "four"), Tokens { input: 9, output: 1 });
+        let prices = Prices { input: 2.0, output: 4.0 };
+        assert!((prices.cost(Tokens { input: 500_000, output: 250_000 }) - 2.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,124 @@
+//! A question to a judge until its reply can be read: what cannot be read is asked for again, twice at the most.
+
+use std::time::Duration;
+
+use crate::domain::benchmark::judgement::{JudgeRequest, Status};
+use crate::domain::judging::rubric::with_reminder;
+use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::infra::llm::Usage;
+use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
+
+/// Further questions after a reply that cannot be read.
+const FURTHER: usize = 2;
+/// What a judge's reply is taken to be long, in tokens, before anything was asked.
+pub(in crate::services) const USUAL_VERDICT: u64 = 300;
+
+/// The form that a reply is to have.
+pub(in crate::services) struct ReplyFormat<'f> {
+    /// Reads it.
+    pub(in crate::services) parse: &'f (dyn Fn(&str) -> Result<Verdict, VerdictError> + Sync),
+    /// Asks for it once more.
+    pub(in crate::services) reminder: &'f str,
+}
+
+/// What came of asking a judge.
+#[derive(Debug, Default)]
+pub(in crate::services) struct JudgeReply {
+    /// The last reply as it came; empty where there was none.
+    pub(in crate::services) raw_text: String,
+    /// Replies before it, which could not be read.
+    pub(in crate::services) earlier: Vec<String>,
+    /// What was read in it.
+    pub(in crate::services) verdict: Option<Verdict>,
+    /// Why nothing was read.
+    pub(in crate::services) status: Option<Status>,
+    /// Requests that it took.
+    pub(in crate::services) attempts: u32,
+    /// From the first request to the end of the last reply.
+    pub(in crate::services) latency: Duration,
+    /// What the provider counted, over all replies.
+    pub(in crate::services) usage: Usage,
+}
+
+/// Asks, and asks again where the reply cannot be read. Nothing is heard where the run ends first; an error is told beside
+/// what was heard, unless it is a refusal, which is heard as such.
+pub(in crate::services) async fn query_judge(
+    judge: &ModelClient,
+    request: &JudgeRequest,
+    form: &ReplyFormat<'_>,
+    limits: &RunLimits,
+) -> (Option<JudgeReply>, Option<AskError>) {
+    let mut heard = JudgeReply::default();
+    let mut messages = request.messages.clone();
+    for further in 0..=FURTHER {
+        match judge.ask(&messages, request.sampling.into(), limits).await {
+            Ok(reply) => {
+                heard.add(reply.attempts, reply.latency, reply.usage);
+                if further > 0 {
+                    heard.earlier.push(std::mem::take(&mut heard.raw_text));
+                }
+                heard.raw_text = reply.text;
+                heard.take((form.parse)(&heard.raw_text));
+            }
+            Err(error) => {
+                let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
+                return (heard.broken_off(error), told);
+            }
+        }
+        if !matches!(heard.status, Some(Status::ParseFailed | Status::OutOfRange)) {
+            break;
+        }
+        // At temperature 0 the same question would get the same reply.
+        if request.sampling.temperature == Some(0.0) {
+            messages = with_reminder(&request.messages, form.reminder);
+        }
+    }
+    (Some(heard), None)
+}
+
+impl JudgeReply {
+    /// What needs no judge.
+    pub(in crate::services) fn read(verdict: Verdict) -> Self {
+        Self { verdict: Some(verdict), ..Self::default() }
+    }
+
+    /// What nobody is asked about.
+    pub(in crate::services) fn failed(status: Status) -> Self {
+        Self { status: Some(status), ..Self::default() }
+    }
+
+    fn add(&mut self, attempts: u32, latency: Duration, usage: Usage) {
+        self.attempts += attempts;
+        self.latency += latency;
+        let sum = |before: Option<u64>, more: Option<u64>| before.map_or(more, |before| Some(before + more?));
+        self.usage = match self.usage {
+            none if none == Usage::default() => usage,
+            before => Usage { input: sum(before.input, usage.input), output: sum(before.output, usage.output) },
+        };
+    }
+
+    /// Takes what was read in the last reply.
+    pub(in crate::services) fn take(&mut self, parsed: Result<Verdict, VerdictError>) {
+        (self.verdict, self.status) = match parsed {
+            Ok(verdict) => (Some(verdict), None),
+            Err(error) => (None, Some(Status::from(error))),
+        };
+    }
+
+    /// What is kept where a request did not come through; nothing where the run ended.
+    fn broken_off(mut self, error: AskError) -> Option<Self> {
+        match error {
+            AskError::Failed { attempts, latency, .. } => {
+                self.add(attempts, latency, Usage::default());
+                self.status = Some(Status::TransportFailed);
+            }
+            AskError::Refused { latency, .. } => {
+                self.add(1, latency, Usage::default());
+                self.status = Some(Status::Refused);
+            }
+            AskError::GivenUp | AskError::Stopped | AskError::OverBudget => return None,
+        }
+        self.verdict = None;
+        Some(self)
+    }
+}

@@ -1,0 +1,354 @@
+//! The scores of a suite, ready to be shown: read and reckoned once, and kept for as long as nothing new was judged.
+//!
+//! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
+//! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::loading::{Loaded, load, suite_of};
+use super::report::BenchError;
+use super::scores::{Filter, ModelScores, SuiteSummary, scores_of, suites};
+use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
+use crate::domain::benchmark::options::split_references;
+use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::judging::verdict::Verdict;
+use crate::infra::storage::{
+    AnswerLength, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store, StoreError,
+};
+use crate::infra::tasks::Tasks;
+use crate::render::chart::Language;
+use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
+use crate::render::report::benchmark::{Entry, Material, PublishedScore, Report};
+use crate::services::single_flight::{Same, SingleFlight, Throttle};
+
+/// Suites that are kept.
+const KEPT: usize = 16;
+/// Longest wait for the scores and reports of others.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The round of answers that are compared with a model's first.
+const SECOND: u32 = 2;
+
+/// Which answers and judgements of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSelector {
+    /// The first characters of a data file's SHA-256; the latest one where there are none.
+    pub data: String,
+    /// How it was judged where that is not the suite's own way.
+    pub variant: String,
+    /// Which round of answers, from 1.
+    pub sample: u32,
+}
+
+impl Default for RunSelector {
+    fn default() -> Self {
+        Self { data: String::new(), variant: String::new(), sample: 1 }
+    }
+}
+
+impl RunSelector {
+    /// The options that a variant's scores depend on: its ablation, its switches and its references, not its prompt.
+    fn options(&self) -> SuiteOptions {
+        let (variant, references) = split_references(&self.variant);
+        let parts = variant.split(", ").filter(|part| !part.is_empty() && !part.starts_with("prompt "));
+        let (switches, ablations): (Vec<&str>, Vec<&str>) = parts.partition(|part| part.contains('.'));
+        SuiteOptions {
+            ablation: ablations.first().map(|name| (*name).to_owned()),
+            prompt: None,
+            compat: switches.into_iter().map(str::to_owned).collect(),
+            references: references.map(str::to_owned),
+        }
+    }
+
+    /// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
+    fn is_in(&self, summary: &SuiteSummary) -> bool {
+        let base = |variant: &str| split_references(variant).0 == self.variant;
+        let judged = |group: &JudgedGroup| {
+            group.sample == self.sample && (group.variant == self.variant || base(&group.variant))
+        };
+        let plain = self.variant.is_empty() && (self.sample == 1 || summary.answered.contains_key(&self.sample));
+        plain || summary.judged.iter().any(judged)
+    }
+
+    /// Whether a judgement beside a model's answers belongs to this way's cross validation. A generator's own answer is the
+    /// one of the second round at least: beside itself the first would be worth what the reference is.
+    fn crosses(&self, row: &BenchJudgementRow, generator: &str) -> bool {
+        let sample = if row.judgement.model == generator { self.sample.max(SECOND) } else { self.sample };
+        row.sample == sample && split_references(&row.variant).0 == split_references(&self.variant).0
+    }
+}
+
+/// A suite with its items and scores.
+pub struct SuiteResults {
+    /// The suite and its items.
+    pub loaded: Loaded,
+    /// Which judgements.
+    pub way: RunSelector,
+    entries: Vec<Entry>,
+    findings: Findings,
+    judgements: u64,
+}
+
+impl SuiteResults {
+    /// Its set of answers in the database.
+    #[must_use]
+    pub fn set(&self) -> BenchSet {
+        let row = &self.loaded.row;
+        BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
+    }
+
+    /// The report by a judge; by the jury where none is named and there is one.
+    #[must_use]
+    pub fn report(&self, judge: Option<&str>, published: &[PublishedScore], language: Language) -> Report {
+        let row = &self.loaded.row;
+        let material = Material {
+            suite: self.loaded.suite.as_ref(),
+            variant: &self.way.variant,
+            version: &row.version,
+            source: &row.source,
+            items: row.items,
+            sample: self.way.sample,
+            entries: &self.entries,
+            published,
+            findings: &self.findings,
+        };
+        Report::of(material, judge, language)
+    }
+}
+
+/// Reads and reckons a suite's scores, of the models and by the judges that the filter takes.
+///
+/// # Errors
+/// [`BenchError`] where there is no such suite, no data, or the database fails.
+pub async fn measure(
+    store: &Store,
+    suite: &str,
+    way: &RunSelector,
+    filter: &Filter,
+) -> Result<SuiteResults, BenchError> {
+    let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
+    let judgements = store.judgement_count(suite, &loaded.row.version).await?;
+    let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: way.sample };
+    let mut rows = store.bench_judgements(&set, "", "", IncludeText::No).await?;
+    let grid = cross_validation(store, &set, way, &rows, filter).await?;
+    rows.retain(|row| row.variant == way.variant);
+    // Whoever is judged at all is a contestant, shown or not.
+    let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
+    rows.retain(|row| filter.takes(row));
+    let lengths = store.answer_lengths(&set).await?;
+    let way = way.clone();
+    let reckoned = tokio::task::spawn_blocking(move || {
+        let findings = Findings::of(&judged(&rows), &by_answer(lengths));
+        let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
+        let entries = entries(&loaded, rows, &contestants);
+        let findings = findings.with_scores(&entries, &judges).with_grid(grid);
+        SuiteResults { loaded, way, entries, findings, judgements }
+    });
+    Ok(reckoned.await?)
+}
+
+/// What judges say beside the answers of models; `rows` are the judgements of the way's round.
+async fn cross_validation(
+    store: &Store,
+    set: &BenchSet,
+    way: &RunSelector,
+    rows: &[BenchJudgementRow],
+    filter: &Filter,
+) -> Result<SelfPreferenceMatrix, StoreError> {
+    let second = match way.sample {
+        1 => store.bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, "", "", IncludeText::No).await?,
+        _ => Vec::new(),
+    };
+    let mut latest = BTreeMap::new();
+    for row in rows.iter().chain(&second).filter(|row| filter.takes(row)) {
+        let said = &row.judgement;
+        let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(&row.variant).1, &said.parsed) else {
+            continue;
+        };
+        if way.crosses(row, generator) {
+            latest.insert((&said.judge_model, generator, &said.model, &said.item_id, said.turn), rating.score);
+        }
+    }
+    let scores = latest.into_iter().map(|((evaluator, generator, model, ..), score)| CrossScore {
+        evaluator,
+        generator,
+        model,
+        score,
+    });
+    Ok(SelfPreferenceMatrix::of(scores))
+}
+
+/// What was published of a suite: in the papers, and in files that were brought in.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn published(store: &Store, suite: &str) -> Result<Vec<PublishedScore>, StoreError> {
+    let rows = store.published_scores().await?;
+    let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {
+        let PublishedScoreRow { series, part, model, score, source, .. } = row;
+        PublishedScore { series, source, part, model, score }
+    });
+    Ok(printed(suite).chain(brought).collect())
+}
+
+/// The papers' scores of models.
+fn printed(suite: &str) -> impl Iterator<Item = PublishedScore> {
+    let series = published::of_suite(suite).filter(|series| series.of == SubjectKind::Model);
+    series.flat_map(|series| {
+        let note = series.note.as_ref().map_or_else(String::new, |note| format!(". {note}"));
+        series.points.iter().map(move |point| PublishedScore {
+            series: series.title.clone(),
+            source: format!("{}{note}", series.source),
+            part: point.part.clone(),
+            model: point.subject.clone(),
+            score: point.value,
+        })
+    })
+}
+
+/// The scores of all suites, kept while they are true.
+pub struct SuiteResultsCache {
+    store: Store,
+    measured: SingleFlight<(String, RunSelector), SuiteResults, BenchError>,
+    reports: SingleFlight<(Same<SuiteResults>, Option<String>, Language), Report, BenchError>,
+    listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
+}
+
+impl SuiteResultsCache {
+    /// Nothing is kept yet.
+    #[must_use]
+    pub fn new(store: Store, tasks: &Tasks) -> Self {
+        let throttle = Throttle::new(0, PATIENCE);
+        let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
+        let reports = SingleFlight::new("report_suite", 0, throttle, tasks.clone());
+        Self { store, measured, reports, listed: Mutex::default() }
+    }
+
+    /// The scores of a suite as they are now.
+    ///
+    /// # Errors
+    /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
+    pub async fn measured(&self, suite: &str, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
+        let way = self.exact(suite, way).await?;
+        let judgements = self.store.judgement_count(suite, &way.data).await?;
+        let is_current = |measured: &SuiteResults| measured.judgements == judgements;
+        let key = (suite.to_owned(), way.clone());
+        if let Some(kept) = self.measured.kept(&key, is_current) {
+            return Ok(kept);
+        }
+        self.check_is_there(suite, &way).await?;
+        let compute = || {
+            let (store, (suite, way)) = (self.store.clone(), key.clone());
+            async move { measure(&store, &suite, &way, &Filter::default()).await }
+        };
+        Ok(self.measured.get(key.clone(), is_current, compute).await?)
+    }
+
+    /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
+    /// among those that are kept. A suite's own way is shown without judgements too.
+    async fn check_is_there(&self, suite: &str, way: &RunSelector) -> Result<(), BenchError> {
+        let summaries = self.suites().await?;
+        let of_file = |summary: &&SuiteSummary| summary.suite.suite == suite && summary.suite.version == way.data;
+        let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
+        if way.is_in(summary) {
+            return Ok(());
+        }
+        // What the suite does not have at all says so first.
+        suite_of(&summary.suite, &way.options())?;
+        Err(BenchError::NotJudged { suite: suite.to_owned(), variant: way.variant.clone(), sample: way.sample })
+    }
+
+    /// The same with the data file's whole SHA-256, so that one file is kept once however it is asked for.
+    async fn exact(&self, suite: &str, way: &RunSelector) -> Result<RunSelector, StoreError> {
+        let mut files = self.store.bench_suites().await?.into_iter().filter(|file| file.suite == suite);
+        let file = files.find(|file| file.version.starts_with(&way.data));
+        Ok(RunSelector { data: file.map_or_else(|| way.data.clone(), |file| file.version), ..way.clone() })
+    }
+
+    /// A report of a suite, made on a blocking thread.
+    ///
+    /// # Errors
+    /// As [`measure`].
+    pub async fn report(
+        &self,
+        suite: &str,
+        way: &RunSelector,
+        judge: Option<String>,
+        language: Language,
+    ) -> Result<Report, BenchError> {
+        let measured = self.measured(suite, way).await?;
+        let key = (Same(Arc::clone(&measured)), judge.clone(), language);
+        let make = || {
+            let (store, measured, judge) = (self.store.clone(), Arc::clone(&measured), judge.clone());
+            async move {
+                let published = published(&store, &measured.loaded.row.suite).await?;
+                let report = move || measured.report(judge.as_deref(), &published, language);
+                Ok(tokio::task::spawn_blocking(report).await?)
+            }
+        };
+        Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))
+    }
+
+    /// Every data file of every suite, with what was done over it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn suites(&self) -> Result<Arc<Vec<SuiteSummary>>, StoreError> {
+        let stamp = self.store.bench_row_count().await?;
+        if let Some((_, listed)) = lock(&self.listed).as_ref().filter(|(of, _)| *of == stamp) {
+            return Ok(Arc::clone(listed));
+        }
+        let listed = Arc::new(suites(&self.store).await?);
+        *lock(&self.listed) = Some((stamp, Arc::clone(&listed)));
+        Ok(listed)
+    }
+}
+
+/// A panic elsewhere leaves what can be used.
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn judged(rows: &[BenchJudgementRow]) -> Vec<Judged<'_>> {
+    rows.iter().map(|row| Judged { judgement: &row.judgement, baseline: &row.baseline }).collect()
+}
+
+fn by_answer(lengths: Vec<AnswerLength>) -> Lengths {
+    let keyed = |AnswerLength { item, turn, model, characters }| ((item, turn, model), characters);
+    lengths.into_iter().map(keyed).collect()
+}
+
+/// Scores and ratings by judge and model; a jury has the ratings of all of its judges.
+fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet<String>) -> Vec<Entry> {
+    let ratings = ratings(&rows);
+    let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
+    let given = |judge: &str, scores: &ModelScores| {
+        let key = (judge.to_owned(), scores.baseline.clone(), scores.model.clone());
+        ratings.get(&key).cloned().unwrap_or_default()
+    };
+    let entry = |scores: ModelScores| {
+        let ratings = match judges.contains(&scores.judge) {
+            true => given(&scores.judge, &scores),
+            false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
+        };
+        let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
+        Entry { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
+    };
+    let scored = scores_of(loaded.suite.as_ref(), &loaded.data.items, rows, contestants);
+    scored.into_iter().map(entry).collect()
+}
+
+/// Every rating that was given, by judge, baseline and model.
+fn ratings(rows: &[BenchJudgementRow]) -> BTreeMap<(String, String, String), Vec<f64>> {
+    let mut ratings: BTreeMap<(String, String, String), Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        let said = &row.judgement;
+        if let Some(Verdict::Rating(rating)) = &said.parsed {
+            let key = (said.judge_model.clone(), row.baseline.clone(), said.model.clone());
+            ratings.entry(key).or_default().push(rating.score);
+        }
+    }
+    ratings
+}

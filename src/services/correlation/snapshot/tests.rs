@@ -1,0 +1,175 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::domain::correlation::history::{HistoryPoint, correlation_history};
+use crate::domain::correlation::{Point, VotePart};
+use crate::domain::rating::slice::Slice;
+use crate::domain::stats::Undefined;
+use crate::domain::stats::correlation::Coefficient;
+use crate::services::leaderboard::vote_tally::Facets;
+
+fn series(name: &str, values: &[f64]) -> Series {
+    let name: SeriesName = name.parse().unwrap();
+    let subjects = if name == SeriesName::Satisfaction || name.to_string().ends_with(":intents") {
+        Subjects::Intents
+    } else {
+        Subjects::Models
+    };
+    let points = values.iter().enumerate().map(|(at, &value)| (format!("m{at}"), Point::fixed(value))).collect();
+    Series { title: name.to_string(), name, subjects, points, notes: Vec::new() }
+}
+
+fn board(names: &[&str]) -> CorrelationSnapshot {
+    let mut all: Vec<Series> =
+        names.iter().enumerate().map(|(at, name)| series(name, &[1.0, 2.0 + real(at), 4.0, 3.0, 9.0])).collect();
+    listing::sort(&mut all);
+    CorrelationSnapshot { series: all, ..CorrelationSnapshot::default() }
+}
+
+fn real(count: usize) -> f64 {
+    crate::domain::rating::real_len(count)
+}
+
+fn named(board: &CorrelationSnapshot, places: &[usize]) -> Vec<String> {
+    places.iter().map(|&at| board.series[at].name.to_string()).collect()
+}
+
+const NAMES: [&str; 9] = [
+    "published:urs:Leisure",
+    "published:urs",
+    "published:mine",
+    "published:urs:intents",
+    "bench:urs:Leisure",
+    "bench:urs",
+    "arena:satisfaction",
+    "arena:rating:language=zh",
+    "arena:rating",
+];
+
+#[test]
+fn series_are_listed_by_source_and_wholes_before_parts() {
+    let board = board(&NAMES);
+    let listed: Vec<(String, Source)> =
+        board.series.iter().map(|series| (series.name.to_string(), Source::of(series))).collect();
+    let expected = [
+        ("arena:rating", Source::Votes),
+        ("arena:rating:language=zh", Source::Votes),
+        ("bench:urs", Source::Benchmark),
+        ("bench:urs:Leisure", Source::Benchmark),
+        ("published:mine", Source::Imported),
+        ("published:urs", Source::Printed),
+        ("published:urs:Leisure", Source::Printed),
+        ("arena:satisfaction", Source::Intents),
+        ("published:urs:intents", Source::Intents),
+    ];
+    assert_eq!(listed, expected.map(|(name, source)| (name.to_owned(), source)));
+    assert_eq!(board.default_pair(), Some(["arena:rating".to_owned(), "bench:urs".to_owned()]));
+    assert_eq!(board.intents(), Some(["arena:satisfaction".to_owned(), "published:urs:intents".to_owned()]));
+}
+
+#[test]
+fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
+    let board = board(&NAMES);
+    let own = ["arena:rating", "bench:urs", "published:mine", "arena:rating:language=zh", "bench:urs:Leisure"];
+    assert_eq!(named(&board, &board.grid(Group::Own).series), own);
+    assert_eq!(named(&board, &board.grid(Group::Published).series), ["published:urs", "published:urs:Leisure"]);
+    let all = board.grid(Group::All);
+    assert_eq!((all.series.len(), all.of), (7, 7));
+    let cell = all.cell(0, 1);
+    let expected = Coefficient::Pearson.of(&[1.0, 10.0, 4.0, 3.0, 9.0], &[1.0, 7.0, 4.0, 3.0, 9.0]);
+    assert_eq!((cell.n, cell.found[0]), (5, expected));
+}
+
+#[test]
+fn a_matrix_ends_after_forty_series_and_says_how_many_there_are() {
+    let names: Vec<String> = (0..60).map(|at| format!("bench:own-{at:02}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let board = board(&names);
+    let grid = board.grid(Group::Own);
+    assert_eq!((grid.series.len(), grid.of, board.of_group(Group::Own)), (SHOWN, 60, 60));
+    assert_eq!(named(&board, &grid.series[..2]), ["bench:own-00", "bench:own-01"]);
+    assert!(board.cost() >= grid.cost && board.cost() > Duration::ZERO, "a rest is as long as the matrices took, too");
+}
+
+#[test]
+fn parts_of_the_votes_are_series_where_there_are_enough_votes_in_two_of_them() {
+    let votes = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
+        counts.iter().map(|(name, votes)| ((*name).to_owned(), *votes)).collect()
+    };
+    let facets = Facets {
+        languages: votes(&[("de", 19), ("en", 20), ("zh", 90)]),
+        categories: votes(&[("all", 500)]),
+        intents: BTreeMap::new(),
+    };
+    let names: Vec<String> = arena_names(&facets).iter().map(ToString::to_string).collect();
+    let expected = [
+        "arena:rating",
+        "arena:elo",
+        "arena:win_tie_rate",
+        "arena:rating:language=zh",
+        "arena:rating:language=en",
+        "arena:rating:turns=first",
+        "arena:rating:turns=multi",
+        "arena:rating:long_prompts",
+        "arena:satisfaction",
+    ];
+    assert_eq!(names, expected);
+    let many = Facets { languages: (0..50).map(|at| (format!("l{at:02}"), 100 + at)).collect(), ..Facets::default() };
+    assert_eq!(arena_names(&many).len(), 3 + 8 + 3 + 1);
+}
+
+#[test]
+fn a_course_holds_past_ratings_against_the_series_as_it_is() {
+    let moment = |seconds: f64, ratings: &[(&str, f64)]| Moment {
+        seconds,
+        ratings: ratings.iter().map(|(model, rating)| ((*model).to_owned(), *rating)).collect(),
+    };
+    let history = [
+        moment(1.0, &[("m0", 1000.0), ("m9", 900.0)]),
+        moment(2.0, &[("m0", 1100.0), ("m1", 1000.0), ("m2", 900.0)]),
+        moment(3.0, &[("m2", 1100.0), ("m1", 1000.0), ("m0", 900.0)]),
+    ];
+    let (rating, other) = (series("arena:rating", &[0.0; 3]), series("bench:urs", &[1.0, 2.0, 3.0]));
+    let course = |x, y| correlation_history(&history, x, y, Coefficient::Pearson);
+    let found = course(&other, &rating);
+    let few = Err(Undefined::TooFew { found: 1, needed: 3 });
+    let expected = [(1.0, 1, few), (2.0, 3, Ok(-1.0)), (3.0, 3, Ok(1.0))];
+    assert_eq!(found, expected.map(|(seconds, n, r)| HistoryPoint { seconds, n, r }));
+    assert_eq!(course(&rating, &other), found, "whichever of the two is the rating");
+    let part = SeriesName::Arena {
+        metric: crate::domain::rating::resample::Metric::Rating,
+        part: VotePart(Slice { long_prompts: true, ..Slice::default() }),
+    };
+    let part = Series { name: part, ..rating.clone() };
+    for (x, y) in [(&part, &other), (&rating, &rating), (&other, &other)] {
+        assert!(course(x, y).is_empty(), "{} {}", x.name, y.name);
+    }
+}
+
+#[test]
+fn a_grid_that_would_take_long_is_refused_with_the_way_out() {
+    let board = board(&["bench:a", "bench:b", "bench:c", "bench:d", "bench:e"]);
+    let of = |count: usize| board.series[..count].iter().collect::<Vec<_>>();
+    let target = &board.series[4];
+    let found = desk::mix(&board, &of(2), target, Some(1_000)).unwrap();
+    assert_eq!((found.n, found.weights.len()), (5, 2));
+    let refused = desk::mix(&board, &of(4), target, Some(1_000)).unwrap_err();
+    let said = "steps of 0.001 over 4 series and 5 models take too long here";
+    assert!(refused.is_input() && refused.to_string().starts_with(said), "{refused}");
+    assert!(desk::mix(&board, &of(4), target, None).is_ok(), "the exact optimum is quick");
+}
+
+#[test]
+fn what_was_brought_in_changes_its_number() {
+    let row = |score| crate::infra::storage::PublishedScoreRow {
+        series: "theirs".into(),
+        suite: "urs".into(),
+        part: String::new(),
+        model: "m".into(),
+        score,
+        source: "web".into(),
+    };
+    let of = |rows: &[f64]| listing::fingerprint(&rows.iter().map(|&score| row(score)).collect::<Vec<_>>());
+    assert_eq!(of(&[1.0]), of(&[1.0]));
+    assert!(of(&[1.0]) != of(&[2.0]) && of(&[1.0]) != of(&[1.0, 1.0]) && of(&[]) != of(&[1.0]));
+}

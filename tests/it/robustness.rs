@@ -1,0 +1,313 @@
+//! How firm an order is, against worked examples and brute force.
+
+use std::collections::BTreeMap;
+
+use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
+use langya::domain::rating::FitError;
+use langya::domain::rating::bradley_terry::fit;
+use langya::domain::rating::interval::ConfidenceLevel;
+use langya::domain::rating::robustness::{PlaceRange, Robustness, RobustnessOptions, robustness, votes_to_separate};
+use langya::domain::rating::scoring::{Scoring, TieRule};
+use langya::domain::rating::simulate::{Simulation, SimulationOptions};
+use langya::domain::rating::tally::Tally;
+use langya::domain::rating::vote_log::{Labels, VoteLog};
+
+/// Model A, model B, the outcome, the voter.
+type Vote = (String, String, Outcome, u32);
+
+fn log_of(votes: &[Vote]) -> VoteLog {
+    let (mut log, mut voters) = (VoteLog::default(), Labels::default());
+    for (a, b, outcome, voter) in votes {
+        log.push(a, b, *outcome).unwrap();
+        voters.rows.push(voters.names.position(&voter.to_string()));
+    }
+    log.voters = Some(voters);
+    log
+}
+
+/// So many votes of one kind, each by a voter of its own.
+fn votes(kinds: &[(&str, &str, Outcome, usize)]) -> Vec<Vote> {
+    let each = kinds.iter().flat_map(|&(a, b, outcome, times)| std::iter::repeat_n((a, b, outcome), times));
+    (0..).zip(each).map(|(voter, (a, b, outcome))| (a.into(), b.into(), outcome, voter)).collect()
+}
+
+fn simulated(models: u32, number: usize, voters: u32, seed: u64) -> Vec<Vote> {
+    let options = SimulationOptions { models, seed, voters, spread: 0.5, ties: 0.1, ..SimulationOptions::default() };
+    let mut simulation = Simulation::new(options).unwrap();
+    let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+    let mut vote = || {
+        let vote = simulation.vote();
+        (names[vote.a].clone(), names[vote.b].clone(), vote.outcome, vote.voter)
+    };
+    (0..number).map(|_| vote()).collect()
+}
+
+fn insight_of(votes: &[Vote]) -> Robustness {
+    let found = robustness(&log_of(votes), RobustnessOptions::default(), |_| {}).unwrap();
+    assert_eq!(serde_json::from_str::<Robustness>(&serde_json::to_string(&found).unwrap()).unwrap(), found, "finite");
+    found
+}
+
+fn places(found: &Robustness) -> BTreeMap<String, u64> {
+    found.models.iter().map(|model| (model.model.clone(), model.place)).collect()
+}
+
+// ------------------------------------------------------------------------------------------------------- swaps
+
+#[test]
+fn three_wins_of_four_are_undone_by_taking_away_all_three() {
+    let found = insight_of(&votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1)]));
+    let [neighbours] = found.neighbours.as_slice() else { panic!("{found:?}") };
+    assert_eq!((neighbours.upper.as_str(), neighbours.lower.as_str()), ("a", "b"));
+    assert!((neighbours.gap - 190.848_501_887_865).abs() < 1e-9);
+    // At one win each they are level; the third lets b pass.
+    assert_eq!(neighbours.votes_to_swap, Some(3));
+    let removed = &neighbours.swapped_by[0];
+    assert_eq!((removed.winner.as_str(), removed.loser.as_str(), removed.tie, removed.votes), ("a", "b", false, 3));
+}
+
+/// The fewest votes without which `lower` is above `upper`, by trying every set of votes.
+fn fewest_by_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
+    let mut kinds: BTreeMap<(String, String, u8), Vec<usize>> = BTreeMap::new();
+    for (position, (a, b, outcome, _)) in votes.iter().enumerate() {
+        kinds.entry((a.clone(), b.clone(), *outcome as u8)).or_default().push(position);
+    }
+    let kinds: Vec<Vec<usize>> = kinds.into_values().collect();
+    let mut sets: Vec<Vec<usize>> = vec![vec![]];
+    for number in 1..=4 {
+        // Sets of one more vote; votes of one kind are taken in order, since they are alike.
+        let mut larger = Vec::new();
+        for set in &sets {
+            let last = set.last().and_then(|vote| kinds.iter().position(|kind| kind.contains(vote))).unwrap_or(0);
+            for kind in &kinds[last..] {
+                let next = kind.iter().find(|vote| !set.contains(vote));
+                larger.extend(next.map(|&vote| [set.as_slice(), &[vote]].concat()));
+            }
+        }
+        sets = larger;
+        if sets.iter().any(|set| swaps(votes, set, upper, lower)) {
+            return number;
+        }
+    }
+    5
+}
+
+fn swaps(votes: &[Vote], without: &[usize], upper: &str, lower: &str) -> bool {
+    let left: Vec<Vote> = votes
+        .iter()
+        .enumerate()
+        .filter(|(position, _)| !without.contains(position))
+        .map(|(_, vote)| vote.clone())
+        .collect();
+    let tally = Tally::of_log(&log_of(&left), Scoring::default());
+    let fit = fit(&tally).unwrap();
+    let strength = |name: &str| {
+        let model = tally.models.iter().position(|model| model.name == name)?;
+        let strength = fit.strengths().nth(model)?;
+        strength.map(|strength| (fit.model_strengths[model].component(), strength))
+    };
+    match (strength(upper), strength(lower)) {
+        (Some((one, upper)), Some((other, lower))) => one == other && upper < lower - 1e-9,
+        _ => false,
+    }
+}
+
+#[test]
+fn the_fewest_votes_are_those_that_brute_force_finds() {
+    let (mut pairs, mut equal) = (0, 0);
+    for seed in 1..=6 {
+        let votes = simulated(4, 40, 40, seed);
+        for neighbours in insight_of(&votes).neighbours {
+            let Some(found) = neighbours.votes_to_swap.filter(|&found| found <= 3) else { continue };
+            let least = fewest_by_force(&votes, &neighbours.upper, &neighbours.lower);
+            assert!(found >= least, "seed {seed}: {neighbours:?}, but {least} are enough");
+            pairs += 1;
+            equal += u32::from(found == least);
+        }
+    }
+    assert!(pairs >= 8, "{pairs} neighbours are held by few votes");
+    assert_eq!(equal, pairs, "influence finds the fewest");
+}
+
+#[test]
+fn the_votes_named_do_swap_the_two() {
+    let votes = simulated(6, 300, 300, 2);
+    for neighbours in insight_of(&votes).neighbours {
+        let mut without: Vec<usize> = Vec::new();
+        for removed in &neighbours.swapped_by {
+            let is = |(a, b, outcome, _): &Vote| match outcome {
+                AWins => !removed.tie && (a, b) == (&removed.winner, &removed.loser),
+                BWins => !removed.tie && (b, a) == (&removed.winner, &removed.loser),
+                _ => removed.tie && [(a, b), (b, a)].contains(&(&removed.winner, &removed.loser)),
+            };
+            let alike = votes.iter().enumerate().filter(|(_, vote)| is(vote)).map(|(position, _)| position);
+            without.extend(alike.take(usize::try_from(removed.votes).unwrap()));
+        }
+        assert_eq!(u64::try_from(without.len()).ok(), neighbours.votes_to_swap);
+        assert!(swaps(&votes, &without, &neighbours.upper, &neighbours.lower), "{neighbours:?}");
+        assert!(!swaps(&votes, &without[1..], &neighbours.upper, &neighbours.lower), "one less is not enough");
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ votes to separate
+
+#[test]
+fn nine_more_votes_separate_six_wins_of_eight() {
+    // 17 votes at 3 to 1 have 1.96·√(1/(17·3/16)) = 1.0977 < ln 3 = 1.0986; 16 have 1.1316.
+    let level = ConfidenceLevel::default();
+    let variance = 1.0 / (8.0 * 3.0 / 16.0);
+    assert_eq!(votes_to_separate(3_f64.ln(), variance, level), Some(9));
+    assert_eq!(votes_to_separate(-3_f64.ln(), variance, level), Some(9));
+    let found = insight_of(&votes(&[("a", "b", AWins, 6), ("a", "b", BWins, 2)]));
+    assert_eq!(found.neighbours[0].votes_to_separate, Some(9));
+}
+
+#[test]
+fn what_is_separated_needs_no_more_and_equals_never_part() {
+    let level = ConfidenceLevel::default();
+    assert_eq!(votes_to_separate(1.0, 0.01, level), Some(0));
+    assert_eq!(votes_to_separate(0.0, 0.01, level), None);
+    assert_eq!(votes_to_separate(1.0, 0.0, level), Some(0));
+}
+
+// ----------------------------------------------------------------------------------------------------- possible places
+
+#[test]
+fn many_votes_leave_one_place_and_few_leave_all() {
+    let kinds = |n: usize| {
+        votes(&[("a", "b", AWins, 3 * n), ("a", "b", BWins, n), ("b", "c", AWins, 3 * n), ("b", "c", BWins, n)])
+    };
+    let range = |found: &Robustness, place: usize| found.models[place].possible;
+    let (many, few) = (insight_of(&kinds(100)), insight_of(&kinds(1)));
+    for (place, expected) in (1..=3).enumerate() {
+        assert_eq!(range(&many, place), PlaceRange { best: expected, worst: expected });
+        assert_eq!(range(&few, place), PlaceRange { best: 1, worst: 3 });
+    }
+}
+
+#[test]
+fn the_true_place_is_among_the_possible_ones_as_often_as_promised() {
+    let (mut all, mut held, mut wide) = (0, 0, 0);
+    for seed in 1..=100 {
+        let options = SimulationOptions { models: 6, seed, ..SimulationOptions::default() };
+        let mut models =
+            Simulation::new(SimulationOptions { spread: 0.5, ties: 0.1, ..options }).unwrap().models().to_vec();
+        models.sort_by(|x, y| y.strength.total_cmp(&x.strength));
+        let found = insight_of(&simulated(6, 300, 300, seed));
+        for model in &found.models {
+            let truth = 1 + models.iter().position(|other| other.name == model.model).unwrap();
+            let truth = u64::try_from(truth).unwrap();
+            all += 1;
+            held += u32::from((model.possible.best..=model.possible.worst).contains(&truth));
+            wide += u32::from(model.possible == PlaceRange { best: 1, worst: 6 });
+        }
+    }
+    let share = f64::from(held) / f64::from(all);
+    assert!(share >= 0.95, "{share}");
+    assert!(wide < all / 2, "ranges that hold everything say nothing: {wide} of {all}");
+}
+
+// ------------------------------------------------------------------------------------------------- without a voter
+
+#[test]
+fn places_without_a_voter_are_those_of_a_fit_without_its_votes() {
+    for seed in 1..=3 {
+        let votes = simulated(5, 150, 12, seed);
+        let found = insight_of(&votes);
+        let mut expected: BTreeMap<String, (u64, u64)> =
+            places(&found).into_iter().map(|(model, place)| (model, (place, place))).collect();
+        for voter in 0..12 {
+            let left: Vec<Vote> = votes.iter().filter(|vote| vote.3 != voter).cloned().collect();
+            for (model, place) in places(&insight_of(&left)) {
+                let range = expected.get_mut(&model).unwrap();
+                *range = (range.0.min(place), range.1.max(place));
+            }
+        }
+        let moved = found
+            .models
+            .iter()
+            .any(|model| model.without_a_voter != Some(PlaceRange { best: model.place, worst: model.place }));
+        assert!(moved, "seed {seed} shows nothing: {found:?}");
+        for model in &found.models {
+            let range = model.without_a_voter.unwrap();
+            assert_eq!((range.best, range.worst), expected[&model.model], "{} with seed {seed}", model.model);
+        }
+        assert_eq!(found.voters, Some(12));
+    }
+}
+
+#[test]
+fn a_voter_who_alone_kept_a_model_from_winning_always_is_seen() {
+    // Voter 0 casts the only vote against a; without it a has no limit and comes first.
+    let mut votes = votes(&[("a", "b", BWins, 1), ("a", "b", AWins, 1), ("b", "c", AWins, 5), ("b", "c", BWins, 2)]);
+    votes.push(("c".into(), "a".into(), AWins, 0));
+    let a = |found: &Robustness| found.models.iter().find(|model| model.model == "a").cloned().unwrap();
+    let found = insight_of(&votes);
+    assert!(a(&found).place > 1);
+    assert_eq!(a(&found).without_a_voter.unwrap().best, 1);
+}
+
+#[test]
+fn without_a_column_of_voters_there_are_no_such_ranges() {
+    let mut log = log_of(&simulated(4, 100, 10, 1));
+    log.voters = None;
+    let found = robustness(&log, RobustnessOptions::default(), |_| {}).unwrap();
+    assert!(found.voters.is_none() && found.models.iter().all(|model| model.without_a_voter.is_none()));
+}
+
+// ----------------------------------------------------------------------------------------------------- hard cases
+
+#[test]
+fn no_votes_have_no_insight() {
+    let found = insight_of(&[]);
+    assert!(found.models.is_empty() && found.neighbours.is_empty());
+}
+
+#[test]
+fn a_model_that_always_wins_may_truly_be_anywhere_if_it_won_once() {
+    let votes = |n| votes(&[("b", "c", AWins, 60), ("b", "c", BWins, 60), ("a", "b", AWins, n)]);
+    let a = |found: Robustness| found.models.into_iter().find(|model| model.model == "a").unwrap();
+    let once = a(insight_of(&votes(1)));
+    assert_eq!((once.place, once.possible), (1, PlaceRange { best: 1, worst: 3 }));
+    let often = a(insight_of(&votes(60)));
+    assert_eq!(often.possible, PlaceRange { best: 1, worst: 1 });
+    assert_eq!(insight_of(&votes(60)).neighbours.len(), 1, "b and c are rated; a has no gap that could be closed");
+}
+
+#[test]
+fn groups_that_cannot_be_compared_have_places_of_their_own() {
+    let votes = votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1), ("x", "y", AWins, 2), ("x", "y", BWins, 1)]);
+    let found = insight_of(&votes);
+    let shown: Vec<_> = found.models.iter().map(|model| (model.model.as_str(), model.component, model.place)).collect();
+    assert_eq!(shown, [("a", 0, 1), ("b", 0, 2), ("x", 1, 1), ("y", 1, 2)]);
+    assert!(found.neighbours.iter().all(|two| (two.upper == "a") == (two.lower == "b")), "{:?}", found.neighbours);
+    assert!(found.models.iter().all(|model| model.possible == PlaceRange { best: 1, worst: 2 }));
+}
+
+#[test]
+fn equals_share_a_place_and_have_no_order_to_swap() {
+    let found = insight_of(&votes(&[("a", "b", Tie, 4)]));
+    assert!(found.models.iter().all(|model| model.place == 1));
+    let neighbours = &found.neighbours[0];
+    assert_eq!((neighbours.votes_to_swap, neighbours.votes_to_separate), (None, None));
+}
+
+#[test]
+fn ties_by_davidson_are_refused() {
+    let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
+    let options = RobustnessOptions { scoring, ..RobustnessOptions::default() };
+    let refused = robustness(&log_of(&simulated(3, 30, 3, 1)), options, |_| {});
+    assert!(matches!(refused, Err(FitError::PlainInsight)), "{refused:?}");
+}
+
+#[test]
+fn progress_ends_at_the_whole() {
+    let told = std::sync::Mutex::new(Vec::new());
+    robustness(&log_of(&simulated(4, 100, 10, 1)), RobustnessOptions::default(), |share| {
+        told.lock().unwrap().push(share)
+    })
+    .unwrap();
+    let told = told.into_inner().unwrap();
+    assert!((told.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{told:?}");
+    assert!(told.iter().all(|share| (0.0..=1.0).contains(share)));
+}
