@@ -1,13 +1,13 @@
-//! What correlations and agreement cost. Run with `cargo bench --bench correlation`.
+//! Cost of correlations and agreement. Run with `cargo bench --bench correlation`.
 //!
-//! `agreement` reads llmfao from the folder that `LANGYA_SHARED` names, or `../shared`, and measures nothing where it is not.
+//! `agreement` reads llmfao from the folder `LANGYA_SHARED` or `../shared`, and measures nothing without it.
 
 use std::path::{Path, PathBuf};
 
 use divan::Bencher;
 use langya::domain::correlation::agreement::compare;
-use langya::domain::rating::interval::ConfidenceLevel;
 use langya::domain::stats::combination::{Search, leave_one_out};
+use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::matrix::{Column, matrix};
 use langya::formats::agreement::read_votes;
 use rand::{RngExt, SeedableRng};
@@ -19,10 +19,9 @@ fn main() {
 
 const SERIES: usize = 40;
 const MODELS: u32 = 50;
-const DRAWS: usize = 1_000;
+const SAMPLES: usize = 1_000;
 
-/// Series that go together more or less, each value redrawn within its error. One in `apart` series lacks models of its
-/// own; none where it is 0.
+/// Correlated series with samples around each value. One in `apart` series lacks some models; none for 0.
 fn simulated(apart: usize) -> Vec<Column> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let columns = (0..SERIES).map(|series| {
@@ -32,21 +31,20 @@ fn simulated(apart: usize) -> Vec<Column> {
         let value = |model: u32, around: &mut dyn FnMut(f64, f64) -> f64| around(f64::from(model), 40.0);
         let values: Vec<Option<f64>> =
             (0..MODELS).map(|model| (!lacks(model)).then(|| value(model, &mut around))).collect();
-        let draws = (0..DRAWS).map(|_| values.iter().map(|value| Some(around((*value)?, 8.0))).collect()).collect();
-        Column { values, draws }
+        let samples = (0..SAMPLES).map(|_| values.iter().map(|value| Some(around((*value)?, 8.0))).collect()).collect();
+        Column { values, samples }
     });
     columns.collect()
 }
 
-/// Every two of 40 series of 50 models with 1,000 draws: where all have all models, where every fifth lacks some of its own,
-/// and where every one does.
+/// Every two of 40 series of 50 models with 1,000 samples: all series complete, every fifth or every one incomplete.
 #[divan::bench(args = [0, 5, 1], sample_count = 10)]
 fn every_pair(bencher: Bencher, apart: usize) {
     let columns = simulated(apart);
     bencher.bench(|| matrix(&columns, ConfidenceLevel::default()));
 }
 
-/// The best mixture of three series on a grid of a thousand steps, fitted to 12 models and to each 11 of them.
+/// The best mixture of three series on a grid of a thousand steps, leaving out each of 12 models.
 #[divan::bench(sample_count = 10)]
 fn leave_one_out_of_a_mixture(bencher: Bencher) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -56,7 +54,7 @@ fn leave_one_out_of_a_mixture(bencher: Bencher) {
     bencher.bench(|| leave_one_out(&series, &target, Search::Grid { steps: 1_000 }).expect("the series vary"));
 }
 
-/// People with each other and with GPT-4, from two files of 8,931 votes and 2,139 verdicts.
+/// Agreement of people with each other and with GPT-4, from 8,931 votes and 2,139 verdicts.
 #[divan::bench]
 fn agreement(bencher: Bencher) {
     let [votes, verdicts] = ["llmfao.csv", "llmfao_gpt4.csv"].map(file);

@@ -1,10 +1,11 @@
-//! What a refit costs. Run with `cargo bench --bench rating`.
+//! Cost of a refit. Run with `cargo bench --bench rating`.
 
 use divan::Bencher;
 use langya::domain::battle::Outcome;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{Labels, VoteLog};
@@ -15,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// Votes between models whose strengths lie evenly between −2 and 2; a fifth are ties.
+/// Votes between models with evenly spaced strengths from −2 to 2; a fifth are ties.
 fn simulated(models: u32, votes: u32) -> VoteLog {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let strength = |model: u32| 4.0 * f64::from(model) / f64::from(models - 1) - 2.0;
@@ -34,37 +35,36 @@ fn simulated(models: u32, votes: u32) -> VoteLog {
     log
 }
 
-/// A whole refit, intervals and ranks included: 59 models and 8,931 votes are the size of llmfao.
+/// A whole refit with intervals and ranks; 59 models and 8,931 votes are the size of llmfao.
 #[divan::bench(args = [(59, 8_931), (100, 100_000), (300, 100_000), (300, 3_000)])]
 fn leaderboard(bencher: Bencher, (models, votes): (u32, u32)) {
     let log = simulated(models, votes);
-    let (comparisons, elo) = (ComparisonSet::of_log(&log), EloTable::of_log(&log, Scoring::default()));
+    let (comparisons, elo) = (ComparisonSet::from_log(&log), EloTable::from_log(&log, Scoring::default()));
     bencher.bench(|| rank(&comparisons, &elo, &LeaderboardOptions::default()).expect("the votes can be fitted"));
 }
 
-/// One vote into the running totals.
+/// Counts one vote.
 #[divan::bench]
 fn record(bencher: Bencher) {
-    let mut comparisons = ComparisonSet::of_log(&simulated(59, 8_931));
+    let mut comparisons = ComparisonSet::from_log(&simulated(59, 8_931));
     bencher.bench_local(|| comparisons.record("model-3", "model-17", Outcome::AWins));
 }
 
-/// The whole log counted by pair.
+/// Counts a whole log by pair.
 #[divan::bench(args = [1_000_000, 10_000_000], sample_count = 10)]
 fn count(bencher: Bencher, votes: u32) {
     let log = simulated(120, votes);
-    bencher.bench(|| Tally::of_log(&log, Scoring::default()));
+    bencher.bench(|| Tally::from_log(&log, Scoring::default()));
 }
 
-/// The whole log through Elo.
+/// Elo ratings of a whole log.
 #[divan::bench(args = [1_000_000, 10_000_000], sample_count = 10)]
 fn elo(bencher: Bencher, votes: u32) {
     let log = simulated(120, votes);
-    bencher.bench(|| EloTable::of_log(&log, Scoring::default()));
+    bencher.bench(|| EloTable::from_log(&log, Scoring::default()));
 }
 
-/// A million votes of 120 models by 20,000 voters, from columns to ranks, by every kind of interval; the bootstrap has
-/// 100 replicates.
+/// Ranks a million votes of 120 models by 20,000 voters, with each interval method; the bootstrap has 100 replicates.
 #[divan::bench(args = ["none", "sandwich", "cluster", "bootstrap", "davidson"], sample_count = 5)]
 fn million(bencher: Bencher, kind: &str) {
     let mut log = simulated(120, 1_000_000);

@@ -8,13 +8,15 @@ mod support;
 
 use std::time::Instant;
 
-use langya::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
-use langya::services::leaderboard::vote_log::{Reading, read_log};
-use langya::services::leaderboard::vote_tally::VoteTally;
+use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
+use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 use support::insert;
 
 #[tokio::main]
@@ -43,13 +45,15 @@ async fn main() -> anyhow::Result<()> {
         ("with style", ColumnSet { style: true, ..ColumnSet::default() }, 2),
     ] {
         let started = Instant::now();
-        let log = read_log(&store, Reading { wanted, range: VoteRange::ALL, at_once }, |_, _| {}).await?;
+        let log =
+            read_log(&store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: at_once }, |_, _| {})
+                .await?;
         let read = started.elapsed();
         rank_log(&log, &options)?;
         eprintln!("as columns, {name}: {read:.3?}; with the fit {:.3?}", started.elapsed());
     }
 
-    tally.keep(&store, true).await?;
+    tally.store(&store, StoreWhen::AnyNew).await?;
     store.close().await;
     insert(&mut raw, votes, votes + 1).await?;
     let started = Instant::now();

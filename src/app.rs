@@ -17,20 +17,21 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::{Need, Tasks};
 use crate::server::jobs;
+use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
-use crate::server::jobs::crowd::judge_battles;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
-use crate::services::arena::battles::{BattleParts, Battles};
+use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::parts::BattleParts;
 use crate::services::arena::raw_ticks::RawTicks;
-use crate::services::arena::relay;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
-use crate::services::battle_judging::reports::CrowdReports;
+use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::battle_judging::rounds::{RoundParts, Rounds};
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
@@ -38,48 +39,6 @@ use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::vote_tally::VoteTally;
-
-/// What the edges reach.
-pub struct AppState {
-    /// The settings in force.
-    pub settings: CurrentSettings,
-    /// The database.
-    pub store: Store,
-    /// Who can be asked.
-    pub models: Arc<Models>,
-    /// The latest leaderboard.
-    pub leaderboard: Arc<LatestLeaderboard>,
-    /// Leaderboards of a part of the votes.
-    pub filtered: Arc<FilteredLeaderboards>,
-    /// The scores of benchmarks.
-    pub boards: Arc<SuiteResultsCache>,
-    /// How series of the arena and of benchmarks go together.
-    pub correlation: Arc<CorrelationService>,
-    /// What judges made of the arena's own battles.
-    pub crowd: Arc<CrowdReports>,
-    /// Who meets whom.
-    pub matchmaker: Arc<Matchmaker>,
-    /// Which instances serve the arena.
-    pub fleet: Arc<Fleet>,
-    /// Battles.
-    pub battles: Arc<Battles>,
-    /// Votes.
-    pub voting: Arc<Voting>,
-    /// Who the visitors are.
-    pub sessions: Sessions,
-    /// How much a visitor may do.
-    pub limits: Arc<RateLimits>,
-    /// What changed.
-    pub events: Arc<dyn EventBus>,
-    /// The way to Redis, where several instances share one.
-    pub link: Option<RedisHandle>,
-    /// Randomness.
-    pub rng: Arc<SharedRng>,
-    /// The time of day.
-    pub clock: Arc<WatchedClock>,
-    /// Owner of all background tasks.
-    pub tasks: Tasks,
-}
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {
@@ -169,7 +128,7 @@ impl AppState {
             clock.clone(),
             &tasks,
         ));
-        let crowd = Arc::new(CrowdReports::new(store.clone(), tasks.clone()));
+        let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let app = Arc::new(Self {
             settings,
@@ -179,7 +138,7 @@ impl AppState {
             filtered,
             boards,
             correlation,
-            crowd,
+            battle_judging,
             matchmaker,
             fleet,
             battles,
@@ -274,7 +233,7 @@ const JOBS: [Job; 10] = [
     Job {
         name: "answer_letters",
         need: Need::Nothing,
-        run: |app, _| relay::handle_messages(Arc::clone(&app.battles)).boxed(),
+        run: |app, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
     Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidy_metrics(app.tasks.shutdown()).boxed() },
     Job {

@@ -1,50 +1,58 @@
-//! `langya fit --charts DIR`: the leaderboard as pictures, one SVG file each. Other commands write theirs by `write_all`.
+//! `langya fit --charts DIR`: charts of a leaderboard as SVG files. Other commands write their charts with `write_all`.
 
 use std::path::{Path, PathBuf};
 
-use super::fit::FitCommandError;
+use crate::domain::rating::FitError;
 use crate::domain::rating::history::history;
-use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions};
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::pairs::Pairs;
 use crate::render::chart::{self, Frame, Language, Setting};
 
-/// Moments of the history.
+/// Number of moments in the rating history.
 const MOMENTS: usize = 40;
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 
-/// A file that cannot be written.
+/// Why charts cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}: {reason}; choose another folder with --charts")]
-pub struct ChartsError {
-    /// The file or folder.
-    path: PathBuf,
-    reason: std::io::Error,
+pub enum ChartsError {
+    /// A file or folder cannot be written.
+    #[error("cannot write {path}: {reason}; choose another folder with --charts")]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        reason: std::io::Error,
+    },
+    /// The rating history cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
 }
 
-/// Makes sure that `folder` is one, so that a long fit is not made for nothing.
+/// Creates the folder, before a long fit.
 ///
 /// # Errors
-/// [`ChartsError`] where it cannot be made, as where a file is in its place.
+/// [`ChartsError`] if it cannot be created.
 pub fn prepare(folder: &Path) -> Result<(), ChartsError> {
-    std::fs::create_dir_all(folder).map_err(|reason| ChartsError { path: folder.to_owned(), reason })
+    std::fs::create_dir_all(folder).map_err(|reason| ChartsError::Write { path: folder.to_owned(), reason })
 }
 
-/// Writes the charts into a folder, which is made where there is none: `ratings.svg`, `wins.svg`, `battles.svg`,
-/// `predicted.svg`, and `style.svg` where style is held equal or else `history.svg` where the votes have times.
+/// Writes the charts into a folder: `ratings.svg`, `wins.svg`, `battles.svg`, `predicted.svg`, and `style.svg` with
+/// style control, or else `history.svg` if the votes have times.
 ///
 /// # Errors
-/// [`FitCommandError`].
+/// [`ChartsError`].
 pub fn write(
     folder: &Path,
     board: &Leaderboard,
     log: &VoteLog,
     options: &LeaderboardOptions,
-) -> Result<(), FitCommandError> {
+) -> Result<(), ChartsError> {
     prepare(folder)?;
-    let pairs = Pairs::of(&board.models, &Tally::of_log(log, options.scoring));
+    let pairs = Pairs::of(&board.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = board.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
         ("ratings.svg", chart::forest::draw(&board.models, board.confidence, FRAME)),
@@ -59,17 +67,17 @@ pub fn write(
     if !board.style.is_empty() {
         charts.push(("style.svg", chart::style::draw(&board.style, FRAME)));
     }
-    Ok(write_all(folder, charts)?)
+    write_all(folder, charts)
 }
 
-/// Writes pictures into a folder under their names.
+/// Writes charts as files with these names.
 ///
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     for (name, svg) in charts {
         let path = folder.join(name);
-        std::fs::write(&path, svg).map_err(|reason| ChartsError { path, reason })?;
+        std::fs::write(&path, svg).map_err(|reason| ChartsError::Write { path, reason })?;
     }
     Ok(())
 }

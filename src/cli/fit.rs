@@ -1,8 +1,8 @@
-//! `langya fit`: a leaderboard from files of votes, as a table, JSON or CSV.
+//! `langya fit`: fits a leaderboard and prints it as a table, JSON or CSV.
 //!
-//! Without `--votes` the votes of the database are fitted with the same options, so the program and the server cannot
-//! disagree.
+//! Reads vote files, or the database without `--votes`. The server uses the same fit, so both agree.
 
+mod error;
 mod options;
 mod print;
 mod table;
@@ -14,23 +14,24 @@ use std::process::ExitCode;
 use clap::Args;
 use console::Term;
 
+pub use error::FitCommandError;
 pub use options::{FitOptions, OutputFormat};
 pub use print::print;
-pub(super) use table::{SHORTEST_NAME, printable, width};
 
-use super::charts::{self, ChartsError};
-use super::{Location, output, progress};
+use super::{Location, charts, output, progress};
 use crate::domain::rating::FitError;
-use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, Method, rank, rank_log};
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::options::{LeaderboardOptions, Method};
+use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
-use crate::domain::rating::slice::SliceError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
-use crate::formats::votes::{self, VoteFileError};
+use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::vote_log::{Reading, read_log};
+use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 use crate::services::leaderboard::vote_tally::VoteTally;
 use print::print_within;
 
@@ -43,10 +44,10 @@ pub struct FitCommand {
     location: Location,
 }
 
-/// Fits what the options name and prints it.
+/// Fits the votes and prints the leaderboard.
 ///
 /// # Errors
-/// Files, options or a database that cannot be used.
+/// Invalid files or options, or an unavailable database.
 pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitCode> {
     let options = &command.options;
     if let Some(folder) = &options.charts {
@@ -63,14 +64,13 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fits the votes of the database.
 async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
-    // Kept counts are enough for what the server publishes, and most of what can be asked. Where there are none, a log is
-    // read faster than it is counted vote by vote.
+    // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
+    // log is faster than counting vote by vote.
     let counts_are_enough =
-        leaderboard_options.scoring == Scoring::default() && options.wanted() == ColumnSet::default();
+        leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
@@ -81,44 +81,24 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
         board.votes.exclude(&tally.excluded);
         return Ok(board);
     }
-    let reading = Reading { wanted: options.wanted(), range: VoteRange::ALL, at_once: 2 };
+    let reading = ReadOptions { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
     let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
     Ok(rank_and_draw(log, &leaderboard_options, options)?)
 }
 
-/// Why there is no leaderboard.
-#[derive(Debug, thiserror::Error)]
-pub enum FitCommandError {
-    /// A file of votes cannot be used.
-    #[error(transparent)]
-    Votes(#[from] VoteFileError),
-    /// The votes cannot be fitted as asked.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// There is no such part of the votes.
-    #[error(transparent)]
-    Slice(#[from] SliceError),
-    /// The charts cannot be written.
-    #[error(transparent)]
-    Charts(#[from] ChartsError),
-    /// The anchor is not MODEL=RATING.
-    #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
-    Anchor(String),
-}
-
-/// Fits the votes of the files that the options name.
+/// Fits the vote files of the options.
 ///
 /// # Errors
-/// [`FitCommandError`] says which file and line, or which option, and what to do.
+/// [`FitCommandError`] names the file and line, or the option, and the remedy.
 pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
     let leaderboard_options = options.leaderboard_options()?;
-    let log = votes::read_log(&options.votes, options.wanted(), &options.reading.options())?;
+    let log = votes::read_log(&options.votes, options.columns(), &options.reading.options())?;
     rank_and_draw(log, &leaderboard_options, options)
 }
 
-/// Fits the part of the votes that the options name, and draws the charts that they ask for.
+/// Fits the slice of the options and writes the charts.
 fn rank_and_draw(
     log: VoteLog,
     leaderboard_options: &LeaderboardOptions,
@@ -127,12 +107,12 @@ fn rank_and_draw(
     let slice = options.slice.slice();
     let log = slice.take(log)?;
     let mut board = rank_log(&log, leaderboard_options)?;
-    let kept = slice.describe();
-    if !kept.is_empty() {
-        board.notes.insert(0, format!("only votes with {}", kept.join(" and ")));
+    let conditions = slice.describe();
+    if !conditions.is_empty() {
+        board.notes.insert(0, RatingNote::Slice { conditions });
     }
     if options.robustness {
-        board.robustness = Some(look_into(&log, leaderboard_options)?);
+        board.robustness = Some(robustness_report(&log, leaderboard_options)?);
     }
     if let Some(folder) = &options.charts {
         charts::write(folder, &board, &log, leaderboard_options)?;
@@ -140,11 +120,11 @@ fn rank_and_draw(
     Ok(board)
 }
 
-fn look_into(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
+fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
     if options.method == Method::Elo || options.style || options.reweight != Reweight::None {
-        return Err(FitError::PlainInsight);
+        return Err(FitError::PlainRobustness);
     }
-    let bar = progress::bar("looking into the order (per mille)");
+    let bar = progress::bar("robustness (per mille)");
     let asked = RobustnessOptions { scoring: options.scoring, confidence: options.confidence };
     let found = robustness(log, asked, |share| {
         bar.set_length(1000);

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::bench::{WayFlags, open_beside, read_text};
-use super::fit::printable;
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{BadInput, Location, progress};
+use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};

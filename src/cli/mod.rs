@@ -19,6 +19,7 @@ pub mod serve;
 mod signals;
 pub mod simulate;
 mod slice_flags;
+mod terminal_text;
 mod times;
 pub mod vote_files;
 
@@ -37,7 +38,7 @@ use crate::infra::storage::{StoreError, TransferError};
 use crate::infra::telemetry;
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::ReadSeriesError;
-use crate::services::labeling::AnnotationError;
+use crate::services::labeling::LabelingError;
 use crate::services::transfer::import::ImportError;
 
 #[derive(Parser)]
@@ -158,7 +159,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<ReadSeriesError>().is_some_and(ReadSeriesError::is_input)
             || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)
-            || cause.downcast_ref::<AnnotationError>().is_some_and(AnnotationError::is_input)
+            || cause.downcast_ref::<LabelingError>().is_some_and(LabelingError::is_input)
             || cause.is::<SuiteError>()
             || cause.is::<RubricError>()
             || cause.downcast_ref::<BenchError>().is_some_and(|error| error.is_missing() || matches!(error, BenchError::File(_)))

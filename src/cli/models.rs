@@ -11,8 +11,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::Location;
-use super::fit::{printable, width};
 use super::output::{lines_of_csv, print};
+use crate::cli::terminal_text::{printable, width};
 use crate::domain::battle::ModelId;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use super::BadInput;
-use crate::formats::tables::defused;
+use crate::domain::spreadsheet::defused;
 
 /// Prints the result of a command. Whoever reads it through a pipe and goes away early, as `head` does, has all they want.
 ///

@@ -1,19 +1,18 @@
-//! How firm an order is, as a table under the leaderboard.
+//! The robustness report as a table below the leaderboard.
 
 use std::fmt::Write as _;
 
-use super::fit::{SHORTEST_NAME, printable, width};
+use super::terminal_text::{SHORTEST_NAME, printable, width};
 use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustness};
 
-const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to swap", "votes to separate", "model"];
-/// Position of the model's name.
+const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
+/// Index of the model's name.
 const NAME: usize = HEADINGS.len() - 1;
-/// Columns that can be done without on a narrow screen, the first of them first.
+/// Columns that a narrow terminal drops, in this order.
 const DISPENSABLE: [usize; 3] = [2, 4, 1];
 
-/// One line a model: its place, the places it may truly have, those it takes without any one voter, how few votes less
-/// would swap it with the next one, and how many more would settle that it is above. No wider than the screen, where there
-/// is one.
+/// One row for each model: place, possible places, places without any one voter, votes whose removal flips its order
+/// with the next model, and further votes that would separate the two. No wider than the terminal.
 pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -> String {
     if robustness.models.is_empty() {
         return String::new();
@@ -22,7 +21,7 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
     let mut widths: [usize; 6] =
         std::array::from_fn(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0));
     let shown = fit_screen(&mut widths, screen.unwrap_or(usize::MAX));
-    let mut text = format!("\nhow firm the order is, at {} confidence\n", robustness.confidence);
+    let mut text = format!("\nrobustness of the order at {} confidence\n", robustness.confidence);
     for row in &mut rows {
         row[NAME] = console::truncate_str(&row[NAME], widths[NAME], "…").into_owned();
         for &column in &shown {
@@ -38,7 +37,7 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
     text
 }
 
-/// The columns before the name that fit on the screen; what they leave is the name's.
+/// The columns before the name that fit the terminal; the name takes the rest.
 fn fit_screen(widths: &mut [usize; 6], screen: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..NAME).collect();
     let total = |shown: &[usize]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
@@ -61,7 +60,7 @@ fn rows(robustness: &Robustness) -> Vec<[String; 6]> {
             model.place.to_string(),
             shown(model.possible),
             model.without_a_voter.map_or_else(none, shown),
-            next.and_then(|next: &NeighbourRobustness| next.votes_to_swap).map_or_else(none, |votes| votes.to_string()),
+            next.and_then(|next: &NeighbourRobustness| next.votes_to_flip).map_or_else(none, |votes| votes.to_string()),
             next.and_then(|next| next.votes_to_separate).map_or_else(none, |votes| votes.to_string()),
             printable(&model.model),
         ]);
@@ -98,11 +97,11 @@ mod tests {
     #[test]
     fn a_narrow_screen_keeps_the_place_and_the_name() {
         for (screen, first) in [
-            (20, "place  votes to swap  model"),
-            (40, "place  votes to swap  model"),
-            (44, "place  possible  votes to swap  model"),
-            (63, "place  possible  votes to swap  votes to separate  model"),
-            (80, "place  possible  without a voter  votes to swap  votes to separate  model"),
+            (20, "place  votes to flip  model"),
+            (40, "place  votes to flip  model"),
+            (44, "place  possible  votes to flip  model"),
+            (63, "place  possible  votes to flip  votes to separate  model"),
+            (80, "place  possible  without a voter  votes to flip  votes to separate  model"),
         ] {
             let text = robustness_table(&robustness(), Some(screen));
             let lines: Vec<&str> = text.lines().skip(2).collect();

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::signals::Signals;
 use super::{BadInput, Location};
-use crate::app::{AppState, Dependencies};
+use crate::app::Dependencies;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
@@ -25,6 +25,7 @@ use crate::infra::tasks::Need;
 use crate::infra::telemetry;
 use crate::server::http::{self, Serving};
 use crate::server::jobs::reload::{self, Source};
+use crate::server::state::AppState;
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
 /// the whole within 30 seconds.

@@ -1,4 +1,4 @@
-//! `langya simulate`: votes from known strengths, to test power and coverage.
+//! `langya simulate`: simulates votes from known strengths, to test power and coverage.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,22 +11,22 @@ use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptio
 use crate::formats::simulation::{write_truth, write_votes};
 use crate::formats::tables::Format;
 
-/// Flags of `langya simulate`.
+/// Options of `langya simulate`.
 #[derive(Debug, Clone, Args)]
 pub struct SimulateOptions {
-    /// How many models
+    /// Number of models
     #[arg(long, value_name = "N")]
     models: u32,
-    /// How many votes
+    /// Number of votes
     #[arg(long, value_name = "N")]
     votes: u32,
-    /// The same seed gives the same file, byte for byte
+    /// Seed: the same seed gives the same file, byte for byte
     #[arg(long, value_name = "S")]
     seed: u64,
     /// File to write: .csv, .jsonl or .parquet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Where the true strengths are written; beside the votes, ending in .truth.csv
+    /// File for the true strengths; by default the name of the votes file ending in .truth.csv
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     #[command(flatten)]
@@ -34,30 +34,30 @@ pub struct SimulateOptions {
     /// Standard deviation of the strengths, in log odds
     #[arg(long, value_name = "D", default_value_t = 1.0)]
     spread: f64,
-    /// Share of the votes that are ties
+    /// Share of ties among the votes
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     ties: f64,
-    /// Share of the votes that say both are bad
+    /// Share of both-bad votes
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     both_bad: f64,
-    /// How many voters
+    /// Number of voters
     #[arg(long, value_name = "N", default_value_t = 1000)]
     voters: u32,
-    /// Share of each vote's luck that is its voter's lasting taste: 0 for independent votes, below 1
+    /// Share of a vote's random variation that is its voter's lasting taste: 0 for independent votes, below 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     voter_spread: f64,
-    /// Effects of length, headings, lists and bold: log odds of one standard deviation more
+    /// Effects of length, headings, lists and bold: change of the log odds per standard deviation
     #[arg(long, value_name = "L,H,L,B", value_parser = parse_effects, allow_hyphen_values = true)]
     style: Option<[f64; 4]>,
-    /// Who meets whom
+    /// How pairs of models are chosen
     #[arg(long, value_name = "uniform|zipf|close", default_value = "uniform")]
     pairing: PairingPolicy,
 }
 
-/// Writes the votes and, beside them, the truth. A file appears under its name only when it is whole.
+/// Simulates votes and writes them and the true strengths. Both files are written atomically.
 ///
 /// # Errors
-/// Options that cannot be, or a file that cannot be written.
+/// Invalid options, or a file that cannot be written.
 pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
     let format = format_of(&options.out)?;
     let truth = options.truth.clone().unwrap_or_else(|| options.out.with_extension("truth.csv"));

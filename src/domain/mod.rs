@@ -7,6 +7,7 @@ pub mod correlation;
 pub mod judging;
 pub mod labeling;
 pub mod rating;
+pub mod spreadsheet;
 pub mod stats;
 pub mod text_direction;
 pub mod time;

@@ -1,4 +1,4 @@
-//! Simulated votes as a file: columns of the vote log as an export writes them, and the true strengths beside it.
+//! Simulated votes as a file in the columns of the vote log, and the true strengths as CSV.
 
 use std::io::{self, Write};
 
@@ -10,12 +10,12 @@ use crate::domain::rating::simulate::{SimulatedModel, SimulatedVote, Simulation}
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
 use crate::formats::tables::{Column, Format, Table};
 
-/// The first vote's time: 2025-01-01. The others follow second by second.
+/// Time of the first vote, 2025-01-01; each following vote is one second later.
 const FIRST_SECOND: f64 = 1_735_689_600.0;
 /// Votes between two calls of `progress`.
 const STEP: u32 = 10_000;
 
-/// Draws and writes votes, which are never held together; `progress` hears how many there are.
+/// Draws votes and writes them one by one. Calls `progress` with the number of votes written.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -30,7 +30,7 @@ pub fn write_votes(
     let mut table = Table::begin(format, columns(), out)?;
     for seq in 1..=votes {
         let vote = simulation.vote();
-        table.write(&Row::of(seq, &vote, simulation.models(), pairing_policy))?;
+        table.write(&SimulatedRow::new(seq, &vote, simulation.models(), pairing_policy))?;
         if seq % STEP == 0 {
             progress(seq);
         }
@@ -39,7 +39,7 @@ pub fn write_votes(
     table.finish().map(drop)
 }
 
-/// Writes models with their strengths and ratings as CSV, best first.
+/// Writes the models with their strengths and ratings as CSV, best first.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -54,7 +54,7 @@ pub fn write_truth(models: &[SimulatedModel], out: impl Write) -> io::Result<()>
     writer.flush()
 }
 
-/// The columns of the vote log that a simulated vote has something in.
+/// The columns of the vote log that a simulated vote fills.
 fn columns() -> Vec<Column> {
     VOTE_COLUMNS.into_iter().filter(|column| HELD.contains(&column.root())).collect()
 }
@@ -75,7 +75,7 @@ const HELD: [&str; 12] = [
 ];
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct SimulatedRow<'a> {
     seq: u64,
     model_a: &'a str,
     model_b: &'a str,
@@ -90,8 +90,8 @@ struct Row<'a> {
     rated: bool,
 }
 
-impl<'a> Row<'a> {
-    fn of(seq: u32, vote: &SimulatedVote, models: &'a [SimulatedModel], pairing_policy: &'a str) -> Self {
+impl<'a> SimulatedRow<'a> {
+    fn new(seq: u32, vote: &SimulatedVote, models: &'a [SimulatedModel], pairing_policy: &'a str) -> Self {
         Self {
             seq: seq.into(),
             model_a: &models[vote.a].name,
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Headings, list items and bold spans are all of one kind.
+/// All headings, list items and bold spans are of one kind.
 fn text_counts(vote: &SimulatedVote, side: usize) -> TextCounts {
     let [tokens, headings, unordered, bold_stars] = vote.counts.map(|sides| sides[side].into());
     TextCounts { tokens, headings: [0, headings, 0, 0, 0, 0], unordered, bold_stars, ..TextCounts::default() }

@@ -2,4 +2,5 @@
 
 pub mod http;
 pub mod jobs;
+pub mod state;
 pub mod ws;

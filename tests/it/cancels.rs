@@ -91,16 +91,16 @@ async fn a_crowd_that_leaves_at_once_leaves_no_request_behind() {
     let upstream = endless_models().await;
     let folder = folder_with(&upstream, "resume_grace_ms = 1", ["one", "two"]);
     let server = serve(folder.path());
-    let crowd = size(20, 100);
+    let battle_judging = size(20, 100);
     let mut sockets = Vec::new();
-    for _ in 0..crowd {
+    for _ in 0..battle_judging {
         sockets.push(begin(&server.url).await);
     }
-    upstream.until_active(2 * crowd).await;
+    upstream.until_active(2 * battle_judging).await;
     let began = Instant::now();
     sockets.into_iter().for_each(RawSocket::reset);
     upstream.until_active(0).await;
-    println!("{crowd} at once: closed after {:?}", began.elapsed());
+    println!("{battle_judging} at once: closed after {:?}", began.elapsed());
 }
 
 #[actix_web::test]
@@ -112,15 +112,15 @@ async fn a_process_that_ends_leaves_no_request_behind() {
         &["--config", "langya.toml"],
         &[("LANGYA__SERVER__DRAIN_SECONDS", "1")],
     );
-    let crowd = size(10, 50);
+    let battle_judging = size(10, 50);
     let mut sockets = Vec::new();
-    for _ in 0..crowd {
+    for _ in 0..battle_judging {
         sockets.push(begin(&server.url).await);
     }
-    upstream.until_active(2 * crowd).await;
+    upstream.until_active(2 * battle_judging).await;
     let began = Instant::now();
     server.signal("TERM");
     upstream.until_active(0).await;
-    println!("{crowd} battles: closed {:?} after SIGTERM, with 1 s to drain", began.elapsed());
+    println!("{battle_judging} battles: closed {:?} after SIGTERM, with 1 s to drain", began.elapsed());
     assert_eq!(server.ended().await.code(), Some(0));
 }

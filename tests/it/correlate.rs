@@ -225,8 +225,8 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     println!("seed 5");
     assert_eq!((&json["n"], &json["x"]["only_here"]), (&3.into(), &serde_json::json!(["other"])));
     assert_eq!(json["bootstrap"], serde_json::json!({"replicates": 40, "seed": 5}));
-    let redrawn = &json["pearson"]["redrawn"];
-    assert!(redrawn["lower"].as_f64().unwrap() < redrawn["upper"].as_f64().unwrap(), "{redrawn}");
+    let resampled = &json["pearson"]["resampled"];
+    assert!(resampled["lower"].as_f64().unwrap() < resampled["upper"].as_f64().unwrap(), "{resampled}");
     for point in json["points"].as_array().unwrap() {
         let within = |axis: &str| {
             let [low, value, high] =
@@ -241,9 +241,9 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
         "the same seed, the same numbers"
     );
     let other = with("bench:urs", "arena:win_tie_rate", &["--bootstrap", "40", "--seed", "6"]);
-    assert_ne!(json["pearson"]["redrawn"], other["pearson"]["redrawn"]);
+    assert_ne!(json["pearson"]["resampled"], other["pearson"]["resampled"]);
     let fixed = with("bench:urs@owl:Leisure", "arena:elo", &["--bootstrap", "0"]);
-    assert_eq!((&fixed["bootstrap"], &fixed["pearson"]["redrawn"]), (&Value::Null, &Value::Null));
+    assert_eq!((&fixed["bootstrap"], &fixed["pearson"]["resampled"]), (&Value::Null, &Value::Null));
     let scores = ask(&["bench", "report", "urs", "--format", "csv"]).stdout;
     std::fs::write(folder.path().join("scores.csv"), scores).unwrap();
     for point in fixed["points"].as_array().unwrap() {
@@ -289,7 +289,7 @@ fn satisfaction_by_intent_is_compared_with_what_a_benchmark_says_of_intents() {
     let means: Vec<f64> = json["points"].as_array().unwrap().iter().map(|point| point["x"].as_f64().unwrap()).collect();
     assert_eq!(json["models"], serde_json::json!(["ask_for_advice", "factual_qa", "leisure", "seek_creativity"]));
     assert_eq!(means, [4.0, 2.0, 2.0, 5.0]);
-    assert!(json["points"][2]["x_lower"].as_f64().unwrap() < 2.0 && json["pearson"]["redrawn"].is_object(), "{json}");
+    assert!(json["points"][2]["x_lower"].as_f64().unwrap() < 2.0 && json["pearson"]["resampled"].is_object(), "{json}");
     let models = with("arena:rating");
     assert!(models.code == Some(2) && models.stderr.contains("each of the models"), "{}", models.stderr);
     let again = tempfile::tempdir().unwrap();

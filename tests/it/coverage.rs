@@ -2,9 +2,11 @@
 //! in a hundred. And whether a simulation is what it says.
 
 use langya::domain::battle::Outcome;
-use langya::domain::rating::bradley_terry::{ModelStrength, fit};
+use langya::domain::rating::bradley_terry::fit;
 use langya::domain::rating::comparison::ComparisonSet;
-use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, rank_log};
+use langya::domain::rating::fit::ModelStrength;
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::simulate::{PairingPolicy, Simulation, SimulationError, SimulationOptions};
 use langya::domain::rating::style::{StyleOptions, fit_style};

@@ -155,9 +155,9 @@ fn the_log_fits_like_the_database(folder: &Path) {
         format!("{},{},{}\n", text("model_a"), text("model_b"), text("winner"))
     });
     std::fs::write(folder.join("votes.csv"), format!("model_a,model_b,winner\n{}", lines.collect::<String>())).unwrap();
-    let of_log = langya(folder, ["fit", "--votes", "votes.csv", "--format", "json"]);
+    let from_log = langya(folder, ["fit", "--votes", "votes.csv", "--format", "json"]);
     let of_database = langya(folder, ["fit", "--data-dir", "data", "--format", "json"]);
-    assert_eq!((of_log.code, of_database.code), (Some(0), Some(0)), "{}{}", of_log.stderr, of_database.stderr);
+    assert_eq!((from_log.code, of_database.code), (Some(0), Some(0)), "{}{}", from_log.stderr, of_database.stderr);
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    assert_eq!(parse(&of_log.stdout), parse(&of_database.stdout));
+    assert_eq!(parse(&from_log.stdout), parse(&of_database.stdout));
 }

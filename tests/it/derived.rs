@@ -37,7 +37,7 @@ async fn emptying_every_derived_table_changes_no_number() {
 
     let again = start().await;
     let mut changes = again.app.leaderboard.changes();
-    changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
+    changes.wait_for(|snapshot| snapshot.last_vote_seq == 7).await.unwrap();
     let board = serde_json::to_value(&again.app.leaderboard.latest().board).unwrap();
     assert_eq!(board, serde_json::from_str::<Value>(&with_counts).unwrap());
     again.end().await;

@@ -3,7 +3,7 @@
 use langya::domain::labeling::Source;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{Annotator, IfMissing, NewLabel, QueryLabel, Store, VoteRange};
+use langya::infra::storage::{IfMissing, LabelSource, NewLabel, PromptLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
@@ -21,11 +21,11 @@ async fn vote_on(visitor: &mut Visitor, prompt: &str, outcome: &str) {
 }
 
 /// Has a reviewer say what every prompt is about.
-async fn label(store: &Store) -> Vec<QueryLabel> {
+async fn label(store: &Store) -> Vec<PromptLabel> {
     let queries = store.queries_after("", 10).await.unwrap();
     let labels: Vec<NewLabel> =
         queries.iter().map(|query| NewLabel { query_id: &query.id, label: "leisure", confidence: None }).collect();
-    let by = Annotator { scheme: Scheme::Urs, source: Source::Review, name: "Ünal" };
+    let by = LabelSource { scheme: Scheme::Urs, source: Source::Review, name: "Ünal" };
     assert_eq!(store.put_labels(by, &labels, Timestamp(7)).await.unwrap(), 5);
     store.labels_between(Scheme::Urs, "", "~").await.unwrap()
 }

@@ -12,7 +12,7 @@ use langya::domain::labeling::validation::{ValidationOptions, cross_validate};
 use langya::domain::time::Timestamp;
 use langya::formats::tables::Format;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{Annotator, IfMissing, NewLabel, Store};
+use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store};
 use langya::services::labeling::{import_review, label_all, read_seeds, report, train, write_queue};
 use langya::services::transfer::export::{self, Selection};
 use serde_json::Value;
@@ -276,7 +276,7 @@ async fn slices_exports_and_the_page_follow_a_review() {
         assert_eq!((&categories[&ids[0]], &categories[&ids[3]]), (&"safety".into(), &"code_generation".into()));
     }
     assert_eq!(exported(store, true).await.len(), 5);
-    let by = Annotator { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
     let seed = NewLabel { query_id: &ids[2], label: "role_playing", confidence: None };
     store.put_labels(by, &[seed], Timestamp(5_000)).await.unwrap();
     assert_eq!(rated(&arena, "?category=role_playing").await, (200, Some(1)), "a seed goes before the classifier");
@@ -302,7 +302,7 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     early.until_ready().await;
     let queries = store.queries_after("", 10).await.unwrap();
     let query_id = &queries.iter().find(|query| query.prompt == "How much is 3 + 4?").unwrap().id;
-    let by = Annotator { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
     let seed = NewLabel { query_id, label: "calculation", confidence: None };
     store.put_labels(by, &[seed], Timestamp(6_000)).await.unwrap();
     let mut other = arena.visitor().await;

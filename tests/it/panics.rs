@@ -45,8 +45,8 @@ async fn a_job_that_panics_is_named_and_counted_and_goes_on() {
     let models = [("one", 1.0, "yes", 0), ("two", 1.0, "no", 0), ("judge", 0.0, "[[A]]", 1)];
     let roster = Roster::of(models.map(|(id, weight, words, panics)| model(id, weight, words, panics)).to_vec());
     let arena = TestArena::start_with_roster(roster, |settings| {
-        settings.crowd_judge.models = vec!["judge".into()];
-        settings.crowd_judge.share = 1.0;
+        settings.judge.models = vec!["judge".into()];
+        settings.judge.share = 1.0;
     })
     .await;
     let mut visitor = arena.visitor().await;

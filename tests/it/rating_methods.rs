@@ -5,18 +5,18 @@ use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::FitError;
-use langya::domain::rating::bootstrap::BootstrapOptions;
-use langya::domain::rating::bradley_terry::Direction;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::leaderboard::{
-    IntervalMethod, Leaderboard, LeaderboardOptions, RankedModel, rank, rank_log,
-};
+use langya::domain::rating::fit::Direction;
+use langya::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use langya::domain::rating::matrices::Matrices;
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::slice::{Slice, SliceError, Turns};
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::domain::rating::weighting::Reweight;
+use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
@@ -160,7 +160,7 @@ fn votes_that_give_ties_no_finite_frequency_say_so() {
         let (board, half) =
             (board_of(&log_of(votes), &davidson()), board_of(&log_of(votes), &by(IntervalMethod::Sandwich)));
         assert_eq!((&board.models, board.davidson), (&half.models, None));
-        assert!(board.notes[0].contains(note), "{:?}", board.notes);
+        assert!(board.notes[0].to_string().contains(note), "{:?}", board.notes);
     }
 }
 
@@ -217,7 +217,7 @@ fn with_voters(mut log: VoteLog, voter: impl Fn(usize) -> Option<String>) -> Vot
 fn clusters_need_voters() {
     let log = log_of(&[("a", "b", Tie, 2)]);
     assert!(matches!(rank_log(&log, &by(IntervalMethod::Cluster)), Err(FitError::NoVoters)));
-    let counts = ComparisonSet::of_log(&log);
+    let counts = ComparisonSet::from_log(&log);
     let refused = rank(&counts, &EloTable::default(), &by(IntervalMethod::Cluster)).unwrap_err();
     assert_eq!(refused.to_string(), "the votes name no voters: give a column of voters or use sandwich intervals");
 }
@@ -227,7 +227,7 @@ fn one_voter_alone_gives_no_interval() {
     let log = with_voters(log_of(&[("a", "b", AWins, 2), ("b", "a", AWins, 1)]), |_| Some("only".into()));
     let board = board_of(&log, &by(IntervalMethod::Cluster));
     assert!(board.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()), "{board:?}");
-    assert!(board.notes.iter().any(|note| note.contains("voter")), "{:?}", board.notes);
+    assert!(board.notes.iter().any(|note| note.to_string().contains("voter")), "{:?}", board.notes);
 }
 
 // -------------------------------------------------------------------------------------------------- bootstrap
@@ -290,7 +290,7 @@ fn a_win_that_replicates_can_lose_leaves_the_interval_open_and_is_counted() {
     assert!(c.upper.is_some() && a.lower.is_some() && a.upper.is_some() && board.converged, "{board:?}");
     assert!(a.rank == 1 && c.rank == 1, "an interval without a lower end is not surely below another");
     assert!(
-        board.notes.iter().any(|note| note.contains(&format!("in {} of 200", report.not_finite))),
+        board.notes.iter().any(|note| note.to_string().contains(&format!("in {} of 200", report.not_finite))),
         "{:?}",
         board.notes
     );

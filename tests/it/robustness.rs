@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use langya::domain::battle::Outcome::{self, AWins, BWins, Tie};
 use langya::domain::rating::FitError;
 use langya::domain::rating::bradley_terry::fit;
-use langya::domain::rating::interval::ConfidenceLevel;
 use langya::domain::rating::robustness::{PlaceRange, Robustness, RobustnessOptions, robustness, votes_to_separate};
 use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
 use langya::domain::rating::tally::Tally;
 use langya::domain::rating::vote_log::{Labels, VoteLog};
+use langya::domain::stats::confidence::ConfidenceLevel;
 
 /// Model A, model B, the outcome, the voter.
 type Vote = (String, String, Outcome, u32);
@@ -42,7 +42,7 @@ fn simulated(models: u32, number: usize, voters: u32, seed: u64) -> Vec<Vote> {
     (0..number).map(|_| vote()).collect()
 }
 
-fn insight_of(votes: &[Vote]) -> Robustness {
+fn robustness_of(votes: &[Vote]) -> Robustness {
     let found = robustness(&log_of(votes), RobustnessOptions::default(), |_| {}).unwrap();
     assert_eq!(serde_json::from_str::<Robustness>(&serde_json::to_string(&found).unwrap()).unwrap(), found, "finite");
     found
@@ -56,13 +56,13 @@ fn places(found: &Robustness) -> BTreeMap<String, u64> {
 
 #[test]
 fn three_wins_of_four_are_undone_by_taking_away_all_three() {
-    let found = insight_of(&votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1)]));
+    let found = robustness_of(&votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1)]));
     let [neighbours] = found.neighbours.as_slice() else { panic!("{found:?}") };
     assert_eq!((neighbours.upper.as_str(), neighbours.lower.as_str()), ("a", "b"));
     assert!((neighbours.gap - 190.848_501_887_865).abs() < 1e-9);
     // At one win each they are level; the third lets b pass.
-    assert_eq!(neighbours.votes_to_swap, Some(3));
-    let removed = &neighbours.swapped_by[0];
+    assert_eq!(neighbours.votes_to_flip, Some(3));
+    let removed = &neighbours.flipped_by[0];
     assert_eq!((removed.winner.as_str(), removed.loser.as_str(), removed.tie, removed.votes), ("a", "b", false, 3));
 }
 
@@ -99,7 +99,7 @@ fn swaps(votes: &[Vote], without: &[usize], upper: &str, lower: &str) -> bool {
         .filter(|(position, _)| !without.contains(position))
         .map(|(_, vote)| vote.clone())
         .collect();
-    let tally = Tally::of_log(&log_of(&left), Scoring::default());
+    let tally = Tally::from_log(&log_of(&left), Scoring::default());
     let fit = fit(&tally).unwrap();
     let strength = |name: &str| {
         let model = tally.models.iter().position(|model| model.name == name)?;
@@ -117,8 +117,8 @@ fn the_fewest_votes_are_those_that_brute_force_finds() {
     let (mut pairs, mut equal) = (0, 0);
     for seed in 1..=6 {
         let votes = simulated(4, 40, 40, seed);
-        for neighbours in insight_of(&votes).neighbours {
-            let Some(found) = neighbours.votes_to_swap.filter(|&found| found <= 3) else { continue };
+        for neighbours in robustness_of(&votes).neighbours {
+            let Some(found) = neighbours.votes_to_flip.filter(|&found| found <= 3) else { continue };
             let least = fewest_by_force(&votes, &neighbours.upper, &neighbours.lower);
             assert!(found >= least, "seed {seed}: {neighbours:?}, but {least} are enough");
             pairs += 1;
@@ -132,9 +132,9 @@ fn the_fewest_votes_are_those_that_brute_force_finds() {
 #[test]
 fn the_votes_named_do_swap_the_two() {
     let votes = simulated(6, 300, 300, 2);
-    for neighbours in insight_of(&votes).neighbours {
+    for neighbours in robustness_of(&votes).neighbours {
         let mut without: Vec<usize> = Vec::new();
-        for removed in &neighbours.swapped_by {
+        for removed in &neighbours.flipped_by {
             let is = |(a, b, outcome, _): &Vote| match outcome {
                 AWins => !removed.tie && (a, b) == (&removed.winner, &removed.loser),
                 BWins => !removed.tie && (b, a) == (&removed.winner, &removed.loser),
@@ -143,7 +143,7 @@ fn the_votes_named_do_swap_the_two() {
             let alike = votes.iter().enumerate().filter(|(_, vote)| is(vote)).map(|(position, _)| position);
             without.extend(alike.take(usize::try_from(removed.votes).unwrap()));
         }
-        assert_eq!(u64::try_from(without.len()).ok(), neighbours.votes_to_swap);
+        assert_eq!(u64::try_from(without.len()).ok(), neighbours.votes_to_flip);
         assert!(swaps(&votes, &without, &neighbours.upper, &neighbours.lower), "{neighbours:?}");
         assert!(!swaps(&votes, &without[1..], &neighbours.upper, &neighbours.lower), "one less is not enough");
     }
@@ -158,7 +158,7 @@ fn nine_more_votes_separate_six_wins_of_eight() {
     let variance = 1.0 / (8.0 * 3.0 / 16.0);
     assert_eq!(votes_to_separate(3_f64.ln(), variance, level), Some(9));
     assert_eq!(votes_to_separate(-3_f64.ln(), variance, level), Some(9));
-    let found = insight_of(&votes(&[("a", "b", AWins, 6), ("a", "b", BWins, 2)]));
+    let found = robustness_of(&votes(&[("a", "b", AWins, 6), ("a", "b", BWins, 2)]));
     assert_eq!(found.neighbours[0].votes_to_separate, Some(9));
 }
 
@@ -178,7 +178,7 @@ fn many_votes_leave_one_place_and_few_leave_all() {
         votes(&[("a", "b", AWins, 3 * n), ("a", "b", BWins, n), ("b", "c", AWins, 3 * n), ("b", "c", BWins, n)])
     };
     let range = |found: &Robustness, place: usize| found.models[place].possible;
-    let (many, few) = (insight_of(&kinds(100)), insight_of(&kinds(1)));
+    let (many, few) = (robustness_of(&kinds(100)), robustness_of(&kinds(1)));
     for (place, expected) in (1..=3).enumerate() {
         assert_eq!(range(&many, place), PlaceRange { best: expected, worst: expected });
         assert_eq!(range(&few, place), PlaceRange { best: 1, worst: 3 });
@@ -193,7 +193,7 @@ fn the_true_place_is_among_the_possible_ones_as_often_as_promised() {
         let mut models =
             Simulation::new(SimulationOptions { spread: 0.5, ties: 0.1, ..options }).unwrap().models().to_vec();
         models.sort_by(|x, y| y.strength.total_cmp(&x.strength));
-        let found = insight_of(&simulated(6, 300, 300, seed));
+        let found = robustness_of(&simulated(6, 300, 300, seed));
         for model in &found.models {
             let truth = 1 + models.iter().position(|other| other.name == model.model).unwrap();
             let truth = u64::try_from(truth).unwrap();
@@ -213,12 +213,12 @@ fn the_true_place_is_among_the_possible_ones_as_often_as_promised() {
 fn places_without_a_voter_are_those_of_a_fit_without_its_votes() {
     for seed in 1..=3 {
         let votes = simulated(5, 150, 12, seed);
-        let found = insight_of(&votes);
+        let found = robustness_of(&votes);
         let mut expected: BTreeMap<String, (u64, u64)> =
             places(&found).into_iter().map(|(model, place)| (model, (place, place))).collect();
         for voter in 0..12 {
             let left: Vec<Vote> = votes.iter().filter(|vote| vote.3 != voter).cloned().collect();
-            for (model, place) in places(&insight_of(&left)) {
+            for (model, place) in places(&robustness_of(&left)) {
                 let range = expected.get_mut(&model).unwrap();
                 *range = (range.0.min(place), range.1.max(place));
             }
@@ -242,7 +242,7 @@ fn a_voter_who_alone_kept_a_model_from_winning_always_is_seen() {
     let mut votes = votes(&[("a", "b", BWins, 1), ("a", "b", AWins, 1), ("b", "c", AWins, 5), ("b", "c", BWins, 2)]);
     votes.push(("c".into(), "a".into(), AWins, 0));
     let a = |found: &Robustness| found.models.iter().find(|model| model.model == "a").cloned().unwrap();
-    let found = insight_of(&votes);
+    let found = robustness_of(&votes);
     assert!(a(&found).place > 1);
     assert_eq!(a(&found).without_a_voter.unwrap().best, 1);
 }
@@ -258,8 +258,8 @@ fn without_a_column_of_voters_there_are_no_such_ranges() {
 // ----------------------------------------------------------------------------------------------------- hard cases
 
 #[test]
-fn no_votes_have_no_insight() {
-    let found = insight_of(&[]);
+fn no_votes_give_an_empty_report() {
+    let found = robustness_of(&[]);
     assert!(found.models.is_empty() && found.neighbours.is_empty());
 }
 
@@ -267,17 +267,17 @@ fn no_votes_have_no_insight() {
 fn a_model_that_always_wins_may_truly_be_anywhere_if_it_won_once() {
     let votes = |n| votes(&[("b", "c", AWins, 60), ("b", "c", BWins, 60), ("a", "b", AWins, n)]);
     let a = |found: Robustness| found.models.into_iter().find(|model| model.model == "a").unwrap();
-    let once = a(insight_of(&votes(1)));
+    let once = a(robustness_of(&votes(1)));
     assert_eq!((once.place, once.possible), (1, PlaceRange { best: 1, worst: 3 }));
-    let often = a(insight_of(&votes(60)));
+    let often = a(robustness_of(&votes(60)));
     assert_eq!(often.possible, PlaceRange { best: 1, worst: 1 });
-    assert_eq!(insight_of(&votes(60)).neighbours.len(), 1, "b and c are rated; a has no gap that could be closed");
+    assert_eq!(robustness_of(&votes(60)).neighbours.len(), 1, "b and c are rated; a has no gap that could be closed");
 }
 
 #[test]
 fn groups_that_cannot_be_compared_have_places_of_their_own() {
     let votes = votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1), ("x", "y", AWins, 2), ("x", "y", BWins, 1)]);
-    let found = insight_of(&votes);
+    let found = robustness_of(&votes);
     let shown: Vec<_> = found.models.iter().map(|model| (model.model.as_str(), model.component, model.place)).collect();
     assert_eq!(shown, [("a", 0, 1), ("b", 0, 2), ("x", 1, 1), ("y", 1, 2)]);
     assert!(found.neighbours.iter().all(|two| (two.upper == "a") == (two.lower == "b")), "{:?}", found.neighbours);
@@ -286,10 +286,10 @@ fn groups_that_cannot_be_compared_have_places_of_their_own() {
 
 #[test]
 fn equals_share_a_place_and_have_no_order_to_swap() {
-    let found = insight_of(&votes(&[("a", "b", Tie, 4)]));
+    let found = robustness_of(&votes(&[("a", "b", Tie, 4)]));
     assert!(found.models.iter().all(|model| model.place == 1));
     let neighbours = &found.neighbours[0];
-    assert_eq!((neighbours.votes_to_swap, neighbours.votes_to_separate), (None, None));
+    assert_eq!((neighbours.votes_to_flip, neighbours.votes_to_separate), (None, None));
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn ties_by_davidson_are_refused() {
     let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
     let options = RobustnessOptions { scoring, ..RobustnessOptions::default() };
     let refused = robustness(&log_of(&simulated(3, 30, 3, 1)), options, |_| {});
-    assert!(matches!(refused, Err(FitError::PlainInsight)), "{refused:?}");
+    assert!(matches!(refused, Err(FitError::PlainRobustness)), "{refused:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ async fn arena() -> TestArena {
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
     let mut changes = arena.app.leaderboard.changes();
-    changes.wait_for(|standing| standing.last_vote_seq == 5).await.unwrap();
+    changes.wait_for(|snapshot| snapshot.last_vote_seq == 5).await.unwrap();
     arena
 }
 
@@ -60,7 +60,7 @@ async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
     }
     let question =
         LeaderboardFilter { style: true, until: Some(Timestamp(4_000_000_000_000)), ..LeaderboardFilter::default() };
-    let ask = || arena.app.filtered.answer(&question, 5);
+    let ask = || arena.app.filtered.get(&question, 5);
     for _ in 0..20 {
         // Whoever asks and leaves makes no fit of their own.
         assert!(ask().now_or_never().is_none());
@@ -132,7 +132,7 @@ async fn style_is_held_equal_with_its_effects_shown() {
         assert_eq!(visitor.vote(outcome).await["type"], "revealed");
     }
     let mut changes = arena.app.leaderboard.changes();
-    changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
+    changes.wait_for(|snapshot| snapshot.last_vote_seq == 7).await.unwrap();
     let (status, held, text) = board(&arena, "?style=control").await;
     assert_eq!((status, held["votes"]["rated"].as_u64()), (200, Some(7)), "{text}");
     let effects = held["style"].as_array().unwrap();

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use langya::domain::rating::interval::ConfidenceLevel;
 use langya::domain::stats::agreement::choices::Choice::{self, First, Second, Tie};
 use langya::domain::stats::agreement::choices::{Agreement, PairVote, PairVotes, between, decided, within};
 use langya::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
@@ -11,6 +10,7 @@ use langya::domain::stats::agreement::scores::{
 };
 use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
 use langya::domain::stats::combination::{Combination, CombinationError, Search, best, leave_one_out, mix};
+use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::correlation::{
     Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
 };
@@ -84,7 +84,7 @@ fn two_hundred_series_correlate_as_scipy_says() {
 #[test]
 fn what_has_no_correlation_says_why() {
     for coefficient in Coefficient::ALL {
-        let of = |x: &[f64], y: &[f64]| coefficient.of(x, y).map(|found| found.r);
+        let of = |x: &[f64], y: &[f64]| coefficient.correlate(x, y).map(|found| found.r);
         assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), Err(Undefined::TooFew { found: 2, needed: 3 }));
         assert_eq!(of(&[0.1; 4], &[1.0, 2.0, 3.0, 4.0]), Err(Undefined::Constant(Series::First)));
         assert_eq!(of(&[1.0, 2.0, 3.0], &[7.0; 3]), Err(Undefined::Constant(Series::Second)));
@@ -140,7 +140,7 @@ fn superclue_open_and_close_correlate_as_recomputed() {
     close(r.r, 0.554_696, 1e-6);
     close(r.p, 0.153_593, 1e-6);
     close(kendall(&CLOSE, &OPEN_SINGLE).unwrap().r, 0.4001, 1e-4);
-    let coefficient_of_variation = |values: &[f64]| Summary::of(values).unwrap().coefficient_of_variation().unwrap();
+    let coefficient_of_variation = |values: &[f64]| Summary::new(values).unwrap().coefficient_of_variation().unwrap();
     close(coefficient_of_variation(&CLOSE), 0.107_683_077_391_594_6, 1e-14);
     close(coefficient_of_variation(&OPEN_SINGLE), 0.3411, 1e-4);
 }
@@ -399,7 +399,7 @@ proptest! {
     #[test]
     fn every_correlation_and_p_is_in_range_and_so_is_its_interval((x, y) in two_series()) {
         for coefficient in Coefficient::ALL {
-            let found = coefficient.of(&x, &y).unwrap();
+            let found = coefficient.correlate(&x, &y).unwrap();
             prop_assert!((-1.0..=1.0).contains(&found.r) && (0.0..=1.0).contains(&found.p), "{:?}", found);
             if let Ok(interval) = found.interval(ConfidenceLevel::default()) {
                 prop_assert!(-1.0 <= interval.lower && interval.lower < found.r, "{:?} {:?}", found, interval);

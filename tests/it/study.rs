@@ -286,7 +286,7 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
     for (key, value) in alone.as_object().unwrap() {
         assert_eq!(found[key], *value, "{key}");
     }
-    assert!(found["pearson"]["redrawn"]["lower"].is_number(), "{found}");
+    assert!(found["pearson"]["resampled"]["lower"].is_number(), "{found}");
     assert_ne!(found["points"], pairs[0]["points"], "a part of the votes has ratings of its own");
     let report = String::from_utf8(first["report.md"].clone()).unwrap();
     for part in
@@ -300,7 +300,7 @@ fn votes_and_items_are_drawn_anew_in_every_part_of_the_votes() {
     assert_eq!(fact("SHA-256"), Some(sha256(&suite)));
     assert_eq!((fact("rated").as_deref(), fact("judges").as_deref()), (Some("160"), Some("owl")));
     assert_eq!(fact("number of the last one in the log").as_deref(), Some("160"));
-    for name in ["figures/redrawn-pearson.svg", "figures/pair-01-slice-2.svg", "figures/matrix-kendall.svg"] {
+    for name in ["figures/resampled-pearson.svg", "figures/pair-01-slice-2.svg", "figures/matrix-kendall.svg"] {
         assert!(first.contains_key(name), "{name} in {:?}", first.keys());
     }
     let nobody = made(folder.path(), &text.replace("English", "Klingon"));
@@ -443,9 +443,9 @@ fn charts_of_a_comparison_are_drawn_into_a_folder() {
     assert_eq!(fixed.keys().collect::<Vec<_>>(), ["scatter.svg"]);
     assert!(fixed["scatter.svg"].contains("MiniMax"), "{}", fixed["scatter.svg"]);
     let drawn = draw("drawn", &["--x", "arena:win_tie_rate", "--y", "bench:urs"]);
-    assert_eq!(drawn.keys().collect::<Vec<_>>(), ["redrawn.svg", "scatter.svg"]);
+    assert_eq!(drawn.keys().collect::<Vec<_>>(), ["resampled.svg", "scatter.svg"]);
     for part in ["pearson", "spearman", "kendall", "30 values"] {
-        assert!(drawn["redrawn.svg"].contains(part), "{}", drawn["redrawn.svg"]);
+        assert!(drawn["resampled.svg"].contains(part), "{}", drawn["resampled.svg"]);
     }
     let open = "published:superclue_open:turn:2";
     let mixed = draw("mixed", &["--combine", &[close, open].join(","), "--target", "published:superclue_arena"]);

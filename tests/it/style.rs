@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
-use langya::domain::rating::bradley_terry::{Fit, ModelStrength, fit};
+use langya::domain::rating::bradley_terry::fit;
 use langya::domain::rating::comparison::ComparisonSet;
+use langya::domain::rating::fit::{Fit, ModelStrength};
 use langya::domain::rating::interval::sandwich;
-use langya::domain::rating::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank_log};
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
+use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::scoring::TieRule;
 use langya::domain::rating::style::{FEATURES, StyleErrors, StyleOptions, StyledFit, fit_style};
@@ -161,7 +163,7 @@ fn without_any_style_the_fit_is_the_plain_one() {
     near(styled.fit.log_likelihood, plain.log_likelihood, 1e-9, "log likelihood");
     assert!(styled.effects.is_empty());
     assert!(
-        FEATURES.iter().all(|feature| styled.notes.iter().any(|note| note.contains(feature))),
+        FEATURES.iter().all(|feature| styled.notes.iter().any(|note| note.to_string().contains(feature))),
         "{:?}",
         styled.notes
     );
@@ -282,7 +284,7 @@ fn one_voter_gives_no_intervals_and_says_so() {
     log.voters = Some(voters);
     let (_, styled) = styled(&log, StyleErrors::Voters);
     assert!(styled.errors.iter().all(Option::is_none) && styled.effects.iter().all(|effect| effect.error.is_none()));
-    assert!(styled.notes[0].contains("one voter's"), "{:?}", styled.notes);
+    assert!(styled.notes[0].to_string().contains("one voter's"), "{:?}", styled.notes);
 }
 
 #[test]
@@ -292,7 +294,7 @@ fn a_feature_that_follows_from_another_is_left_out() {
     });
     let (_, styled) = styled(&log_of(votes), StyleErrors::Votes);
     assert_eq!(styled.effects.iter().map(|effect| effect.feature).collect::<Vec<_>>(), FEATURES[..3]);
-    assert!(styled.notes[0].contains("bold follows from"), "{:?}", styled.notes);
+    assert!(styled.notes[0].to_string().contains("bold follows from"), "{:?}", styled.notes);
 }
 
 #[test]
@@ -306,7 +308,11 @@ fn a_feature_that_decides_every_vote_is_left_out() {
     let votes: Vec<Vote> = votes.collect();
     let (_, separated) = styled(&log_of(votes.clone()), StyleErrors::Votes);
     assert_eq!(separated.effects.iter().map(|effect| effect.feature).collect::<Vec<_>>(), ["length"]);
-    assert!(separated.notes.iter().any(|note| note.starts_with("headings goes with")), "{:?}", separated.notes);
+    assert!(
+        separated.notes.iter().any(|note| note.to_string().starts_with("headings goes with")),
+        "{:?}",
+        separated.notes
+    );
     let without = votes.into_iter().map(|(a, b, outcome, [tokens, ..])| (a, b, outcome, [tokens, NONE, NONE, NONE]));
     let (_, without) = styled(&log_of(without), StyleErrors::Votes);
     assert_eq!((separated.fit, separated.effects), (without.fit, without.effects));
@@ -385,7 +391,7 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
         near(shown.coefficient, effect.coefficient, 1e-12, effect.feature);
         near(shown.upper - shown.lower, 2.0 * Z * effect.error.unwrap(), 1e-12, effect.feature);
     }
-    assert!(board.notes.iter().any(|note| note.contains("same difference in bold")), "{:?}", board.notes);
+    assert!(board.notes.iter().any(|note| note.to_string().contains("same difference in bold")), "{:?}", board.notes);
 }
 
 #[test]

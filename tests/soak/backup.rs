@@ -15,7 +15,7 @@ use crate::figures::Figures;
 use crate::harness::{self, Size};
 use crate::instance::program;
 use crate::processes::output;
-use crate::visitor::{Crowd, Visitor};
+use crate::visitor::{Visitor, VisitorGroup};
 
 const VISITORS: usize = 20;
 
@@ -51,7 +51,7 @@ impl Backup {
 /// Backups one after the other while visitors vote; each is restored at once and adds up.
 async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>> {
     let figures = Figures::new();
-    let crowd = Crowd::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
+    let visitors = VisitorGroup::gather(VISITORS, arena.port(), |stream| size.rng(stream), &figures);
     let (mut wrong, mut restored) = (Vec::new(), Vec::new());
     for number in 0..size.count {
         // Each backup finds votes that the one before has not.
@@ -68,7 +68,7 @@ async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>>
         }
         restored.push(votes);
     }
-    let histories = crowd.disperse().await?;
+    let histories = visitors.disperse().await?;
     arena.stop().await?;
     let all: Vec<String> = arena.rows().await?.votes.iter().map(|vote| format!("{vote:?}")).collect();
     for (number, votes) in restored.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::arena::{Arena, Plan};
 use crate::figures::Figures;
 use crate::harness::{self, Size};
 use crate::postgres::Shutdown;
-use crate::visitor::Crowd;
+use crate::visitor::VisitorGroup;
 
 /// Visitors at once, in the long form and in the short one.
 const VISITORS: usize = 50;
@@ -34,7 +34,7 @@ pub(crate) async fn vote_through(
 ) -> anyhow::Result<Vec<String>> {
     let (figures, mut rng) = (Figures::new(), size.rng(0));
     let visitors = if size.is_long { VISITORS } else { SHORT_VISITORS };
-    let crowd = Crowd::gather(visitors, arena.port(), |stream| size.rng(stream), &figures);
+    let visitors = VisitorGroup::gather(visitors, arena.port(), |stream| size.rng(stream), &figures);
     for _ in 0..size.count {
         let calm = rng.random_range(0..if size.is_long { CALM_MS } else { SHORT_CALM_MS });
         next_vote(&figures).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn vote_through(
         figures.fault("crash");
         crash(arena, &mut rng).await?;
     }
-    let histories = crowd.disperse().await?;
+    let histories = visitors.disperse().await?;
     print!("{figures}");
     arena.stop().await?;
     let mut wrong = arena.panics();

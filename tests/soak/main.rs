@@ -44,7 +44,7 @@ use serde_json::Value;
 use services::{NAMES, Services};
 use tokio::time::sleep;
 use upstream::{Tempo, Upstream};
-use visitor::Crowd;
+use visitor::VisitorGroup;
 
 /// The boards of both instances hold the last vote after so long.
 const LAST_REFIT: Duration = Duration::from_secs(15);
@@ -95,10 +95,11 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let settings = format!("[battle]\npacing = \"{pacing}\"\n");
     let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
     let figures = Figures::new();
-    let crowd = Crowd::gather(plan.visitors, services.visitors_port(), |stream| harness::rng(seed, stream), &figures);
+    let visitors =
+        VisitorGroup::gather(plan.visitors, services.visitors_port(), |stream| harness::rng(seed, stream), &figures);
     let raged = faults::rage(&mut services, plan.faults, Duration::from_secs(plan.seconds), &figures, &mut rng).await;
     figures.step("no more faults");
-    let histories = crowd.disperse().await?;
+    let histories = visitors.disperse().await?;
     let mut wrong: Vec<String> = raged.err().map(|error| format!("{error:#}")).into_iter().collect();
     let evidence = gather(&mut services, &upstream, histories).await?;
     wrong.extend(services.panics());

@@ -71,12 +71,12 @@ pub(crate) struct Visitor {
 }
 
 /// Many visitors at once, who battle until they are told to stop.
-pub(crate) struct Crowd {
+pub(crate) struct VisitorGroup {
     visitors: JoinSet<VisitorHistory>,
     stop: watch::Sender<bool>,
 }
 
-impl Crowd {
+impl VisitorGroup {
     /// Visitors come one after the other, each with a course of its own.
     pub(crate) fn gather(visitors: usize, port: u16, rng: impl Fn(usize) -> ChaCha8Rng, figures: &Figures) -> Self {
         let (stop, stopped) = watch::channel(false);

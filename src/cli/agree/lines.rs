@@ -1,13 +1,13 @@
 //! Agreement for people and for spreadsheets: a line a figure.
 
 use super::Agreement;
-use crate::cli::fit::{printable, width};
+use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
     AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, Report, ScoresReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
-use crate::formats::tables::defused;
+use crate::domain::spreadsheet::defused;
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;

@@ -13,7 +13,7 @@ use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
 use crate::cli::{BadInput, Location};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::score::{PartKind, Score};
-use crate::formats::tables::defused;
+use crate::domain::spreadsheet::defused;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};

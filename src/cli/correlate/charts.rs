@@ -8,7 +8,7 @@ use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::report::correlation as figures;
 
-/// Draws two series: `scatter.svg`, and `redrawn.svg` where something was drawn anew.
+/// Draws two series: `scatter.svg`, and `resampled.svg` where something was drawn anew.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -20,7 +20,7 @@ pub(super) fn of_pair(
     report: &PairReport,
 ) -> anyhow::Result<()> {
     let mut charts = vec![("scatter.svg", figures::of_pair(report))];
-    charts.extend(figures::of_redrawn_pair(x, y, wanted)?.map(|svg| ("redrawn.svg", svg)));
+    charts.extend(figures::of_resampled_pair(x, y, wanted)?.map(|svg| ("resampled.svg", svg)));
     Ok(write_all(folder, charts)?)
 }
 

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::cli::fit::printable;
+use crate::cli::terminal_text::printable;
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, LeftOut, MixtureReport, PairReport, SeriesReport,
 };
-use crate::formats::tables::defused;
+use crate::domain::spreadsheet::defused;
 
 /// Two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {
@@ -25,7 +25,7 @@ pub(super) fn pair(report: &PairReport) -> String {
     }
     if let Some(bootstrap) = report.bootstrap {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
-        line(&mut text, &format!("redrawn: battles and judged items, {replicates} times with seed {seed}"));
+        line(&mut text, &format!("resampled: battles and judged items, {replicates} times with seed {seed}"));
     }
     text + &unmatched(&[&report.x, &report.y])
 }
@@ -79,9 +79,9 @@ fn models(n: usize, models: &[String]) -> String {
 }
 
 fn correlations(found: &Correlations) -> String {
-    let redrawn = found.named().iter().any(|(_, coefficient)| coefficient.redrawn.is_some());
+    let resampled = found.named().iter().any(|(_, coefficient)| coefficient.resampled.is_some());
     let mut text = format!("{:<10} {:>8} {:>10}  {:<19}", "", "r", "p", "interval (Fisher z)");
-    text.push_str(if redrawn { "  redrawn\n" } else { "\n" });
+    text.push_str(if resampled { "  resampled\n" } else { "\n" });
     for (name, coefficient) in found.named() {
         line(&mut text, row(name, coefficient).trim_end());
     }
@@ -94,9 +94,9 @@ fn row(name: &str, found: &CoefficientReport) -> String {
     };
     let p = if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
     let fisher = interval(found.lower, found.upper, found.no_interval.as_deref());
-    let redrawn = found.redrawn.as_ref();
-    let redrawn = redrawn.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
-    format!("{name:<10} {r:>8.4} {p:>10}  {fisher:<19}  {}", redrawn.unwrap_or_default())
+    let resampled = found.resampled.as_ref();
+    let resampled = resampled.map(|found| interval(found.lower, found.upper, found.undefined.as_deref()));
+    format!("{name:<10} {r:>8.4} {p:>10}  {fisher:<19}  {}", resampled.unwrap_or_default())
 }
 
 fn interval(lower: Option<f64>, upper: Option<f64>, why_not: Option<&str>) -> String {

@@ -12,7 +12,7 @@ use crate::cli::{BadInput, progress};
 use crate::domain::correlation::Aliases;
 use crate::domain::correlation::study::{Data, Results, Study, compute};
 use crate::domain::judging::rubric::sha256;
-use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::config::Settings;
 use crate::render::report::study::{Files, files};
 use crate::services::correlation::{SeriesReader, Sources, Table};

@@ -1,4 +1,4 @@
-//! A leaderboard as text: JSON and CSV here, the table in [`super::table`].
+//! Prints a leaderboard as JSON or CSV; [`super::table`] prints the table.
 
 use super::options::{FitOptions, OutputFormat};
 use super::table::table;
@@ -6,13 +6,13 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::formats::tables::Format;
 use crate::services::transfer::export::ranked_models;
 
-/// The leaderboard as text in the format that the options name.
+/// The leaderboard in the output format of the options.
 #[must_use]
 pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
     print_within(board, options, None)
 }
 
-/// The same; a table is no wider than the screen, where there is one.
+/// As [`print`], with a table no wider than the terminal.
 pub(super) fn print_within(board: &Leaderboard, options: &FitOptions, screen: Option<usize>) -> String {
     match options.format {
         OutputFormat::Table => table(board, screen),

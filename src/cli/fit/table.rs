@@ -1,23 +1,22 @@
-//! A leaderboard as a table for people, no wider than their screen.
+//! A leaderboard as a table, no wider than the terminal.
 
 use std::fmt::Write as _;
 
 use crate::cli::robustness_table::robustness_table;
-use crate::domain::rating::bradley_terry::Direction;
-use crate::domain::rating::leaderboard::{IntervalMethod, Leaderboard, Method, RankedModel};
-use crate::domain::text_direction;
+use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
+use crate::domain::rating::fit::Direction;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::options::{IntervalMethod, Method};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
-/// Position of the model's name, the only column aligned to the left besides the marks at the end.
+/// Index of the model's name, which is aligned to the left, like the marks in the last column.
 const NAME: usize = 1;
 
-/// Columns that can be done without on a narrow screen, the first of them first.
+/// Columns that a narrow terminal drops, in this order.
 const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
-/// What is left of a name on the narrowest screen.
-pub(in crate::cli) const SHORTEST_NAME: usize = 12;
 
-/// The table with what a reader must know above and under it.
+/// The table with a summary above and notes below.
 pub(super) fn table(board: &Leaderboard, screen: Option<usize>) -> String {
     let mut text = summary(board);
     let mut rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
@@ -37,21 +36,25 @@ pub(super) fn table(board: &Leaderboard, screen: Option<usize>) -> String {
     }
     for effect in &board.style {
         let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
-        writeln!(text, "style: {} {coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds a deviation", effect.feature)
-            .expect("a String takes what is written");
+        writeln!(
+            text,
+            "style: {} {coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds per standard deviation",
+            effect.feature
+        )
+        .expect("a String takes what is written");
     }
     for note in &board.notes {
-        writeln!(text, "note: {}", printable(note)).expect("a String takes what is written");
+        writeln!(text, "note: {}", printable(&note.to_string())).expect("a String takes what is written");
     }
     text.extend(board.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
 }
 
-/// The columns that fit on the screen; where even the fewest do not, names are made shorter.
+/// The columns that fit the terminal; shortens names if even the fewest columns do not fit.
 fn fit_screen(widths: &mut [usize; 11], screen: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..widths.len()).collect();
     let total = |shown: &[usize], widths: &[usize; 11]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
-    // A name may lose its end before the counts go.
+    // Names are shortened before columns are dropped.
     let spare = widths[NAME].saturating_sub(2 * SHORTEST_NAME);
     let mut dispensable = DISPENSABLE.into_iter();
     while total(&shown, widths) > screen.saturating_add(spare) {
@@ -128,14 +131,4 @@ fn aligned(row: &[String; 11], widths: &[usize; 11], shown: &[usize]) -> String 
         line.extend([before, cell, after, "  "]);
     }
     line
-}
-
-/// Columns that a text takes on a terminal: two for the wide characters of East Asian scripts and emoji.
-pub(in crate::cli) fn width(text: &str) -> usize {
-    console::measure_text_width(text)
-}
-
-/// Control characters of a name could steer the terminal, or turn the text beside it.
-pub(in crate::cli) fn printable(text: &str) -> String {
-    text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }

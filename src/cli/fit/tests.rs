@@ -1,12 +1,13 @@
-//! What `langya fit` prints of files.
+//! Output of `langya fit` for vote files.
 
 use std::path::PathBuf;
 
 use clap::Parser;
 
-use super::table::width;
 use super::*;
-use crate::domain::rating::leaderboard::{IntervalMethod, RankedModel};
+use crate::cli::terminal_text::width;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::IntervalMethod;
 
 #[derive(Parser)]
 struct Line {
@@ -14,7 +15,7 @@ struct Line {
     options: FitOptions,
 }
 
-/// The options of a command line on a file with these votes, and what they print.
+/// Runs `langya fit` on a file with these votes.
 fn run(votes: &str, flags: &[&str]) -> Result<String, FitCommandError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("votes.csv");
@@ -28,7 +29,7 @@ const VOTES: &str = "model_a,model_b,winner\n通义千问,\"b, 7B\",A\n通义千
                      通义千问,\"b, 7B\",B\nc\u{1b}[2J,\"b, 7B\",tie\n";
 
 #[test]
-fn the_table_is_aligned_and_cannot_steer_the_terminal() {
+fn the_table_is_aligned_and_has_no_control_characters() {
     insta::assert_snapshot!(run(VOTES, &["--interval", "none"]).unwrap(), @r"
     Bradley–Terry, converged in 5 iterations; no intervals; 5 of 5 votes rated
     rank  model     rating  lower  upper     Elo  battles  wins  losses  win+tie
@@ -58,7 +59,7 @@ fn a_narrow_screen_has_fewer_columns_and_shorter_names() {
 }
 
 #[test]
-fn charts_are_files_in_a_folder_and_a_file_in_its_place_is_refused() {
+fn charts_are_written_into_a_folder_and_not_over_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let charts = folder.path().join("new").join("charts");
     let charts = charts.to_str().unwrap();
@@ -122,13 +123,13 @@ fn an_anchor_name_may_hold_an_equals_sign() {
 }
 
 #[test]
-fn insight_stands_under_the_table() {
+fn robustness_follows_the_table() {
     let votes = "model_a,model_b,winner\na,b,A\na,b,A\na,b,A\na,b,B\n";
-    let text = run(votes, &["--insight"]).unwrap();
+    let text = run(votes, &["--robustness"]).unwrap();
     let (_, robustness) = text.split_once("\n\n").unwrap();
     insta::assert_snapshot!(robustness, @r"
-    how firm the order is, at 0.95 confidence
-    place  possible  without a voter  votes to swap  votes to separate  model
+    robustness of the order at 0.95 confidence
+    place  possible  without a voter  votes to flip  votes to separate  model
         1       1–2                –              3                 13  a
         2       1–2                –              –                  –  b
     ");

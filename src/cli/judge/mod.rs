@@ -24,7 +24,7 @@ use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::survey::{Skipped, survey};
-use crate::services::battle_judging::{Crowd, LOCK, MOST_TOKENS, Scope};
+use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
 
 /// Flags of `langya judge`.
 #[derive(Debug, Clone, Args)]
@@ -90,22 +90,23 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
     let store = open_beside(&settings).await?;
     let askers = ModelClients::make(settings, env)?;
     let judges = askers.asked(&options.judges()?, &options.limits.budget)?;
-    let crowd = Crowd { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt, scope: options.scope() };
+    let battle_judging =
+        BattleJudging { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt, scope: options.scope() };
     if options.limits.dry_run {
-        let found = survey(crowd, &judges).await?;
+        let found = survey(battle_judging, &judges).await?;
         tell(found.skipped);
         let rows = found.plans(&judges).iter().map(|plan| PlanRow::of("judge", plan)).collect();
         return print_plans(rows, options.limits.format);
     }
     let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
-                 itself has the models of crowd_judge.models";
+                 itself has the models of judge.models";
     let run = Run::begin(&store, LOCK, taken.to_owned(), &options.limits.budget).await?;
     // Only now: who had the lock before has settled more.
-    let found = survey(crowd, &judges).await?;
+    let found = survey(battle_judging, &judges).await?;
     tell(found.skipped);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
-    let outcomes = run.until_lock_is_lost(judge(crowd, &found, &judges, &run.limits, &show)).await?;
+    let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
     let rows = outcomes.iter().map(|outcome| OutcomeRow::of("judge", outcome)).collect();
     run.end(rows, &outcomes, options.limits.format).await

@@ -8,12 +8,12 @@ use super::tables;
 use crate::cli::models::Format;
 use crate::cli::output::print;
 use crate::cli::{BadInput, Location};
-use crate::domain::battle_judging::report::CrowdReport;
-use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::battle_judging::report::BattleJudgingReport;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::tasks::Tasks;
-use crate::services::battle_judging::reports::CrowdReports;
+use crate::services::battle_judging::reports::BattleJudgingReports;
 
 /// Flags of `langya judge report`.
 #[derive(Debug, Clone, Args)]
@@ -39,7 +39,7 @@ pub(super) async fn run(options: &ReportOptions, env: &Environment) -> anyhow::R
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    let report = CrowdReports::new(store, Tasks::default()).latest(level).await?;
+    let report = BattleJudgingReports::new(store, Tasks::default()).latest(level).await?;
     let report = of_judges(&report, &options.judge)?;
     let text = match options.format {
         Format::Json => serde_json::to_string_pretty(&report)? + "\n",
@@ -50,7 +50,7 @@ pub(super) async fn run(options: &ReportOptions, env: &Environment) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_judges(report: &CrowdReport, wanted: &[String]) -> Result<CrowdReport, BadInput> {
+fn of_judges(report: &BattleJudgingReport, wanted: &[String]) -> Result<BattleJudgingReport, BadInput> {
     let known: Vec<&str> = report.judges.iter().map(|judge| judge.judge.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|judge| !known.contains(&judge.as_str())) {
         let known = if known.is_empty() { "nobody".to_owned() } else { known.join(", ") };

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::cli::fit::printable;
 use crate::cli::models::table;
+use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
-use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
+use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 
 /// Everything, for people.
-pub(super) fn tables(report: &CrowdReport) -> String {
+pub(super) fn tables(report: &BattleJudgingReport) -> String {
     if report.judges.is_empty() {
         return "no battle was judged yet: `langya judge run --judge MODEL` asks a model\n".to_owned();
     }
@@ -156,7 +156,7 @@ impl<'r> AgreementRow<'r> {
 }
 
 /// Agreement with people, a row a judge and part of the battles.
-pub(super) fn csv(report: &CrowdReport) -> anyhow::Result<String> {
+pub(super) fn csv(report: &BattleJudgingReport) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {
         for (slice, battles, found) in judge.agreements() {

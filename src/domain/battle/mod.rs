@@ -7,6 +7,7 @@ pub mod language;
 pub mod message;
 pub mod pacing;
 pub mod pairing;
+pub mod speed;
 pub mod state;
 pub mod text_counts;
 

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::verdicts::JudgedBattle;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::stats::agreement::choices::Choice;
 use crate::domain::stats::agreement::kappa::cohen;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::proportion::wilson;
 use crate::domain::stats::{Interval, Share, Undefined};
 
@@ -161,7 +161,7 @@ pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: Co
     for battle in battles {
         let Some(verdict) = battle.verdict() else { continue };
         for part in parts_of(battle, distances) {
-            parts.entry(part).or_default().push((battle.crowd(), verdict));
+            parts.entry(part).or_default().push((battle.battle_judging(), verdict));
         }
     }
     let slice = |((by, _, value), pairs): (PartKey, Vec<(Choice, Choice)>)| SliceAgreement {

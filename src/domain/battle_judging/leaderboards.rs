@@ -8,10 +8,12 @@ use super::agreement::Statistic;
 use super::verdicts::JudgedBattle;
 use crate::domain::battle::Outcome;
 use crate::domain::rating::FitError;
-use crate::domain::rating::interval::ConfidenceLevel;
-use crate::domain::rating::leaderboard::{LeaderboardOptions, RankedModel, rank_log};
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::vote_log::VoteLog;
 use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::correlation::{Coefficient, concordance};
 
 /// A model's place on one of the two.
@@ -128,7 +130,7 @@ fn correlation(by: Coefficient, models: &[BoardRow], components: usize, level: C
         ));
     }
     let (votes, verdicts) = ratings(models);
-    let found = by.of(&votes, &verdicts);
+    let found = by.correlate(&votes, &verdicts);
     let interval = found.as_ref().ok().and_then(|found| found.interval(level).ok());
     Statistic::of(found.map(|found| found.r), interval)
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure. [`sample`] draws battles by their ids alone, [`prompt`] puts a whole conversation before a judge, [`verdicts`]
 //! puts the two games of a battle together, [`agreement`] compares them with the votes and [`boards`] fits both, [`report`]
-//! holds all of it. Asking and keeping is done in `services/crowd`.
+//! holds all of it. Asking and keeping is done in `services/battle_judging`.
 
 pub mod agreement;
 pub mod leaderboards;

@@ -10,10 +10,10 @@ use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, boards};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::rating::FitError;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::stats::Share;
 use crate::domain::stats::agreement::choices::Choice;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 
 /// Characters of a hash that people are shown.
@@ -21,7 +21,7 @@ const SHOWN: usize = 12;
 
 /// What judges made of the arena's battles.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CrowdReport {
+pub struct BattleJudgingReport {
     /// Confidence level of all intervals.
     pub confidence: f64,
     /// Judge by judge.
@@ -75,10 +75,14 @@ pub struct JudgePair {
 ///
 /// # Errors
 /// [`FitError`] where the optimiser could not go on.
-pub fn report(said: &[JudgedVote], models: &[RankedModel], level: ConfidenceLevel) -> Result<CrowdReport, FitError> {
+pub fn report(
+    said: &[JudgedVote],
+    models: &[RankedModel],
+    level: ConfidenceLevel,
+) -> Result<BattleJudgingReport, FitError> {
     let judges = by_judge(said);
     let distances = Distances::new(models);
-    Ok(CrowdReport {
+    Ok(BattleJudgingReport {
         confidence: level.share(),
         judges: judges.iter().map(|judge| one(judge, &distances, level)).collect::<Result<_, _>>()?,
         between: pairs(&judges, level),
@@ -90,7 +94,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
     let bias = position(battles);
     let rate = |of, total| Rate::new(Share { of, total }, level);
     let compared: Vec<(Choice, Choice)> =
-        battles.iter().filter_map(|battle| Some((battle.crowd(), battle.verdict()?))).collect();
+        battles.iter().filter_map(|battle| Some((battle.battle_judging(), battle.verdict()?))).collect();
     let inconsistent = bias.turns - bias.consistent;
     Ok(JudgeReport {
         judge: judge.name.to_owned(),

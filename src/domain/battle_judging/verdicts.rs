@@ -80,7 +80,7 @@ impl<'s> JudgedBattle<'s> {
 
     /// What the person said, of sides A and B.
     #[must_use]
-    pub fn crowd(&self) -> Choice {
+    pub fn battle_judging(&self) -> Choice {
         match self.vote.outcome {
             Outcome::AWins => Choice::First,
             Outcome::BWins => Choice::Second,
@@ -186,7 +186,8 @@ pub(super) mod tests {
         let mut all = games.concat();
         all.push(said(5, Outcome::AWins, Game::First, Some(A)));
         let judges = by_judge(&all);
-        let found: Vec<_> = judges[0].battles.iter().map(|battle| (battle.crowd(), battle.verdict())).collect();
+        let found: Vec<_> =
+            judges[0].battles.iter().map(|battle| (battle.battle_judging(), battle.verdict())).collect();
         let (first, second, tie) = (Choice::First, Choice::Second, Choice::Tie);
         let expected =
             [(first, Some(first)), (second, Some(tie)), (tie, Some(second)), (tie, Some(tie)), (first, None)];

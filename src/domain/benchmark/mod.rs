@@ -21,6 +21,7 @@ pub mod panel_scores;
 pub mod participants;
 pub mod published;
 pub mod references;
+pub mod registry;
 pub mod score;
 pub mod superclue;
 pub mod urs;
@@ -29,10 +30,11 @@ mod choices;
 mod conversation;
 mod pointwise;
 
+pub use crate::domain::benchmark::registry::{custom_suite, suite};
 use data::DataError;
 use item::{Answer, Ask, Item};
 use judgement::{JudgeTask, Judgement};
-pub use options::{SuiteError, SuiteOptions, custom_suite, suite};
+pub use options::{SuiteError, SuiteOptions};
 use score::Scores;
 
 use crate::domain::judging::rubric::sha256;

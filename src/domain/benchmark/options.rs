@@ -4,12 +4,6 @@
 use std::collections::BTreeSet;
 
 use super::Suite;
-use super::alignbench::AlignBench;
-use super::custom::CustomSuite;
-use super::mtbench101::MtBench101;
-use super::superclue::close::SuperClueClose;
-use super::superclue::open::SuperClueOpen;
-use super::urs::Urs;
 use crate::domain::judging::rubric::RubricError;
 
 /// The suites that are built in.
@@ -68,29 +62,6 @@ pub enum SuiteError {
     /// A prompt that cannot be used.
     #[error(transparent)]
     Prompt(#[from] RubricError),
-}
-
-/// A built-in suite with its options.
-///
-/// # Errors
-/// [`SuiteError`] where there is no such suite, ablation or switch, or the prompt lacks a field.
-pub fn suite(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
-    match name {
-        "superclue-open" => Ok(Box::new(SuperClueOpen::new(options)?)),
-        "superclue-close" => Ok(Box::new(SuperClueClose::new(options)?)),
-        "urs" => Ok(Box::new(Urs::new(options)?)),
-        "alignbench" => Ok(Box::new(AlignBench::new(options)?)),
-        "mtbench101" => Ok(Box::new(MtBench101::new(options)?)),
-        _ => Err(SuiteError::UnknownSuite { name: name.to_owned(), known: NAMES.join(", ") }),
-    }
-}
-
-/// A suite of the user's own, from the text of its suite file.
-///
-/// # Errors
-/// [`SuiteError`] where the file cannot be used: see [`CustomSuite::new`].
-pub fn custom_suite(toml: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
-    Ok(Box::new(CustomSuite::new(toml, options)?))
 }
 
 impl SuiteOptions {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::judgement::{Game, Judgement, Status};
 use crate::domain::judging::verdict::{Rating, Verdict};
-use crate::domain::rating::real;
 use crate::domain::stats::distribution::{self, Summary};
+use crate::domain::stats::real;
 
 /// Below this share of readable judgements a score is flagged.
 pub const ENOUGH: f64 = 0.95;
@@ -186,7 +186,7 @@ impl Mean {
     /// The score of a part; none where no unit belongs to it.
     #[must_use]
     pub fn score(&self, part: Part) -> Option<Score> {
-        let std_dev = Summary::of(&self.values).ok().map(|summary| summary.std_dev);
+        let std_dev = Summary::new(&self.values).ok().map(|summary| summary.std_dev);
         let score = || Score { part, value: self.value(), std_dev, coverage: self.coverage() };
         (self.coverage.total > 0).then(score)
     }

@@ -27,7 +27,7 @@ impl Aligned {
         self.points.iter().map(|points| points.iter().map(|point| point.value).collect()).collect()
     }
 
-    /// Each series with its draws, in the order of the models.
+    /// Each series with its samples, in the order of the models.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         self.points.iter().map(|points| column(points.iter().map(Some))).collect()
@@ -37,15 +37,15 @@ impl Aligned {
 /// The numbers of a series at positions; none where it has none.
 pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> Column {
     let points: Vec<Option<&Point>> = points.collect();
-    let replicates = points.iter().flatten().map(|point| point.draws.len()).max().unwrap_or_default();
+    let replicates = points.iter().flatten().map(|point| point.samples.len()).max().unwrap_or_default();
     let drawn = |replicate: usize, point: &Option<&Point>| {
         let point = (*point)?;
         // What is held fixed is the same in each replicate.
-        if point.draws.is_empty() { Some(point.value) } else { point.draws.get(replicate).copied().flatten() }
+        if point.samples.is_empty() { Some(point.value) } else { point.samples.get(replicate).copied().flatten() }
     };
     Column {
         values: points.iter().map(|point| point.map(|point| point.value)).collect(),
-        draws: (0..replicates).map(|at| points.iter().map(|point| drawn(at, point)).collect()).collect(),
+        samples: (0..replicates).map(|at| points.iter().map(|point| drawn(at, point)).collect()).collect(),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn correlation_history(history: &[Moment], x: &Series, y: &Series, coefficie
 fn at(moment: &Moment, other: &Series, coefficient: Coefficient) -> HistoryPoint {
     let both = moment.ratings.iter().filter_map(|(model, rating)| Some((*rating, other.points.get(model)?.value)));
     let (ratings, values): (Vec<f64>, Vec<f64>) = both.unzip();
-    let r = coefficient.of(&ratings, &values).map(|found| found.r);
+    let r = coefficient.correlate(&ratings, &values).map(|found| found.r);
     HistoryPoint { seconds: moment.seconds, n: ratings.len(), r }
 }
 

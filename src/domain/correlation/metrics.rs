@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::domain::correlation::{Point, SeriesError};
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, RankedModel, rank_log};
-use crate::domain::rating::real_len;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::resample::{Metric, resample};
 use crate::domain::rating::vote_log::VoteLog;
 use crate::domain::stats::Interval;
+use crate::domain::stats::real_len;
+use crate::domain::stats::resample::BootstrapOptions;
 
 /// As many votes are gone through for Elo in all replicates together.
 const MOST_STEPS: f64 = 1e8;
@@ -17,7 +19,7 @@ const HELD: &str =
 
 /// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
 /// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
-/// of their draws.
+/// of their samples.
 ///
 /// # Errors
 /// [`SeriesError::Fit`].
@@ -30,14 +32,14 @@ pub fn figures(
     let board = rank_log(log, options)?;
     let held = metric == Metric::Elo && takes_too_long(log.len(), bootstrap.replicates);
     let bootstrap = BootstrapOptions { replicates: if held { 0 } else { bootstrap.replicates }, ..bootstrap };
-    let redrawn = resample(log, metric, options, bootstrap)?;
+    let resampled = resample(log, metric, options, bootstrap)?;
     let (models, mut notes) =
         if metric == Metric::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
     notes.extend(held.then(|| HELD.to_owned()));
     let point = |model: &RankedModel| {
-        let position = redrawn.models.iter().position(|name| *name == model.model);
-        let draws = redrawn.replicates.iter().map(|values| values[position?]).collect();
-        let drawn = Point::drawn(metric.of(model), draws, options.confidence);
+        let position = resampled.models.iter().position(|name| *name == model.model);
+        let samples = resampled.replicates.iter().map(|values| values[position?]).collect();
+        let drawn = Point::from_samples(metric.value(model), samples, options.confidence);
         Point { interval: if metric == Metric::Rating { of_board(model) } else { drawn.interval }, ..drawn }
     };
     Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))

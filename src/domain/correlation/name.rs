@@ -8,10 +8,6 @@ use crate::domain::correlation::SeriesError;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::{Slice, Turns};
 
-/// The part of a suite or a published series that has one number an intent instead of a model.
-/// The part of a series that has one number an intent.
-pub const INTENTS: &str = "intents";
-
 /// What a series is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SeriesName {

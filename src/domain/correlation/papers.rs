@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::name::INTENTS;
 use super::{SeriesError, Subjects};
 use crate::domain::benchmark::published::{self, SubjectKind, Unit};
 use crate::domain::labeling::scheme::Scheme;
@@ -111,6 +110,10 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     crate::domain::stats::distribution::mean(&values.collect::<Vec<_>>()).ok()
 }
 
+/// The part of a suite or a published series that has one number an intent instead of a model.
+/// The part of a series that has one number an intent.
+pub const INTENTS: &str = "intents";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +125,7 @@ mod tests {
         assert_eq!(values.len(), 6, "{values:?}");
         let leisure: Vec<f64> = series.part("Leisure").into_values().collect();
         assert!(
-            (values["leisure"] - leisure.iter().sum::<f64>() / crate::domain::rating::real_len(leisure.len())).abs()
+            (values["leisure"] - leisure.iter().sum::<f64>() / crate::domain::stats::real_len(leisure.len())).abs()
                 < 1e-12
         );
     }

@@ -7,19 +7,19 @@ use serde::Serialize;
 pub use mixture::{LeftOut, MixtureReport, mixture, search};
 
 use crate::domain::correlation::{Aligned, Point, Series, SeriesError, align};
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::correlation::{Correlation, PMethod};
 use crate::domain::stats::distribution::{Summary, mean};
 use crate::domain::stats::matrix::{Cell, pair};
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::resample::Resampled;
 use crate::domain::stats::{Interval, Share, Undefined};
 
 /// Fewer models than this say little.
 pub const FEW: usize = 8;
 const OUTSIDE: &str = "drawing anew adds the noise of votes and items a second time, so correlations near 1 lie above their \
-    replicates: the redrawn interval says how far r moves, not where it lies without noise";
+    replicates: the resampled interval says how far r moves, not where it lies without noise";
 
 /// How a study is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,12 +90,12 @@ pub struct CoefficientReport {
     pub no_interval: Option<String>,
     /// The interval when battles and judged items are drawn anew; none where both series are held fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub redrawn: Option<RedrawnReport>,
+    pub resampled: Option<ResampledReport>,
 }
 
 /// Between which percentiles the replicates lie.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct RedrawnReport {
+pub struct ResampledReport {
     /// The lower one.
     pub lower: Option<f64>,
     /// The upper one.
@@ -177,7 +177,7 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
     let found = align(&[x, y], wanted)?;
     let columns = found.columns();
     let cell = pair(&columns[0], &columns[1], options.level);
-    let drawn = cell.redrawn.is_some();
+    let drawn = cell.resampled.is_some();
     let (first, second) = (&found.points[0], &found.points[1]);
     let point = |(model, (x, y)): (&String, (&Point, &Point))| PairPoint {
         model: model.clone(),
@@ -204,12 +204,12 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
 
 /// That a correlation lies off its own replicates, where it does.
 fn outside(cell: &Cell) -> Option<String> {
-    let redrawn = cell.redrawn.as_ref()?;
-    let off = |(found, redrawn): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
-        let (Ok(found), Ok(Resampled { interval, .. })) = (found, redrawn) else { return false };
+    let resampled = cell.resampled.as_ref()?;
+    let off = |(found, resampled): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
+        let (Ok(found), Ok(Resampled { interval, .. })) = (found, resampled) else { return false };
         found.r < interval.lower || interval.upper < found.r
     };
-    cell.found.iter().zip(redrawn).any(off).then(|| OUTSIDE.to_owned())
+    cell.found.iter().zip(resampled).any(off).then(|| OUTSIDE.to_owned())
 }
 
 impl From<BootstrapOptions> for BootstrapReport {
@@ -223,8 +223,8 @@ impl Correlations {
     #[must_use]
     pub fn of(cell: &Cell, level: ConfidenceLevel) -> Self {
         let at = |place: usize| {
-            let redrawn = cell.redrawn.map(|redrawn| RedrawnReport::of(redrawn[place]));
-            CoefficientReport { redrawn, ..CoefficientReport::of(cell.found[place], level) }
+            let resampled = cell.resampled.map(|resampled| ResampledReport::of(resampled[place]));
+            CoefficientReport { resampled, ..CoefficientReport::of(cell.found[place], level) }
         };
         Self { pearson: at(0), spearman: at(1), kendall: at(2) }
     }
@@ -260,7 +260,7 @@ impl CoefficientReport {
     }
 }
 
-impl RedrawnReport {
+impl ResampledReport {
     fn of(found: Result<Resampled, Undefined>) -> Self {
         match found {
             Ok(Resampled { interval: Interval { lower, upper }, median, undefined }) => Self {
@@ -278,7 +278,7 @@ impl RedrawnReport {
 impl SeriesReport {
     fn of(series: &Series, place: usize, found: &Aligned) -> Self {
         let values: Vec<f64> = found.points[place].iter().map(|point| point.value).collect();
-        let summary = Summary::of(&values).ok();
+        let summary = Summary::new(&values).ok();
         Self {
             series: series.name.to_string(),
             title: series.title.clone(),

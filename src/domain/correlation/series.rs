@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::SeriesName;
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::stats::Interval;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::resample::percentiles;
 
 /// What a series has one number of.
@@ -42,7 +42,7 @@ pub struct Point {
     /// Where it lies at the confidence level of the study; none where nothing is known of it.
     pub interval: Option<Interval>,
     /// What it is when everything behind it is drawn anew, one a replicate; empty where it is held fixed.
-    pub draws: Vec<Option<f64>>,
+    pub samples: Vec<Option<f64>>,
 }
 
 impl Point {
@@ -52,14 +52,14 @@ impl Point {
         Self { value, ..Self::default() }
     }
 
-    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the draws; where these
+    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the samples; where these
     /// do not vary they tell nothing of how sure the number is, and there is none.
     #[must_use]
-    pub fn drawn(value: f64, draws: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
-        let values: Vec<_> = draws.iter().map(|draw| draw.ok_or(crate::domain::stats::Undefined::Nothing)).collect();
+    pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
+        let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::domain::stats::Undefined::Nothing)).collect();
         let interval = percentiles(&values, level).ok().map(|found| found.interval);
         let interval = interval.filter(|interval| interval.lower < interval.upper);
-        Self { value, interval, draws }
+        Self { value, interval, samples }
     }
 }
 
@@ -78,7 +78,7 @@ pub struct Series {
     pub notes: Vec<String>,
 }
 
-/// Random numbers for a source: what one draws says nothing of what another does.
+/// Random numbers for a source: what one samples says nothing of what another does.
 pub fn bootstrap_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
     let digest = Sha256::digest(source.as_bytes());
     let own = digest.iter().take(8).fold(0_u64, |seed, &byte| seed << 8 | u64::from(byte));

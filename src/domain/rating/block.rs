@@ -1,27 +1,26 @@
-//! Models whose strengths are fitted together, and their places in that fit.
+//! Blocks: sets of models whose strengths are fitted jointly.
 //!
-//! Under Bradley–Terry, components have nothing in common and each is a block. Davidson's ν belongs to all votes, so that
-//! all components are one block then; each still keeps its mean at 0.
+//! Under Bradley–Terry each component is a block. Davidson's ν is shared by all votes, so all components form one
+//! block; each component still has mean strength 0.
 
 use nalgebra::DVector;
 
-use super::bradley_terry::{Fit, ModelStrength};
+use super::fit::{Fit, ModelStrength};
 use super::loss::{Likelihood, PairLoss};
-use super::real_len;
 use super::tally::PairTally;
+use crate::domain::stats::real_len;
 
-/// Models whose strengths are fitted together.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) likelihood: Likelihood,
-    /// The models, by position in the tally; their positions here are those of the parameters.
+    /// Positions of the models in the tally, in the order of the parameters.
     pub(super) members: Vec<usize>,
     gauges: Vec<Vec<usize>>,
-    /// For every model of the tally its component and its position here.
+    /// For each model of the tally, its component and its parameter; `None` for models outside the block.
     places: Vec<Option<(usize, usize)>>,
 }
 
-/// The blocks of components, given by their models; one that holds a single model has nothing to fit.
+/// The blocks of components. A component with a single model has no parameters and no block.
 pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likelihood) -> Vec<Block> {
     let fitted = || components.iter().filter(|members| members.len() > 1);
     match likelihood {
@@ -33,6 +32,11 @@ pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likel
             if all.is_empty() { Vec::new() } else { vec![Block::new(models, &all, likelihood)] }
         }
     }
+}
+
+/// The blocks of the models that a fit rates.
+pub(super) fn blocks_of(fit: &Fit) -> Vec<Block> {
+    blocks(fit.model_strengths.len(), &fit.members(), fit.likelihood())
 }
 
 impl Block {
@@ -49,23 +53,22 @@ impl Block {
         block
     }
 
-    /// The positions of the models of each component.
+    /// The parameters of the models of each component.
     pub(super) fn gauges(&self) -> &[Vec<usize>] {
         &self.gauges
     }
 
-    /// The positions of two models of one component.
+    /// The parameters of two models; `None` unless both belong to the same component of this block.
     pub(super) fn positions(&self, one: usize, other: usize) -> Option<(usize, usize)> {
         let ((component, first), (another, second)) = (self.places[one]?, self.places[other]?);
         (component == another).then_some((first, second))
     }
 
-    /// Number of parameters.
     pub(super) fn parameters(&self) -> usize {
         self.members.len() + self.likelihood.extra()
     }
 
-    /// The pairs of one component each, by positions here.
+    /// The pairs within components, with parameters as positions.
     pub(super) fn pairs(&self, pairs: &[PairTally]) -> Vec<PairTally> {
         let inside = |pair: &PairTally| {
             let (first, second) = self.positions(pair.first, pair.second)?;
@@ -78,7 +81,7 @@ impl Block {
         PairLoss::new(self.likelihood, self.members.len(), self.pairs(pairs), self.gauges.clone())
     }
 
-    /// The parameters as a fit found them.
+    /// The parameters of a fit.
     pub(super) fn point(&self, fit: &Fit) -> DVector<f64> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
@@ -88,7 +91,7 @@ impl Block {
         DVector::from_iterator(self.parameters(), strengths.chain(fit.log_nu))
     }
 
-    /// Takes the mean of each component out of the strengths: steps keep it only up to rounding.
+    /// Subtracts the mean strength of each component; Newton steps preserve it only up to rounding.
     pub(super) fn centre(&self, point: &mut DVector<f64>) {
         for gauge in &self.gauges {
             let mean = gauge.iter().map(|&i| point[i]).sum::<f64>() / real_len(gauge.len());

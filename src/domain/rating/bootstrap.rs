@@ -1,70 +1,50 @@
-//! Intervals by resampling votes: each replicate draws as many votes anew as there are and fits them.
+//! Bootstrap intervals: each replicate resamples as many votes as there are and fits them.
 //!
-//! The votes of a replicate are Multinomial(n, c/n) over pairs and outcomes. The interval ends at the percentiles of the
-//! replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). In a replicate a model can
-//! lose all its wins; its strength is then infinite, and counts as such: where a percentile falls on one, that end of
-//! the interval is open. A replicate draws from a stream of its own, so that threads change nothing.
+//! The votes of a replicate are Multinomial(n, c/n) over pairs and outcomes. The interval runs between percentiles of
+//! the replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). A model that loses all
+//! its wins in a replicate has an infinite strength there; an interval whose percentile is infinite has an open end.
+//! Each replicate has its own random stream, so the result does not depend on the number of threads.
 
 use nalgebra::DVector;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::Binomial;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::block::Block;
-use super::bradley_terry::{Direction, Fit};
-use super::comparison::PairCounts;
+use super::FitError;
+use super::block::{Block, blocks_of};
 use super::davidson;
+use super::fit::Direction;
 use super::graph::{Place, connected_both_ways, decompose};
-use super::interval::{ConfidenceLevel, Ends, Intervals};
+use super::interval::{Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
 use super::tally::{PairTally, Tally};
-use super::{FitError, real, real_len};
+use crate::domain::rating::fit::Fit;
+use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::distribution::quantile;
+use crate::domain::stats::resample::BootstrapOptions;
+use crate::domain::stats::{real, real_len};
 
-/// How to resample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BootstrapOptions {
-    /// How often.
-    pub replicates: u32,
-    /// Of the random numbers.
-    pub seed: u64,
-}
-
-impl Default for BootstrapOptions {
-    fn default() -> Self {
-        Self { replicates: 100, seed: 0 }
-    }
-}
-
-impl BootstrapOptions {
-    /// The random numbers of a replicate, which are its own.
-    #[must_use]
-    pub fn rng(self, replicate: u32) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(u64::from(replicate));
-        rng
-    }
-}
-
-/// How the resampling went.
+/// Summary of a bootstrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrapReport {
     /// Number of replicates.
     pub replicates: u32,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Replicates in which some rated model had no finite rating.
+    /// Replicates in which some rated model has no finite rating.
     pub not_finite: u32,
-    /// Whether the fits of all replicates reached their optimum.
+    /// Whether the fits of all replicates converged.
     pub converged: bool,
 }
 
-/// Resamples the votes of a tally around their fit.
+/// Bootstrap intervals of a fit.
 ///
 /// # Errors
-/// [`FitError::NoReplicates`] for none, [`FitError::Solver`] as for the fit itself.
+/// [`FitError::NoReplicates`] for 0 replicates, [`FitError::Solver`] as for the fit itself.
 pub(super) fn bootstrap(
     tally: &Tally,
     fit: &Fit,
@@ -94,8 +74,8 @@ pub(super) fn bootstrap(
     Ok((found, report))
 }
 
-/// The strengths in every replicate, by the models' positions in the tally; not finite where a replicate gives a model none.
-/// The mean of each component is that of the fit.
+/// The strengths in each replicate, by position in [`Tally::models`]; not finite where a replicate does not determine
+/// one. The mean of each component equals that of the fit.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
@@ -115,14 +95,14 @@ pub(super) fn resampled_strengths(
     Ok(replicates.into_iter().map(by_model).collect())
 }
 
-/// The blocks of a fit, and each of them fitted in every replicate.
+/// The blocks of a fit, and the fit of each block in each replicate.
 fn fit_replicates(
     tally: &Tally,
     fit: &Fit,
     options: BootstrapOptions,
 ) -> Result<(Vec<Centre>, Vec<Vec<Replicate>>), FitError> {
     let centre = |block| Centre::new(block, tally, fit);
-    let blocks: Vec<Centre> = fit.blocks().into_iter().map(centre).collect::<Result<_, _>>()?;
+    let blocks: Vec<Centre> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
     let replicates = (0..options.replicates)
         .into_par_iter()
         .map(|replicate| {
@@ -133,8 +113,8 @@ fn fit_replicates(
     Ok((blocks, replicates))
 }
 
-/// The share of its votes that each model won or that were for neither, in every replicate, by the models' positions in the
-/// tally. No share where it has no votes.
+/// Share of its votes that each model won, tied or got both-bad, in each replicate, by position in [`Tally::models`];
+/// `None` for a model without votes in the replicate.
 pub(super) fn resampled_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
     let rates = |replicate: u32| {
         let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
@@ -155,7 +135,7 @@ fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u
     u32::try_from(found).expect("the number of replicates is 32 bits wide")
 }
 
-/// As many votes as the tally has, drawn anew; each weighs what those of its kind do on average.
+/// As many resampled votes as the tally has; each has the mean weight of its pair and outcome.
 fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
     let drawn = resample_counts(tally, rng);
     let kinds = tally.pairs.iter().zip(&tally.counts).zip(drawn);
@@ -170,7 +150,7 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
         .collect()
 }
 
-/// How many votes of each pair are drawn anew: for its first model, for its second, and for neither.
+/// Resampled votes of each pair: for the first model, for the second, for neither.
 pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
     let mut draw = |kind: u64| {
@@ -183,7 +163,7 @@ pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 
     tally.counts.iter().map(|counts| kinds(counts).map(&mut draw)).collect()
 }
 
-/// How many of `votes` votes fall on a kind that `kind` of `left` are of.
+/// Number of `votes` votes that fall on a category with probability `kind` / `left`.
 fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
     if kind == 0 || votes == 0 {
         return 0;
@@ -192,22 +172,22 @@ fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
         return votes;
     }
     let share = real(kind) / real(left);
-    rng.sample(Binomial::new(votes, share).expect("a share of what is left lies between 0 and 1"))
+    rng.sample(Binomial::new(votes, share).expect("a category is at most all that remains"))
 }
 
 fn weighted(drawn: u64, of: u64, weight: f64) -> f64 {
     if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) }
 }
 
-/// A block with its fit, around which those of the replicates lie.
+/// A block with its fit, the starting point of the replicates.
 struct Centre {
     block: Block,
     point: DVector<f64>,
     nearby: Nearby,
 }
 
-/// The parameters of a block in one replicate: ±∞ for a model that only won or only lost, not a number for one that the
-/// replicate cannot compare with the rest.
+/// Parameters of a block in one replicate: ±∞ for a model that only won or only lost, NaN for one that the replicate
+/// does not connect with the others.
 struct Replicate {
     values: Vec<f64>,
     converged: bool,
@@ -230,7 +210,7 @@ impl Centre {
         }
     }
 
-    /// Whether ν, where there is one, has a finite estimate from votes within components.
+    /// Whether ν, if the likelihood has it, has a finite estimate.
     fn is_finite(&self, pairs: &[PairTally]) -> bool {
         self.block.likelihood == Likelihood::BradleyTerry || davidson::is_finite(self.block.members.len(), pairs)
     }
@@ -248,8 +228,8 @@ impl Centre {
         Ok(Replicate { values: point.iter().copied().collect(), converged })
     }
 
-    /// Fits the largest part of each component that still has finite strengths, and puts it where the mean of its models
-    /// is that of the fit to all votes.
+    /// Fits the largest part of each component that has finite strengths, and centres it on the mean that its models
+    /// have in the fit to all votes.
     fn fit_rest(&self, inside: &[PairTally]) -> Result<Replicate, FitError> {
         let models = self.block.members.len();
         let layout = decompose(models, inside);
@@ -291,8 +271,7 @@ fn infinite(direction: Direction) -> f64 {
     }
 }
 
-/// Percentiles of values. One that is not a number could be any, so it is the least for the lower end and the greatest
-/// for the upper one.
+/// Percentile interval. A NaN may be any number, so it counts as −∞ for the lower end and as +∞ for the upper end.
 fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
     let tail = 0.5 * (1.0 - level.share());
     let with_any_at = |any: f64| {
@@ -305,16 +284,6 @@ fn ends_of(values: &[f64], level: ConfidenceLevel) -> Ends {
         upper: quantile(&with_any_at(f64::INFINITY), 1.0 - tail),
         error: std_dev(values).filter(|std_dev| std_dev.is_finite()),
     }
-}
-
-/// The quantile of sorted values at a share, linearly interpolated between the two nearest.
-pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * real_len(sorted.len() - 1);
-    let below = place.floor();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a position")]
-    let (one, other) = (sorted[below as usize], sorted[place.ceil() as usize]);
-    // Between equal infinities there is nothing to interpolate.
-    if one.total_cmp(&other).is_eq() { one } else { one + (place - below) * (other - one) }
 }
 
 fn std_dev(values: &[f64]) -> Option<f64> {

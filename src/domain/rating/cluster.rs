@@ -1,13 +1,13 @@
-//! Intervals that allow for voters: the votes of one person are not independent.
+//! Intervals clustered by voter: the votes of one person are not independent.
 //!
-//! V = H⁺ B H⁺ as in [`super::interval`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all votes
-//! of voter g and G the number of voters (Liang and Zeger 1986). A vote whose voter is not known is a voter of its own.
-//! Where every voter voted once, this is the sandwich but for the factor.
+//! V = H⁺ B H⁺ as in [`super::interval`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all
+//! votes of voter g and G the number of voters (Liang and Zeger 1986). A vote without a voter is a cluster of its own.
+//! If every voter voted once, this is the sandwich times G/(G−1).
 
 use nalgebra::{DMatrix, DVector};
 
-use super::block::Block;
-use super::bradley_terry::Fit;
+use super::FitError;
+use super::block::{Block, blocks_of};
 use super::interval::Uncertainty;
 use super::loss::Score;
 use super::newton::inverse_but_for_a_constant;
@@ -15,14 +15,14 @@ use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::{Labels, VoteLog};
 use super::weighting::Weights;
-use super::{FitError, real_len};
 use crate::domain::battle::Outcome;
+use crate::domain::rating::fit::Fit;
+use crate::domain::stats::real_len;
 
 /// Standard errors clustered by voter.
 ///
 /// # Errors
-/// [`FitError::NoVoters`] where the log does not say who voted, [`FitError::Solver`] where the curvature cannot be
-/// inverted.
+/// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] if the Hessian cannot be inverted.
 pub(super) fn cluster(
     log: &VoteLog,
     scoring: Scoring,
@@ -31,11 +31,11 @@ pub(super) fn cluster(
     fit: &Fit,
 ) -> Result<Uncertainty, FitError> {
     let voters = log.voters.as_ref().ok_or(FitError::NoVoters)?;
-    let ballots = Ballots::of(voters);
+    let rows_by_voter = RowsByVoter::new(voters);
     let scores = Scores::new(log, scoring, weights, tally, fit);
-    let blocks = fit.blocks();
+    let blocks = blocks_of(fit);
     let mut sums: Vec<VoterSums> = blocks.iter().map(VoterSums::new).collect();
-    for ballot in ballots.iter() {
+    for ballot in rows_by_voter.iter() {
         for (block, sums) in blocks.iter().zip(&mut sums) {
             ballot.iter().for_each(|&row| scores.add(row as usize, block, sums));
             sums.close();
@@ -53,20 +53,20 @@ pub(super) fn cluster(
 /// The diagonal of H⁺ B H⁺.
 fn quadratic_forms(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> DVector<f64> {
     let half = meat * inverse;
-    // B is positive semidefinite: below zero is rounding.
+    // B is positive semidefinite: negative values are rounding.
     DVector::from_fn(inverse.ncols(), |i, _| inverse.column(i).dot(&half.column(i)).max(0.0))
 }
 
-/// The rows of a log, put together by voter.
-struct Ballots {
+/// Rows of a log grouped by voter.
+struct RowsByVoter {
     rows: Vec<u32>,
-    /// Where each voter's rows begin, and the end of the last.
+    /// Start of each voter's rows, and the end of the last.
     starts: Vec<usize>,
 }
 
-impl Ballots {
-    /// A counting sort; rows of unknown voters stand alone at the end.
-    fn of(voters: &Labels) -> Self {
+impl RowsByVoter {
+    /// Counting sort; each row without a voter is a group of its own at the end.
+    fn new(voters: &Labels) -> Self {
         let known = voters.names.as_slice().len();
         let mut starts = vec![0; known + 1];
         voters.rows.iter().filter(|&&voter| voter != Labels::NONE).for_each(|&voter| starts[voter as usize + 1] += 1);
@@ -90,12 +90,12 @@ impl Ballots {
     }
 }
 
-/// The score of each vote.
+/// Scores of single votes.
 struct Scores<'a> {
     log: &'a VoteLog,
     weights: &'a Weights,
     counted: [bool; Outcome::ALL.len()],
-    /// Positions in the tally by positions in the log.
+    /// Positions in the tally, by position in the log.
     places: Vec<Option<usize>>,
     fit: &'a Fit,
     strengths: Vec<f64>,
@@ -110,27 +110,27 @@ impl<'a> Scores<'a> {
         Self { log, weights, counted, places, fit, strengths }
     }
 
-    /// Adds the score of a vote, if it counts and both its models belong to one component of the block.
+    /// Adds the score of a vote if it is rated and both models belong to one component of the block.
     fn add(&self, row: usize, block: &Block, sums: &mut VoterSums) {
         let outcome = self.log.outcomes[row];
         let place = |model: u32| self.places[model as usize];
         let Some((a, b)) = place(self.log.a[row]).zip(place(self.log.b[row])) else { return };
         let Some((first, second)) = block.positions(a, b).filter(|_| self.counted[outcome as usize]) else { return };
         let d = self.strengths[a] - self.strengths[b];
-        let chances = block.likelihood.chances(d, self.fit.log_nu.unwrap_or(0.0));
+        let probabilities = block.likelihood.probabilities(d, self.fit.log_nu.unwrap_or(0.0));
         let score = match outcome {
-            Outcome::AWins => chances.of_first(),
-            Outcome::BWins => chances.of_second(),
-            Outcome::Tie | Outcome::BothBad => chances.of_neither(),
+            Outcome::AWins => probabilities.of_first(),
+            Outcome::BWins => probabilities.of_second(),
+            Outcome::Tie | Outcome::BothBad => probabilities.of_neither(),
         };
         sums.add(first, second, score, self.weights.of_vote(row, a, b));
     }
 }
 
-/// Σ_g s_g s_gᵀ, voter by voter.
+/// Σ_g s_g s_gᵀ, accumulated voter by voter.
 struct VoterSums {
     models: usize,
-    /// The score of the voter at hand, zero but at `touched`.
+    /// Score of the current voter; zero outside `touched`.
     score: Vec<f64>,
     touched: Vec<usize>,
     meat: DMatrix<f64>,
@@ -162,7 +162,7 @@ impl VoterSums {
         self.score[place] += score;
     }
 
-    /// Ends a voter. One without a vote in this block does not count.
+    /// Ends a voter. A voter without a vote in this block is not counted.
     fn close(&mut self) {
         if self.touched.is_empty() {
             return;
@@ -179,7 +179,7 @@ impl VoterSums {
         self.touched.clear();
     }
 
-    /// B; nothing can be said of one voter.
+    /// B; `None` for a single voter.
     fn meat(&self) -> Option<DMatrix<f64>> {
         (self.voters > 1).then(|| &self.meat * (real_len(self.voters) / real_len(self.voters - 1)))
     }

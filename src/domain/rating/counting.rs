@@ -1,32 +1,31 @@
-//! Counting the votes of a log by pair, millions at a time.
+//! Counts the votes of a log by pair, fast enough for millions of votes.
 //!
-//! Up to [`DENSE_MODELS`] models, a table has one counter for every ordered pair and outcome, so that a vote costs one
-//! addition; beyond, pairs are hashed. Counts are whole numbers: on however many threads they are taken, the sums are
-//! the same.
+//! Up to [`DENSE_MODELS`] models, a table has one counter for every ordered pair and outcome; beyond, pairs are hashed.
+//! Counts are integers, so the number of threads does not change the sums.
 
 use std::collections::HashMap;
 
-use super::comparison::PairCounts;
 use super::vote_log::VoteLog;
 use crate::domain::battle::Outcome;
+use crate::domain::rating::pair_counts::PairCounts;
 
-/// Most models for which every pair has its counters: a table of 64 MB.
+/// Maximum number of models for the dense table, which then takes 64 MB.
 const DENSE_MODELS: usize = 2_000;
-/// Most models for which a second table costs less than a second thread gains.
+/// Maximum number of models for which a second thread with its own table is faster.
 const SHARED_MODELS: usize = 500;
-/// Fewer votes are counted before a second thread has begun.
+/// Minimum number of votes for which a second thread is faster.
 const SHARED_VOTES: usize = 200_000;
 const OUTCOMES: usize = Outcome::ALL.len();
 
-/// The counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
+/// Counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
 pub(super) fn count(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
     let votes = Votes { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
-    // A counter of the table ends at 2^32 votes.
+    // A counter holds at most 2^32 − 1 votes.
     if models <= DENSE_MODELS && u32::try_from(log.len()).is_ok() { dense(models, votes) } else { hashed(votes) }
 }
 
-/// Some votes of a log, in columns.
+/// A range of votes, in columns.
 #[derive(Clone, Copy)]
 struct Votes<'log> {
     a: &'log [u32],
@@ -58,7 +57,7 @@ fn dense(models: usize, votes: Votes<'_>) -> Vec<(u32, u32, PairCounts)> {
     pairs_of(models, &cells)
 }
 
-/// Votes by A, B and outcome: cell (a·models + b)·4 + outcome.
+/// Votes by A, B and outcome, at index (a·models + b)·4 + outcome.
 fn table(models: usize, votes: Votes<'_>) -> Vec<u32> {
     let mut cells = vec![0_u32; models * models * OUTCOMES];
     for (a, b, outcome) in votes.rows() {
@@ -67,12 +66,12 @@ fn table(models: usize, votes: Votes<'_>) -> Vec<u32> {
     cells
 }
 
-/// Both orders of each pair that met, added up.
+/// Adds up both orders of each pair that met.
 fn pairs_of(models: usize, cells: &[u32]) -> Vec<(u32, u32, PairCounts)> {
     let mut pairs = Vec::new();
     for (first, second) in (0..models).flat_map(|first| (first + 1..models).map(move |second| (first, second))) {
         let mut counts = counts_at(cells, first * models + second);
-        counts += counts_at(cells, second * models + first).turned();
+        counts += counts_at(cells, second * models + first).swapped();
         if counts.total() > 0 {
             pairs.push((position(first), position(second), counts));
         }

@@ -1,22 +1,24 @@
 //! Davidson's model (1970): ties are an outcome of their own, whose frequency ν is fitted with the strengths.
 //!
-//! P(a) = π_a / (π_a + π_b + ν√(π_a π_b)), P(tie) = ν√(π_a π_b) / (π_a + π_b + ν√(π_a π_b)), π = e^θ. Two models of equal
-//! strength tie with probability ν / (2 + ν). Votes for "both bad" are ties here, unless the scoring drops them.
+//! P(a) = π_a / (π_a + π_b + ν√(π_a π_b)), P(tie) = ν√(π_a π_b) / (π_a + π_b + ν√(π_a π_b)), π = e^θ. Two models of
+//! equal strength tie with probability ν / (2 + ν). Both-bad votes are ties here, unless the scoring drops them.
 //!
-//! Strengths have a finite estimate under the condition of Bradley–Terry. ν has one as well if there is a tie and if no
-//! strengths put every winner at least two steps above its loser and every two that tied at most two apart: those, drawn
-//! out without end while ln ν follows, would explain all votes ever better. Bellman and Ford tell whether there are any.
+//! Strengths have a finite estimate under the same condition as in Bradley–Terry. ν has a finite positive estimate if
+//! there is a tie and no strengths place every winner at least two steps above its loser and any two that tied at most
+//! two steps apart: scaling such strengths while ln ν follows would raise the likelihood without limit. Bellman–Ford
+//! decides whether such strengths exist.
 
 use super::FitError;
-use super::bradley_terry::{self, Fit};
+use super::bradley_terry::{self};
 use super::loss::Likelihood;
 use super::tally::{PairTally, Tally};
+use crate::domain::rating::fit::Fit;
 
-/// Fits strengths and ν. Where ν has no finite positive estimate, the result is that of [`bradley_terry::fit`] and its
-/// [`Fit::log_nu`] is none.
+/// Fits strengths and ν. If ν has no finite positive estimate, the result is that of [`bradley_terry::fit`] and
+/// [`Fit::log_nu`] is `None`.
 ///
 /// # Errors
-/// [`FitError::Solver`] as there.
+/// [`FitError::Solver`] as for [`bradley_terry::fit`].
 pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
     let likelihood =
         if is_finite(tally.models.len(), &tally.pairs) { Likelihood::Davidson } else { Likelihood::BradleyTerry };
@@ -26,13 +28,13 @@ pub fn fit(tally: &Tally) -> Result<Fit, FitError> {
 /// Whether ν has a finite positive estimate.
 pub(super) fn is_finite(models: usize, pairs: &[PairTally]) -> bool {
     let ties = pairs.iter().any(|pair| pair.halves > 0.0);
-    // Two models that won against each other are the shortest circle.
+    // Two models that won against each other are the shortest negative cycle.
     let mutual = pairs.iter().any(|pair| pair.first_wins > 0.0 && pair.second_wins > 0.0);
     ties && (mutual || !has_steps(models, pairs))
 }
 
-/// Whether there are numbers s with s_winner ≥ s_loser + 1 for every win and |s_a − s_b| ≤ 1 for every tie: whether the
-/// graph of these bounds has no circle of negative length.
+/// Whether there are numbers s with s_winner ≥ s_loser + 1 for every win and |s_a − s_b| ≤ 1 for every tie, that is,
+/// whether the graph of these constraints has no negative cycle.
 fn has_steps(models: usize, pairs: &[PairTally]) -> bool {
     let bounds: Vec<(usize, usize, i64)> = pairs.iter().flat_map(bounds).collect();
     let mut steps = vec![0_i64; models];
@@ -51,7 +53,7 @@ fn has_steps(models: usize, pairs: &[PairTally]) -> bool {
     false
 }
 
-/// Each (from, to, most) says that the step of `to` is at most `most` above that of `from`.
+/// Constraints (from, to, most): s_to ≤ s_from + most.
 fn bounds(pair: &PairTally) -> impl Iterator<Item = (usize, usize, i64)> {
     let (first, second) = (pair.first, pair.second);
     [

@@ -1,50 +1,49 @@
-//! Online Elo in log order: K = 4, every model starts at 1000, base 10, scale 400.
+//! Online Elo in log order: K = 4, initial rating 1000, base 10, scale 400.
 //!
 //! The expected points of A are p = 1 / (1 + 10^((R_b − R_a) / 400)); a vote worth y points to A moves R_a by K(y − p)
-//! and R_b by as much the other way. The order of the votes matters, which is why the leaderboard ranks by
-//! [`super::bradley_terry`]; Elo is what moves on the page the moment a vote is cast.
+//! and R_b by the same amount in the opposite direction. The result depends on the order of the votes, so the
+//! leaderboard ranks by [`super::bradley_terry`]; Elo is the rating that a page updates with every vote.
 //!
-//! An [`EloTable`] is all that a running arena has to keep of its log: it takes up each vote as it comes, and can be
-//! stored and read back to the last bit.
+//! An [`EloTable`] is the whole state: it takes one vote at a time and can be stored and restored exactly.
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::pair_counts::Comparison;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use super::{CENTRE, POINTS_PER_STRENGTH};
 use crate::domain::battle::Outcome;
 
-/// The most that one vote can move a rating.
+/// Maximum change of a rating by one vote.
 pub const K: f64 = 4.0;
 
 /// Expected points of a model rated `rating_a` against one rated `rating_b`.
 #[must_use]
 pub fn expected(rating_a: f64, rating_b: f64) -> f64 {
-    // e^(d/s) with s = 400/ln 10 is 10^(d/400), at a third of its price.
+    // e^(d/s) with s = 400/ln 10 equals 10^(d/400) at a third of the cost.
     1.0 / (1.0 + ((rating_b - rating_a) / POINTS_PER_STRENGTH).exp())
 }
 
-/// How far one vote moves A's rating; B's moves as far the other way.
+/// Change of A's rating by one vote; B's changes by the opposite amount.
 #[must_use]
 pub fn change(rating_a: f64, rating_b: f64, outcome: Outcome) -> f64 {
     K * (outcome.points_a() - expected(rating_a, rating_b))
 }
 
-/// Elo ratings by the models' positions in the log or the set of comparisons.
+/// Elo ratings by position of the models in the log or the comparison set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EloTable {
     ratings: Vec<f64>,
     /// Likelihood of the votes for one side.
     decided: LongProduct,
-    /// Likelihood of the votes for neither, squared: p·q each, of which half a win to each side is the root.
+    /// Squared likelihood of the votes for neither: p·q each, whose root is half a win for each side.
     halved: LongProduct,
 }
 
 impl EloTable {
     /// The ratings after all votes of a log.
     #[must_use]
-    pub fn of_log(log: &VoteLog, scoring: Scoring) -> Self {
+    pub fn from_log(log: &VoteLog, scoring: Scoring) -> Self {
         let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
         let counted = Outcome::ALL.map(|outcome| scoring.counts(outcome));
         for ((&a, &b), &outcome) in log.a.iter().zip(&log.b).zip(&log.outcomes) {
@@ -55,8 +54,8 @@ impl EloTable {
         table
     }
 
-    /// The same where each vote of the log was cast so many times.
-    pub(super) fn of_repeated(log: &VoteLog, scoring: Scoring, times: &[u32]) -> Self {
+    /// The ratings after a log in which each vote is repeated `times` times.
+    pub(super) fn from_repeated(log: &VoteLog, scoring: Scoring, times: &[u32]) -> Self {
         let mut table = Self { ratings: vec![CENTRE; log.models.as_slice().len()], ..Self::default() };
         for (((&a, &b), &outcome), &times) in log.a.iter().zip(&log.b).zip(&log.outcomes).zip(times) {
             for _ in 0..if scoring.counts(outcome) { times } else { 0 } {
@@ -66,8 +65,8 @@ impl EloTable {
         table
     }
 
-    /// Counts one vote, the next of the log, and returns how far it moved A's rating: nowhere if `scoring` drops it.
-    /// Always give a table the same scoring.
+    /// Counts the next vote of the log and returns the change of A's rating: 0 if `scoring` drops the vote. Always call
+    /// a table with the same scoring.
     pub fn record(&mut self, comparison: Comparison, scoring: Scoring) -> f64 {
         let (a, b) = (comparison.a as usize, comparison.b as usize);
         if !scoring.counts(comparison.outcome) {
@@ -87,19 +86,19 @@ impl EloTable {
         let change = K * (outcome.points_a() - p);
         self.ratings[a] += change;
         self.ratings[b] -= change;
-        // By position of the outcome: A wins, B wins, neither.
+        // Indexed by outcome: A wins, B wins, tie, both bad.
         self.decided.multiply([p, q, 1.0, 1.0][outcome as usize]);
         self.halved.multiply([1.0, 1.0, p * q, p * q][outcome as usize]);
         change
     }
 
-    /// How far a vote would move A's rating if it were the next.
+    /// Change of A's rating if this were the next vote.
     #[must_use]
     pub fn change(&self, a: usize, b: usize, outcome: Outcome) -> f64 {
         change(self.rating(a), self.rating(b), outcome)
     }
 
-    /// The rating of the model at a position; the start where it has no vote yet.
+    /// The rating of the model at a position; the initial rating for a model without votes.
     #[must_use]
     pub fn rating(&self, index: usize) -> f64 {
         self.ratings.get(index).copied().unwrap_or(CENTRE)
@@ -112,10 +111,10 @@ impl EloTable {
     }
 }
 
-/// The logarithm of a product of millions of probabilities, taken once in a while.
+/// Logarithm of a product of millions of probabilities; takes the logarithm only when the product gets small.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct LongProduct {
-    /// Of the factors that are no longer in `product`.
+    /// Sum of the logarithms of the factors that left `product`.
     log: f64,
     product: f64,
 }
@@ -127,7 +126,7 @@ impl Default for LongProduct {
 }
 
 impl LongProduct {
-    /// Far above the least number that keeps its precision, so that one more factor does no harm.
+    /// Far above the smallest normal number, so one more factor keeps full precision.
     const SMALL: f64 = 1e-200;
 
     #[inline]

@@ -1,36 +1,35 @@
-//! Who can be compared with whom: the comparison graph, taken apart before anything is fitted.
+//! The comparison graph, decomposed before any fit.
 //!
-//! A finite maximum of the likelihood exists where every model is reached from every other along "won or tied against"
-//! (Ford 1957). [`decompose`] therefore first takes off models that only won or only lost, again and again, since the
-//! rest is rated as if they were not there; what is left falls into strongly connected components, rated apart.
+//! The likelihood has a finite maximum if every model is reachable from every other along "won or tied against" (Ford
+//! 1957). [`decompose`] repeatedly peels off models that only won or only lost, which do not affect the ratings of the
+//! others; the rest splits into strongly connected components, each rated separately.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::bradley_terry::{Bridge, Direction};
+use super::fit::{Bridge, Direction};
 use super::tally::PairTally;
 
-/// The parts of a comparison graph.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Where each model is.
+    /// The place of each model.
     pub(super) places: Vec<Place>,
-    /// Models inside each component, largest component first. A component of two models of which one only won has
-    /// none inside.
+    /// Models inside each component, largest component first. A component of two models of which one won every vote has
+    /// no models inside.
     pub(super) components: Vec<Vec<usize>>,
-    /// Pairs of components whose votes all went one way.
+    /// One-way votes between components.
     pub(super) bridges: Vec<Bridge>,
 }
 
-/// Where a model is.
+/// The place of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Rated within a component.
     Inside(usize),
-    /// Beyond every model of a component.
+    /// Unbounded: above or below every model of a component.
     Beyond(usize, Direction),
 }
 
-/// Takes the graph apart. Every model must have met another.
+/// Decomposes the graph. Every model must have met another.
 pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> Layout {
     let graph = Graph::new(models, pairs);
     let peeled = graph.peel();
@@ -65,9 +64,9 @@ fn place(label: Option<usize>, beyond: Option<Direction>) -> Place {
     beyond.map_or(Place::Inside(label), |direction| Place::Beyond(label, direction))
 }
 
-/// Models beyond all others that only met models which are as far beyond the other way: nothing says how they compare
-/// with any rated model, so each is a component of its own. Taken in the reverse of the order in which they were
-/// peeled, so that one which only met such a model is measured by it.
+/// Unbounded models that met only models unbounded in the opposite direction: no votes compare them with a rated model,
+/// so each is a component of its own. They are visited in reverse order of peeling, so a model that met only such a
+/// component is measured against it.
 fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usize> {
     let mut grounded: Vec<usize> = (0..inside.len()).filter(|&model| inside[model]).collect();
     let mut found = Vec::new();
@@ -85,7 +84,7 @@ fn unmeasured(pairs: &[PairTally], inside: &[bool], peeled: &[usize]) -> Vec<usi
     found
 }
 
-/// One-way votes between two components, added up by pair of models.
+/// One-way votes between two components, by pair of models.
 fn bridges(pairs: &[PairTally], labels: &[Option<usize>]) -> Vec<Bridge> {
     let apart = |pair: &&PairTally| match (labels[pair.first], labels[pair.second]) {
         (Some(one), Some(other)) => one != other,
@@ -102,7 +101,7 @@ fn bridges(pairs: &[PairTally], labels: &[Option<usize>]) -> Vec<Bridge> {
         .collect()
 }
 
-/// Models that stay in one strongly connected component with `members` if these count as connected with one another.
+/// Models in the strongly connected component of `members` when these are connected to one another.
 pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> Vec<bool> {
     let mut graph = Graph::new(models, pairs);
     for neighbours in members.windows(2) {
@@ -114,7 +113,7 @@ pub(super) fn tied_to(models: usize, pairs: &[PairTally], members: &[usize]) -> 
     ahead.iter().zip(&behind).map(|(&ahead, &behind)| ahead && behind).collect()
 }
 
-/// Whether each of `members` is reached from every other along "won or tied against".
+/// Whether each of `members` is reachable from every other along "won or tied against".
 pub(super) fn connected_both_ways(models: usize, pairs: &[PairTally], members: &[usize]) -> bool {
     let graph = Graph::new(models, pairs);
     let all = |seen: &[bool]| members.iter().all(|&model| seen[model]);
@@ -123,7 +122,7 @@ pub(super) fn connected_both_ways(models: usize, pairs: &[PairTally], members: &
         .is_none_or(|&start| all(&graph.reach(start, &graph.beaten)) && all(&graph.reach(start, &graph.beaten_by)))
 }
 
-/// Edges from each model to those it won or tied against, and back.
+/// Edges from each model to those it won or tied against, and the reverse edges.
 struct Graph {
     beaten: Vec<Vec<usize>>,
     beaten_by: Vec<Vec<usize>>,
@@ -148,8 +147,8 @@ impl Graph {
         self.beaten_by[loser].push(winner);
     }
 
-    /// The models that only won or only lost against those still there when their turn came, in the order of their
-    /// turns; winners first.
+    /// The models that only won or only lost against the models remaining at that time, in order of removal; winners
+    /// first.
     fn peel(&self) -> Vec<(usize, Direction)> {
         let mut there = vec![true; self.beaten.len()];
         let mut peeled = Vec::new();
@@ -163,7 +162,7 @@ impl Graph {
         }
     }
 
-    /// The models still there that only won, or only lost, against others still there.
+    /// The remaining models that only won, or only lost, against other remaining models.
     fn extremes(&self, there: &[bool], direction: Direction) -> Vec<(usize, Direction)> {
         let met = |others: &[usize]| others.iter().any(|&other| there[other]);
         let extreme = |&model: &usize| match direction {
@@ -173,8 +172,8 @@ impl Graph {
         (0..there.len()).filter(|&model| there[model]).filter(extreme).map(|model| (model, direction)).collect()
     }
 
-    /// Two models that met only each other, one winning every time: neither can be the other's measure, so both are
-    /// beyond.
+    /// Pairs of models that met only each other, where one won every time: neither is a reference for the other, so
+    /// both are unbounded.
     fn lone_pairs(&self, beyond: &mut [Option<Direction>]) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for (loser, (won, lost)) in self.beaten.iter().zip(&self.beaten_by).enumerate() {
@@ -213,7 +212,7 @@ impl Graph {
         members
     }
 
-    /// Models inside, each after all that are reached first from it (Kosaraju's first pass).
+    /// Models inside, each after all that a depth-first search reaches from it (first pass of Kosaraju's algorithm).
     fn finish_order(&self, inside: &[bool]) -> Vec<usize> {
         let mut seen: Vec<bool> = inside.iter().map(|inside| !inside).collect();
         let mut order = Vec::new();
@@ -237,7 +236,7 @@ impl Graph {
         order
     }
 
-    /// Gives each model without a label that of the nearest model with one.
+    /// Gives each model without a label the label of the nearest labelled model.
     fn spread(&self, labels: &mut [Option<usize>]) {
         let mut by_label: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (model, label) in labels.iter().enumerate() {

@@ -1,28 +1,30 @@
-//! Ratings as of past moments, each fitted exactly to the votes that there were.
+//! Rating history: exact fits of the votes up to a series of past moments.
 //!
-//! The log is gone through once: the counts grow, and at each moment a fit reads them.
+//! One pass over the log: the counts grow, and a fit reads them at each moment.
 
 use std::collections::HashMap;
 
 use super::FitError;
-use super::comparison::{ComparisonSet, PairCounts};
+use super::comparison::ComparisonSet;
 use super::elo::EloTable;
-use super::leaderboard::{IntervalMethod, LeaderboardOptions, Method, rank};
-use super::real_len;
 use super::vote_log::VoteLog;
+use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
+use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::rating::ranking::rank;
+use crate::domain::stats::real_len;
 
-/// The ratings of a moment.
+/// The ratings at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// In seconds since 1970.
+    /// Unix time in seconds.
     pub seconds: f64,
     /// Models with a finite rating, best first. Ratings of different components cannot be compared.
     pub ratings: Vec<(String, f64)>,
 }
 
-/// Bradley–Terry ratings at `moments` evenly spaced moments from the first vote to the last. Votes count in the order of
-/// the log: one that stands behind a later one counts from then on. Without times there is no history, and none with
-/// style held equal: every moment would take a fit of the log, vote by vote.
+/// Bradley–Terry ratings at `moments` evenly spaced moments from the first vote to the last. Votes count in log order:
+/// a vote that follows a later one counts from the time of the later one. The result is empty for a log without times,
+/// and with style control, where every moment would need a fit of the whole log.
 ///
 /// # Errors
 /// [`FitError`].
@@ -55,7 +57,7 @@ pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> R
 mod tests {
     use super::*;
     use crate::domain::battle::Outcome;
-    use crate::domain::rating::leaderboard::rank_log;
+    use crate::domain::rating::ranking::rank_log;
 
     fn log(votes: u32) -> VoteLog {
         let mut log = VoteLog { seconds: Some(Vec::new()), ..VoteLog::default() };

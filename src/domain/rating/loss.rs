@@ -1,27 +1,26 @@
-//! The negative log likelihood of votes, its slopes and its curvature.
+//! The negative log likelihood of votes, its gradient and its Hessian.
 //!
-//! Both models of a vote are one: with d = θ_first − θ_second,
+//! With d = θ_first − θ_second,
 //!
 //! - *Bradley–Terry*: P(first) = σ(d), P(second) = σ(−d); a vote for neither is half a vote for each.
-//! - *Davidson* (1970): P(first) ∝ e^(d/2), P(second) ∝ e^(−d/2), P(neither) ∝ ν. With π = e^θ that is
-//!   π_a / (π_a + π_b + ν√(π_a π_b)) and so on. ln ν is a parameter like any strength; it comes last.
+//! - *Davidson* (1970): P(first) ∝ e^(d/2), P(second) ∝ e^(−d/2), P(neither) ∝ ν. ln ν is the last parameter.
 //!
-//! With p, q, t the chances of first, second and neither (t = 0 under Bradley–Terry), −ln P has the derivatives by d and
-//! ln ν: first −(q + t/2), t; second p + t/2, t; neither (p − q)/2, t − 1. The second derivatives are, for every
-//! outcome, pq + t(p + q)/4 by d twice, −t(p − q)/2 by both, t(p + q) by ln ν twice. Both losses are convex.
+//! With p, q, t the probabilities of first, second and neither (t = 0 under Bradley–Terry), −ln P has these derivatives
+//! by d and ln ν: first −(q + t/2), t; second p + t/2, t; neither (p − q)/2, t − 1. The second derivatives are the same
+//! for every outcome: pq + t(p + q)/4 by d twice, −t(p − q)/2 by both, t(p + q) by ln ν twice. Both losses are convex.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::tally::PairTally;
 
-/// What a vote for neither side is to the model.
+/// How the model treats a vote for neither side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likelihood {
     BradleyTerry,
     Davidson,
 }
 
-/// The chances of the outcomes of one pair.
+/// Outcome probabilities of one pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutcomeProbabilities {
     first: f64,
@@ -29,7 +28,7 @@ pub(super) struct OutcomeProbabilities {
     neither: f64,
 }
 
-/// How −ln P of one vote changes with d and with ln ν.
+/// Derivatives of −ln P of one vote by d and by ln ν.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Score {
     pub(super) difference: f64,
@@ -37,7 +36,7 @@ pub(super) struct Score {
 }
 
 impl Likelihood {
-    /// The parameter beside the strengths, if there is one.
+    /// Number of parameters besides the strengths.
     pub(super) fn extra(self) -> usize {
         match self {
             Self::BradleyTerry => 0,
@@ -45,10 +44,10 @@ impl Likelihood {
         }
     }
 
-    pub(super) fn chances(self, d: f64, log_nu: f64) -> OutcomeProbabilities {
+    pub(super) fn probabilities(self, d: f64, log_nu: f64) -> OutcomeProbabilities {
         match self {
             Self::BradleyTerry => {
-                // logistic(d) and logistic(−d) at the price of one.
+                // logistic(d) and logistic(−d) from one exponential.
                 let odds = (-d.abs()).exp();
                 let likelier = 1.0 / (1.0 + odds);
                 let (first, second) = if d >= 0.0 { (likelier, odds * likelier) } else { (odds * likelier, likelier) };
@@ -63,7 +62,7 @@ impl Likelihood {
         }
     }
 
-    /// The loss of the votes of a pair.
+    /// Loss of the votes of a pair.
     pub(super) fn loss(self, pair: &PairTally, d: f64, log_nu: f64) -> f64 {
         match self {
             Self::BradleyTerry => pair.points_first() * softplus(-d) + pair.points_second() * softplus(d),
@@ -77,7 +76,7 @@ impl Likelihood {
 }
 
 impl OutcomeProbabilities {
-    /// Small terms, not differences of numbers near one: exact for 9,999 to 1 as well.
+    /// A sum of small terms rather than a difference from 1: exact even for 9,999 to 1.
     pub(super) fn of_first(self) -> Score {
         Score { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
     }
@@ -90,7 +89,7 @@ impl OutcomeProbabilities {
         Score { difference: 0.5 * (self.first - self.second), log_nu: -(self.first + self.second) }
     }
 
-    /// Expected points of the first, half a point for neither.
+    /// Expected points of the first model; neither is half a point.
     pub(super) fn points_first(self) -> f64 {
         self.first + 0.5 * self.neither
     }
@@ -108,7 +107,7 @@ impl OutcomeProbabilities {
     }
 }
 
-/// The loss over pairs. A point holds the strengths, then ln ν where the likelihood has it.
+/// The loss over pairs. A point holds the strengths, then ln ν if the likelihood has it.
 #[derive(Debug, Clone)]
 pub(super) struct PairLoss {
     likelihood: Likelihood,
@@ -124,7 +123,7 @@ impl PairLoss {
         Self { likelihood, models, pairs, gauges, votes }
     }
 
-    /// The weight of all votes, at least one.
+    /// Total weight of the votes, at least 1.
     pub(super) fn votes(&self) -> f64 {
         self.votes
     }
@@ -139,15 +138,15 @@ impl PairLoss {
         self.pairs.iter().map(|pair| self.likelihood.loss(pair, difference(pair, point), log_nu)).sum()
     }
 
-    /// Derivative of the loss by each parameter.
     pub(super) fn gradient(&self, point: &DVector<f64>) -> DVector<f64> {
         let mut gradient = DVector::zeros(point.len());
         let (log_nu, mut by_log_nu) = (self.log_nu(point), 0.0);
         for pair in &self.pairs {
-            let chances = self.likelihood.chances(difference(pair, point), log_nu);
-            let (first, second, neither) = (chances.of_first(), chances.of_second(), chances.of_neither());
+            let probabilities = self.likelihood.probabilities(difference(pair, point), log_nu);
+            let (first, second, neither) =
+                (probabilities.of_first(), probabilities.of_second(), probabilities.of_neither());
             let slope = match self.likelihood {
-                // Half a vote each, put together before they can cancel.
+                // Half a vote each, combined before terms can cancel.
                 Likelihood::BradleyTerry => {
                     pair.points_first() * first.difference + pair.points_second() * second.difference
                 }
@@ -167,25 +166,24 @@ impl PairLoss {
         gradient
     }
 
-    /// Second derivatives of the loss.
     pub(super) fn hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
         let mut hessian = DMatrix::zeros(point.len(), point.len());
         let log_nu = self.log_nu(point);
         for pair in &self.pairs {
             let votes = pair.first_wins + pair.second_wins + pair.halves;
-            let chances = self.likelihood.chances(difference(pair, point), log_nu);
-            let weight = votes * chances.by_difference_twice();
+            let probabilities = self.likelihood.probabilities(difference(pair, point), log_nu);
+            let weight = votes * probabilities.by_difference_twice();
             hessian[(pair.first, pair.first)] += weight;
             hessian[(pair.second, pair.second)] += weight;
             hessian[(pair.first, pair.second)] -= weight;
             hessian[(pair.second, pair.first)] -= weight;
             if self.likelihood == Likelihood::Davidson {
-                let (both, nu) = (votes * chances.by_both(), self.models);
+                let (both, nu) = (votes * probabilities.by_both(), self.models);
                 hessian[(pair.first, nu)] += both;
                 hessian[(nu, pair.first)] += both;
                 hessian[(pair.second, nu)] -= both;
                 hessian[(nu, pair.second)] -= both;
-                hessian[(nu, nu)] += votes * chances.by_log_nu_twice();
+                hessian[(nu, nu)] += votes * probabilities.by_log_nu_twice();
             }
         }
         hessian
@@ -203,7 +201,7 @@ fn difference(pair: &PairTally, point: &DVector<f64>) -> f64 {
     point[pair.first] - point[pair.second]
 }
 
-/// 1 / (1 + e^−x), without overflow and exact in relative terms in both tails.
+/// 1 / (1 + e^−x), without overflow and with full relative precision in both tails.
 pub(super) fn logistic(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
@@ -213,7 +211,7 @@ pub(super) fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
-/// ln(1 + e^x + e^y), without overflow and exact in relative terms where it is small.
+/// ln(1 + e^x + e^y), without overflow and with full relative precision for small values.
 fn softplus_of_two(x: f64, y: f64) -> f64 {
     let most = x.max(y);
     if most <= 0.0 {

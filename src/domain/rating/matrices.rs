@@ -1,21 +1,21 @@
-//! Every pair of models in numbers: votes counted and wins predicted.
+//! Counts and predictions of every pair of models.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bradley_terry::Fit;
-use super::comparison::PairCounts;
-use super::placing::Placed;
-use super::real;
+use super::public_scale::ScaledModel;
 use super::tally::{PairTally, Tally};
+use crate::domain::rating::fit::Fit;
+use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::stats::real;
 
-/// Square matrices over the models, in the order of the leaderboard. Row i, column j is of model i against model j.
+/// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
     /// The models.
     pub models: Vec<String>,
-    /// Counted votes between the two.
+    /// Rated votes of the pair.
     pub battles: Vec<Vec<u64>>,
     /// Votes for model i.
     pub wins: Vec<Vec<u64>>,
@@ -23,19 +23,19 @@ pub struct Matrices {
     pub ties: Vec<Vec<u64>>,
     /// Votes for "both bad".
     pub both_bad: Vec<Vec<u64>>,
-    /// Predicted share of points of model i, a tie being half a point; none for a model against itself, between
+    /// Predicted share of points of model i, a tie being half a point; `None` for a model against itself, between
     /// components, and between two models that both only won or both only lost.
     pub predicted: Vec<Vec<Option<f64>>>,
 }
 
 impl Matrices {
-    pub(super) fn new(tally: &Tally, fit: &Fit, placed: &[Placed], order: &[String]) -> Self {
+    pub(super) fn new(tally: &Tally, fit: &Fit, scaled: &[ScaledModel], order: &[String]) -> Self {
         let rows: HashMap<&str, usize> = order.iter().enumerate().map(|(row, name)| (name.as_str(), row)).collect();
         let row_of: Vec<usize> = tally.models.iter().map(|model| rows[model.name.as_str()]).collect();
         let counts = Counts { tally, row_of: &row_of };
         let mut predicted = vec![vec![None; order.len()]; order.len()];
-        for (i, one) in placed.iter().enumerate() {
-            for (j, other) in placed.iter().enumerate().filter(|&(j, _)| i != j) {
+        for (i, one) in scaled.iter().enumerate() {
+            for (j, other) in scaled.iter().enumerate().filter(|&(j, _)| i != j) {
                 predicted[row_of[i]][row_of[j]] = one.win_rate(other, fit);
             }
         }
@@ -56,19 +56,19 @@ struct Counts<'a> {
 }
 
 impl Counts<'_> {
-    /// `count` of every pair, as each of its models sees it.
+    /// `count` of every pair, seen from each of its models.
     fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u64>> {
         let mut matrix = vec![vec![0; self.row_of.len()]; self.row_of.len()];
         for (pair, &counts) in self.tally.pairs.iter().zip(&self.tally.counts) {
             let (first, second) = (self.row_of[pair.first], self.row_of[pair.second]);
             matrix[first][second] = count(counts);
-            matrix[second][first] = count(counts.turned());
+            matrix[second][first] = count(counts.swapped());
         }
         matrix
     }
 }
 
-/// For every model the mean, over the opponents that it met, of its share of points against each.
+/// For each model the mean, over its opponents, of its share of points against each.
 pub(super) fn empirical_win_rates(tally: &Tally) -> Vec<f64> {
     let mut sums = vec![(0.0, 0_u64); tally.models.len()];
     for (PairTally { first, second, .. }, counts) in tally.pairs.iter().zip(&tally.counts) {

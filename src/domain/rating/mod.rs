@@ -1,19 +1,26 @@
-//! Ratings: from comparisons to a ranked leaderboard with honest intervals.
+//! Ratings: from votes to a ranked leaderboard with intervals.
 //!
-//! Pure. [`vote_log`] holds the votes as columns, [`comparison`] counts them by pair, [`tally`] is what fits read,
-//! [`elo`], [`bradley_terry`] and [`davidson`] fit, [`interval`] and [`bootstrap`] say how sure the fit is, [`resample`] carries that on, [`unbounded`]
-//! bounds a model that only wins or only loses, [`leaderboard`] ranks. [`slice`](mod@slice) picks votes, [`weighting`] weighs them.
-//! A *strength* is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
+//! Pure. [`vote_log`] holds votes in columns, [`comparison`] counts them by pair, and [`tally`] is the input of every
+//! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`interval`] and [`bootstrap`] estimate intervals;
+//! [`resample`] gives bootstrap samples of each metric; [`unbounded`] bounds a model that only wins or only loses.
+//! [`ranking`] makes a [`leaderboard`]; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
+//! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
 pub mod bootstrap;
 pub mod bradley_terry;
 pub mod comparison;
 pub mod davidson;
 pub mod elo;
+pub mod facets;
+pub mod fit;
 pub mod history;
 pub mod interval;
 pub mod leaderboard;
 pub mod matrices;
+pub mod notes;
+pub mod options;
+pub mod pair_counts;
+pub mod ranking;
 pub mod resample;
 pub mod robustness;
 pub mod scoring;
@@ -31,77 +38,65 @@ mod counting;
 mod graph;
 mod loss;
 mod newton;
-mod notes;
-mod placing;
+mod public_scale;
 
-/// The mean rating of each component, and every model's first Elo rating.
+use crate::domain::stats::confidence::InvalidConfidence;
+
+/// Mean rating of each component, and the initial Elo rating of every model.
 pub const CENTRE: f64 = 1000.0;
 
-/// Rating points of one unit of strength: 400 points are a factor of ten in the odds, so s = 400 / ln 10.
+/// Rating points per unit of strength: 400 points are a factor of ten in the odds, so s = 400 / ln 10.
 pub const POINTS_PER_STRENGTH: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// Why votes cannot be fitted or ranked as asked.
+/// Why votes cannot be fitted or ranked with the given options.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
-    /// The confidence level is not a share.
-    #[error("confidence is {0}: give a number between 0 and 1, for example 0.95")]
-    Confidence(f64),
+    /// The confidence level is not between 0 and 1.
+    #[error(transparent)]
+    Confidence(#[from] InvalidConfidence),
     /// The anchor has no rated vote.
     #[error("the anchor model {0:?} has no rated vote: name one of the rated models")]
     UnknownAnchor(String),
-    /// The anchor only won or only lost.
+    /// The anchor won or lost every vote.
     #[error("the anchor model {0:?} won or lost every vote, so it has no finite rating: name another model")]
     UnboundedAnchor(String),
-    /// The anchor's rating is not a number.
+    /// The anchor's rating is not finite.
     #[error("the anchor's rating is {0}: give a finite number, for example 1000")]
     AnchorRating(f64),
-    /// Style control of votes without counts of style.
-    #[error("the votes have no counts of style: give tokens, headings, lists and bold of both sides")]
+    /// Style control needs style counts, which the votes do not have.
+    #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
     NoStyle,
-    /// Clusters of voters without voters.
-    #[error("the votes name no voters: give a column of voters or use sandwich intervals")]
+    /// Clustered intervals need voters, which the votes do not have.
+    #[error("the votes name no voters: add a voter column or use sandwich intervals")]
     NoVoters,
-    /// Weights by the probability of pairs without these.
-    #[error(
-        "the votes do not say how likely their pairs were: give a column pair_probability or reweight by pair-count"
-    )]
+    /// Reweighting by pair probability needs probabilities, which the votes do not have.
+    #[error("the votes have no pair probabilities: add a column pair_probability or reweight by pair-count")]
     NoPairProbabilities,
-    /// A probability that cannot be one.
+    /// A pair probability outside (0, 1].
     #[error("the pair of rated vote {vote} has probability {probability}: give a number above 0 and at most 1")]
     PairProbability {
-        /// Its number among the rated votes, from 1.
+        /// Position of the vote among the rated votes, from 1.
         vote: usize,
-        /// What stands there.
+        /// The value in the log.
         probability: f64,
     },
-    /// A bootstrap without replicates.
-    #[error("a bootstrap of 0 replicates tells nothing: give at least 1, for example 100")]
+    /// A bootstrap with 0 replicates.
+    #[error("a bootstrap needs replicates: give at least 1, for example 100")]
     NoReplicates,
-    /// A bootstrap of votes that weigh differently within a pair.
-    #[error("bootstrap intervals cannot allow for weights by pair probability: use sandwich or cluster intervals")]
+    /// The bootstrap does not support weights that differ within a pair.
+    #[error("bootstrap intervals do not support weights by pair probability: use sandwich or cluster intervals")]
     WeightedBootstrap,
-    /// Style control beside options that it does not go with.
+    /// Options that style control does not support.
     #[error(
-        "style control is of Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval bootstrap"
+        "style control needs plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval bootstrap"
     )]
     StyleOptions,
-    /// Insight into a fit that it does not know.
+    /// Options that the robustness report does not support.
     #[error(
-        "insight is of plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
+        "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
     )]
-    PlainInsight,
-    /// The optimiser could not go on.
+    PlainRobustness,
+    /// The optimiser failed.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),
-}
-
-/// A count as a number to reckon with.
-#[expect(clippy::cast_precision_loss, reason = "a count of votes stays below 2^53, where f64 is exact")]
-pub(crate) fn real(count: u64) -> f64 {
-    count as f64
-}
-
-/// A length as a number to reckon with.
-pub(crate) fn real_len(length: usize) -> f64 {
-    real(u64::try_from(length).unwrap_or(u64::MAX))
 }

@@ -1,9 +1,9 @@
-//! Newton's method on the loss of votes, as a solver that argmin's executor drives.
+//! Newton's method for the loss of votes, as a solver for argmin's executor.
 //!
-//! Gauges say which sums of strengths stay as they are, since a shift of all strengths of a component changes no
-//! probability. argmin works on the mean loss, whose size does not depend on the number of votes. [`minimise`] takes full
-//! Newton steps by Cholesky where they lower the loss, shorter ones where they do not, and ends with a step so short that
-//! the next would drown in rounding.
+//! A gauge is a set of strengths whose sum stays fixed, since shifting all strengths of a component changes no
+//! probability. argmin sees the mean loss, whose size does not depend on the number of votes. [`minimise`] takes full
+//! Newton steps by Cholesky where they lower the loss and shorter steps otherwise, and stops at a step so short that
+//! the next would be lost in rounding.
 
 use std::cmp::Ordering;
 
@@ -13,36 +13,37 @@ use argmin::core::{
 };
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+use super::FitError;
 use super::loss::PairLoss;
-use super::{FitError, real_len};
+use crate::domain::stats::real_len;
 
-/// Convergence is quadratic: after a step of this length the error is about its square, which is below rounding.
+/// Convergence is quadratic: after a step of this length the error is about its square, below rounding.
 const LAST_STEP: f64 = 1e-8;
 const MAX_ITERATIONS: u64 = 100;
 const MAX_HALVINGS: usize = 50;
-/// Share of the decrease promised by the slope that a step must bring (Armijo's rule).
+/// Share of the predicted decrease that a step must achieve (Armijo's rule).
 const SUFFICIENT: f64 = 1e-4;
-/// Relative rounding of a cost that is the sum of as many votes as fit into memory.
+/// Relative rounding error of a cost that sums as many votes as fit into memory.
 const NOISE: f64 = 1e-9;
-/// With the curvature of another point convergence is linear: the error left is about as long as the last step.
+/// With the Hessian of another point, convergence is linear: the remaining error is about as long as the last step.
 const LAST_NEARBY_STEP: f64 = 1e-11;
-/// A longer first step leads too far from where the curvature was taken.
+/// A longer first step leaves the region where the Hessian is a good approximation.
 const LONGEST_NEARBY_STEP: f64 = 1.0;
-/// Steps that shrink by less take more time than full ones.
+/// Steps that shrink by a smaller factor are slower than full Newton steps.
 const SHRINKAGE: f64 = 0.5;
 
-/// Where the loss is least.
+/// The minimum of a loss.
 #[derive(Debug, Clone)]
 pub(super) struct Optimum {
-    /// The strengths, then ln ν where the likelihood has it.
+    /// The strengths, then ln ν if the likelihood has it.
     pub(super) point: DVector<f64>,
-    /// The loss itself, not its mean.
+    /// The total loss, not the mean.
     pub(super) loss: f64,
     pub(super) iterations: u64,
     pub(super) converged: bool,
 }
 
-/// Strengths of least loss, found from `start`, whose gauge sums are kept.
+/// Minimises a loss from `start`, keeping its gauge sums.
 pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, FitError> {
     let votes = loss.votes();
     let found = descend(loss, start)?;
@@ -54,17 +55,17 @@ pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, F
     })
 }
 
-/// Where a search ended.
+/// The end of a search.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) point: DVector<f64>,
-    /// The cost there, as the problem states it.
+    /// The cost at the point, as the problem defines it.
     pub(super) cost: f64,
     pub(super) iterations: u64,
     pub(super) converged: bool,
 }
 
-/// The point of least cost of a smooth convex problem, found from `start`.
+/// Minimises a smooth convex problem from `start`.
 pub(super) fn descend<O>(problem: O, start: DVector<f64>) -> Result<Found, FitError>
 where
     O: CostFunction<Param = DVector<f64>, Output = f64>
@@ -87,7 +88,7 @@ where
     })
 }
 
-/// Takes each gauge's mean out of a vector.
+/// Subtracts each gauge's mean from a vector.
 pub(super) fn project(gauges: &[Vec<usize>], vector: &mut DVector<f64>) {
     for gauge in gauges {
         let mean = gauge.iter().map(|&i| vector[i]).sum::<f64>() / real_len(gauge.len());
@@ -95,8 +96,8 @@ pub(super) fn project(gauges: &[Vec<usize>], vector: &mut DVector<f64>) {
     }
 }
 
-/// Takes each gauge's mean out of every column and row, and puts `stiffness` in the directions so freed: the matrix
-/// can then be inverted, and steps within the gauges are those of the matrix itself.
+/// Subtracts each gauge's mean from every column and row, and adds `stiffness` along the freed directions: the matrix
+/// is then invertible, and steps within the gauges are those of the original matrix.
 pub(super) fn project_matrix(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
     for gauge in gauges {
         let size = real_len(gauge.len());
@@ -112,7 +113,7 @@ pub(super) fn project_matrix(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, s
     stiffen(gauges, matrix, stiffness);
 }
 
-/// Adds `stiffness` to the directions that leave every difference within a gauge as it is.
+/// Adds `stiffness` to the directions that change no difference within a gauge.
 fn stiffen(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
     for gauge in gauges {
         let share = stiffness / real_len(gauge.len());
@@ -122,12 +123,12 @@ fn stiffen(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
     }
 }
 
-/// H⁺ but for a constant added to every entry of a gauge's block, which no difference of two columns within it shows.
+/// H⁺ up to a constant in each gauge's block, which cancels in differences of two columns within it.
 pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
     Ok(factor(loss, point)?.inverse())
 }
 
-/// The curvature at a point, made stiff in the directions that the gauges leave free, so that it can be inverted.
+/// Cholesky factor of the Hessian at a point, made invertible along the gauges.
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
     let mut hessian = loss.hessian(point);
     let stiffness = mean_diagonal(&hessian);
@@ -135,7 +136,7 @@ fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, F
     hessian.cholesky().ok_or_else(|| FitError::Solver(Singular.into()))
 }
 
-/// Newton's method with the curvature of one point: for many losses whose minima lie near it, at a fraction of the price.
+/// Newton's method with the Hessian of one point, for many losses with minima near it, at a fraction of the cost.
 pub(super) struct Nearby {
     factor: Cholesky<f64, Dyn>,
 }
@@ -145,7 +146,7 @@ impl Nearby {
         Ok(Self { factor: factor(loss, point)? })
     }
 
-    /// The point of least loss, unless steps shrink too slowly to come there.
+    /// Minimises a loss; `None` if the steps shrink too slowly.
     pub(super) fn minimise(&self, loss: &PairLoss, start: &DVector<f64>) -> Option<DVector<f64>> {
         let mut point = start.clone();
         let mut allowed = LONGEST_NEARBY_STEP;
@@ -153,7 +154,7 @@ impl Nearby {
             let mut step = loss.gradient(&point);
             self.factor.solve_mut(&mut step);
             let length = step.amax();
-            // Not a number is not below what is allowed either.
+            // A NaN is not below the allowed length either.
             if !matches!(length.partial_cmp(&allowed), Some(Ordering::Less)) {
                 return None;
             }
@@ -209,7 +210,7 @@ type NewtonState = IterState<DVector<f64>, DVector<f64>, (), DMatrix<f64>, (), f
 struct NewtonCholesky;
 
 #[derive(Debug, thiserror::Error)]
-#[error("the curvature cannot be inverted: the votes hold two groups of models together too weakly")]
+#[error("the Hessian cannot be inverted: the votes connect two groups of models too weakly")]
 struct Singular;
 
 impl<O> Solver<O, NewtonState> for NewtonCholesky
@@ -239,7 +240,7 @@ where
         let step = -factor.solve(&gradient);
         let arrived = step.amax() <= LAST_STEP;
         let reached = if arrived {
-            // So near the minimum costs differ by rounding only, and there is nothing to search by.
+            // This close to the minimum, costs differ by rounding only and cannot guide a line search.
             let point = &from + step;
             Reached { cost: problem.cost(&point)?, point }
         } else {
@@ -261,8 +262,8 @@ struct Reached {
 }
 
 /// Halves the step until it lowers the cost enough. Near the minimum the true decrease is smaller than the rounding of
-/// the cost, so a rise by as much as rounding explains is no reason to halve; nor is a larger one, where a sum of many
-/// votes rounds worse than that, if the slope has come down by half (Hager and Zhang 2005, "approximate Wolfe").
+/// the cost, so a rise within rounding is accepted; so is a larger rise if the gradient along the step has halved
+/// (Hager and Zhang 2005, "approximate Wolfe").
 fn search<O>(
     problem: &mut Problem<O>,
     from: &DVector<f64>,

@@ -1,107 +1,174 @@
-//! What a reader of a leaderboard must know, in whole sentences.
+//! Notes of a leaderboard as data: what a reader has to know to read its numbers correctly.
+//!
+//! `Display` gives the English text that `langya fit` prints; pages translate a note into the reader's language.
 
-use super::bootstrap::BootstrapReport;
-use super::bradley_terry::Direction;
-use super::leaderboard::{IntervalMethod, Leaderboard, LeaderboardOptions, Method, RankedModel};
-use super::scoring::TieRule;
-use super::tally::Tally;
+use std::fmt;
 
-/// Bridges named in the text; all of them are in the data.
-const BRIDGES_NAMED: usize = 5;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Notes on a leaderboard.
-pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Vec<String> {
-    if board.models.is_empty() {
-        return vec!["no rated votes yet: the leaderboard fills with the first vote between two models".into()];
-    }
-    let mut notes = Vec::new();
-    if !board.converged {
-        notes.push("the fit did not converge: treat these ratings as approximate".into());
-    }
-    notes.extend(ties(tally, board, options));
-    notes.extend(board.models.iter().filter_map(|model| unbounded(model, options.confidence.share())));
-    if board.components > 1 {
-        notes.push(format!(
-            "the votes leave {} groups of models that cannot be compared: each is rated apart with mean 1000",
-            board.components
-        ));
-        notes.extend(bridges(board));
-    }
-    notes.extend(board.bootstrap.and_then(not_finite));
-    notes.extend(no_interval(board));
-    notes
+use super::fit::{Direction, OneWayBridge};
+
+/// One note of a leaderboard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RatingNote {
+    /// No vote is rated.
+    NoVotes,
+    /// The leaderboard holds only the votes that meet these conditions.
+    Slice {
+        /// The conditions in English, such as `language Chinese`.
+        conditions: Vec<String>,
+    },
+    /// The fit did not reach its optimum.
+    NotConverged,
+    /// Davidson's model was requested, but no vote is a tie.
+    NoTies,
+    /// Davidson's model was requested, but its tie parameter has no finite estimate.
+    UnboundedTieParameter,
+    /// A model won or lost every vote, so its rating is a bound.
+    Unbounded {
+        /// The model.
+        model: String,
+        /// `above` for a model that won every vote.
+        direction: Direction,
+        /// Confidence level of the bound.
+        confidence: f64,
+    },
+    /// The votes form several components, each rated separately.
+    Components {
+        /// Number of components.
+        count: usize,
+    },
+    /// Only one-way votes connect the components.
+    OneWayVotes {
+        /// The first few of these connections.
+        bridges: Vec<OneWayBridge>,
+        /// Number of further connections.
+        more: usize,
+    },
+    /// Some bootstrap replicates have a model without a finite rating.
+    InfiniteReplicates {
+        /// Number of such replicates.
+        infinite: u32,
+        /// Number of all replicates.
+        replicates: u32,
+    },
+    /// No clustered intervals: one voter cast all votes of a component, or every vote equals its prediction.
+    NoVoterVariance,
+    /// No intervals: every vote of a component equals its prediction.
+    NoVoteVariance,
+    /// No clustered intervals of a fit with style control: one voter cast all votes.
+    OneVoter,
+    /// A style feature left out because its difference is the same in every vote.
+    ConstantFeature {
+        /// The feature.
+        feature: String,
+    },
+    /// A style feature left out because it is a linear combination of the other features and the models.
+    DependentFeature {
+        /// The feature.
+        feature: String,
+    },
+    /// A style feature left out because it predicts every vote, so that its effect is infinite.
+    SeparatingFeature {
+        /// The feature.
+        feature: String,
+    },
+    /// An English text, from JSON that holds notes as texts.
+    Text {
+        /// The text.
+        text: String,
+    },
 }
 
-/// Why there is no ν though it was asked for.
-fn ties(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Option<String> {
-    let missing = options.method == Method::Bt && options.scoring.ties == TieRule::Davidson && board.davidson.is_none();
-    let none = tally.models.iter().all(|model| model.counts.ties + model.counts.both_bad == 0);
-    missing.then(|| {
-        if none {
-            "there is no tie, so Davidson's model is that of Bradley and Terry".into()
-        } else {
-            "these votes give Davidson's tie parameter no finite value, so a tie counts half a win to each side".into()
+impl fmt::Display for RatingNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVotes => {
+                f.write_str("no rated votes yet: the leaderboard fills with the first vote between two models")
+            }
+            Self::Slice { conditions } => write!(f, "only votes with {}", conditions.join(" and ")),
+            Self::NotConverged => f.write_str("the fit did not converge: treat these ratings as approximate"),
+            Self::NoTies => {
+                f.write_str("no vote is a tie, so Davidson's model is the same as the Bradley–Terry model")
+            }
+            Self::UnboundedTieParameter => f.write_str(
+                "these votes give Davidson's tie parameter no finite value, so a tie counts half a win for each side",
+            ),
+            Self::Unbounded { model, direction, confidence } => fmt_unbounded(f, model, *direction, *confidence),
+            Self::Components { count } => write!(
+                f,
+                "the votes leave {count} groups of models that cannot be compared: each is rated separately with mean 1000"
+            ),
+            Self::OneWayVotes { bridges, more } => fmt_one_way(f, bridges, *more),
+            Self::InfiniteReplicates { infinite, replicates } => write!(
+                f,
+                "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and had \
+                 no finite rating: an interval that extends this far has an open end"
+            ),
+            Self::NoVoterVariance => f.write_str(
+                "one voter cast all votes of a group of models, or every vote equals its prediction, so the variation \
+                 between voters cannot be estimated: these models have no intervals",
+            ),
+            Self::NoVoteVariance => f.write_str(
+                "every vote of a group of models equals its prediction, such as a single tie, so the sampling error cannot \
+                 be estimated: these models have no intervals",
+            ),
+            Self::OneVoter => f.write_str(
+                "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals",
+            ),
+            Self::ConstantFeature { feature } => {
+                write!(f, "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left out")
+            }
+            Self::DependentFeature { feature } => {
+                write!(f, "the difference in {feature} follows from the other features and the models, so it is left out")
+            }
+            Self::SeparatingFeature { feature } => {
+                write!(f, "{feature} predicts every vote that differs in it, so its effect is infinite: it is left out")
+            }
+            Self::Text { text } => f.write_str(text),
         }
-    })
-}
-
-/// Why models that are compared with others have no interval.
-fn no_interval(board: &Leaderboard) -> Option<String> {
-    let rated = |model: &&RankedModel| model.unbounded.is_none();
-    let compared = |model: &RankedModel| {
-        board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
-    };
-    let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
-    if !board.models.iter().filter(rated).any(missing) {
-        return None;
-    }
-    match board.interval {
-        IntervalMethod::Cluster => Some(
-            "all votes of a group of models are one voter's, or turned out as the fit has them, so nothing says how much \
-             voters differ: they have no intervals"
-                .into(),
-        ),
-        IntervalMethod::Sandwich => Some(
-            "all votes of a group of models turned out exactly as the fit has them, such as a single tie, so nothing says \
-             how much of it is luck: they have no intervals"
-                .into(),
-        ),
-        IntervalMethod::Bootstrap | IntervalMethod::None => None,
     }
 }
 
-fn not_finite(report: BootstrapReport) -> Option<String> {
-    (report.not_finite > 0).then(|| {
-        format!(
-            "in {} of {} bootstrap replicates some model had no finite rating, having lost all its wins or all its losses: \
-             an interval that this reaches has an open end",
-            report.not_finite, report.replicates
-        )
-    })
-}
-
-fn unbounded(model: &RankedModel, confidence: f64) -> Option<String> {
-    let (did, side, bound) = match model.unbounded? {
+fn fmt_unbounded(f: &mut fmt::Formatter<'_>, model: &str, direction: Direction, confidence: f64) -> fmt::Result {
+    let (did, open, bound) = match direction {
         Direction::Above => ("won", "upper", "lower"),
         Direction::Below => ("lost", "lower", "upper"),
     };
-    Some(format!(
-        "{:?} {did} every vote against the models rated here, so its rating has no {side} limit: shown is its {bound} \
-         limit by likelihood ratio at {confidence} confidence, and the others are rated as if it had not taken part",
-        model.model
-    ))
+    write!(
+        f,
+        "{model:?} {did} every vote against the rated models, so its rating has no {open} bound: the table shows its {bound} \
+         bound by likelihood ratio at {confidence} confidence, and the other ratings ignore its votes"
+    )
 }
 
-fn bridges(board: &Leaderboard) -> Option<String> {
-    let named: Vec<String> = board
-        .bridges
+fn fmt_one_way(f: &mut fmt::Formatter<'_>, bridges: &[OneWayBridge], more: usize) -> fmt::Result {
+    let named: Vec<String> = bridges
         .iter()
-        .take(BRIDGES_NAMED)
         .map(|bridge| format!("{:?} over {:?} ({})", bridge.winner, bridge.loser, bridge.votes))
         .collect();
-    let more = board.bridges.len().saturating_sub(BRIDGES_NAMED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!named.is_empty()).then(|| {
-        format!("only one-way votes join these groups: {}{rest}; a vote the other way would", named.join(", "))
-    })
+    write!(
+        f,
+        "only one-way votes connect these groups: {}{rest}; one vote in the opposite direction would join two groups",
+        named.join(", ")
+    )
+}
+
+/// Serialises notes as English texts, the form of `langya fit --format json`.
+///
+/// # Errors
+/// Those of the serializer.
+pub(super) fn serialize_texts<S: Serializer>(notes: &[RatingNote], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(notes.iter().map(ToString::to_string))
+}
+
+/// Reads texts as [`RatingNote::Text`].
+///
+/// # Errors
+/// Those of the deserializer.
+pub(super) fn deserialize_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RatingNote>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    Ok(texts.into_iter().map(|text| RatingNote::Text { text }).collect())
 }

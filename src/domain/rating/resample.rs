@@ -1,39 +1,41 @@
-//! The figures of a leaderboard with its votes drawn anew, replicate by replicate: what a study carries through that
-//! compares them with other figures.
+//! Bootstrap samples of the metrics of a leaderboard, for studies that compare them with other metrics.
 //!
-//! All figures of a replicate are those of the same votes, drawn by pair and outcome as in [`bootstrap`](super::bootstrap).
-//! Elo reads the votes one by one: which of a kind were drawn, and how often, is drawn for it in a second step, and they
-//! keep their order.
+//! All metrics of a replicate come from the same resampled votes, drawn by pair and outcome as in
+//! [`bootstrap`](super::bootstrap). Elo needs single votes: a second step samples which votes of each pair and outcome
+//! are drawn and how often; they keep their order.
 
 use std::collections::HashMap;
 
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::bootstrap::{BootstrapOptions, resample_counts, resampled_strengths, resampled_win_tie_rates};
+use super::bootstrap::{resample_counts, resampled_strengths, resampled_win_tie_rates};
 use super::elo::EloTable;
-use super::leaderboard::{LeaderboardOptions, RankedModel, fit_strengths};
+use super::leaderboard::RankedModel;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use crate::domain::battle::Outcome;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::fit_strengths;
+use crate::domain::stats::resample::BootstrapOptions;
 
-/// A figure of each model.
+/// A metric of each model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Metric {
-    /// Bradley–Terry, on the public scale.
+    /// Bradley–Terry rating on the public scale.
     Rating,
-    /// Elo in log order.
+    /// Elo rating.
     Elo,
-    /// The share of its votes that it won or that were for neither.
+    /// Share of its votes that the model won, tied or got both-bad.
     WinTieRate,
 }
 
 impl Metric {
-    /// All.
+    /// All metrics.
     pub const ALL: [Self; 3] = [Self::Rating, Self::Elo, Self::WinTieRate];
 
-    /// Its name in a series.
+    /// Name in a series, such as `win_tie_rate`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,15 +45,15 @@ impl Metric {
         }
     }
 
-    /// Reads its name.
+    /// Parses a name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.as_str() == text)
     }
 
-    /// The figure of a line of the leaderboard.
+    /// The metric of a leaderboard row.
     #[must_use]
-    pub fn of(self, model: &RankedModel) -> f64 {
+    pub fn value(self, model: &RankedModel) -> f64 {
         match self {
             Self::Rating => model.rating,
             Self::Elo => model.elo,
@@ -60,17 +62,17 @@ impl Metric {
     }
 }
 
-/// Figures with the votes drawn anew.
+/// Bootstrap samples of a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapSamples {
     /// The models.
     pub models: Vec<String>,
-    /// Of each replicate, one figure a model; none where the replicate gives it none.
+    /// For each replicate, the metric of each model; `None` where the replicate does not determine it.
     pub replicates: Vec<Vec<Option<f64>>>,
 }
 
-/// Draws the votes of a log anew. The ratings of each component have the mean 1000: an anchor moves all of them alike, and
-/// nothing here depends on that.
+/// Resamples the votes of a log. The ratings of each component have mean 1000: an anchor shifts all of them alike,
+/// which no correlation depends on.
 ///
 /// # Errors
 /// [`FitError`] as for the fit.
@@ -80,7 +82,7 @@ pub fn resample(
     options: &LeaderboardOptions,
     bootstrap: BootstrapOptions,
 ) -> Result<BootstrapSamples, FitError> {
-    let tally = Tally::of_log(log, options.scoring);
+    let tally = Tally::from_log(log, options.scoring);
     let models = tally.models.iter().map(|model| model.name.clone()).collect();
     let replicates = match metric {
         Metric::Rating => ratings(&tally, options, bootstrap)?,
@@ -114,13 +116,13 @@ fn elo(
         for (votes, drawn) in kinds.iter().zip(resample_counts(tally, &mut rng).into_iter().flatten()) {
             (0..drawn).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
         }
-        let table = EloTable::of_repeated(log, options.scoring, &times);
+        let table = EloTable::from_repeated(log, options.scoring, &times);
         tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
     };
     (0..bootstrap.replicates).into_par_iter().map(one).collect()
 }
 
-/// The positions in the log of the counted votes for the first model of each pair, for its second, and for neither.
+/// Log positions of the rated votes of each pair: for the first model, for the second, for neither.
 fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Vec<u32>> {
     let place = |at: usize| u32::try_from(tally.models[at].index).expect("models have 32-bit positions");
     let pairs = tally.pairs.iter().enumerate().map(|(at, pair)| ((place(pair.first), place(pair.second)), at));
@@ -147,8 +149,9 @@ fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::interval::ConfidenceLevel;
-    use crate::domain::rating::leaderboard::{IntervalMethod, rank_log};
+    use crate::domain::rating::options::IntervalMethod;
+    use crate::domain::rating::ranking::rank_log;
+    use crate::domain::stats::confidence::ConfidenceLevel;
 
     const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 400, seed: 3 };
 
@@ -166,11 +169,11 @@ mod tests {
     }
 
     fn spread(values: &[f64]) -> f64 {
-        crate::domain::stats::distribution::Summary::of(values).unwrap().std_dev
+        crate::domain::stats::distribution::Summary::new(values).unwrap().std_dev
     }
 
     #[test]
-    fn redrawn_ratings_end_where_bootstrap_intervals_do() {
+    fn percentiles_of_resampled_ratings_equal_bootstrap_intervals() {
         println!("seed {}", BOOTSTRAP.seed);
         let options = LeaderboardOptions {
             interval: IntervalMethod::Bootstrap,
@@ -196,7 +199,7 @@ mod tests {
         let found = resample(&log(), Metric::WinTieRate, &options, BOOTSTRAP).unwrap();
         for (position, name) in found.models.iter().enumerate() {
             let line = board.models.iter().find(|line| line.model == *name).unwrap();
-            let (p, n) = (line.win_tie_rate, crate::domain::rating::real(line.battles));
+            let (p, n) = (line.win_tie_rate, crate::domain::stats::real(line.battles));
             let expected = (p * (1.0 - p) / n).sqrt();
             let values = of_model(&found, position);
             let (got, mean) = (spread(&values), crate::domain::stats::distribution::mean(&values).unwrap());
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn redrawn_elo_lies_around_the_rating_and_moves() {
+    fn resampled_elo_varies_around_the_rating() {
         println!("seed {}", BOOTSTRAP.seed);
         let options = LeaderboardOptions::default();
         let board = rank_log(&log(), &options).unwrap();

@@ -1,32 +1,32 @@
-//! What the outcomes of votes count: ties and "both bad" can be half a win to each side, or nothing; ties can also have
-//! an outcome of their own in the model.
+//! Scoring: how ties and both-bad votes count. Both can count as half a win for each side or not at all; ties can also
+//! be an outcome of their own.
 
 use crate::domain::battle::Outcome;
 
-/// What a tie counts.
+/// How a tie counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TieRule {
-    /// Half a win to each side.
+    /// Half a win for each side.
     #[default]
     Half,
-    /// Nothing: the vote is left out of the fit and of every count.
+    /// Not at all: the vote is left out of the fit and of every count.
     Drop,
-    /// A third outcome whose frequency is fitted with the strengths (Davidson 1970): see [`super::davidson`]. Elo,
-    /// which has no such outcome, counts half a win to each side.
+    /// As an outcome of its own whose frequency is fitted with the strengths (Davidson 1970): see [`super::davidson`].
+    /// Elo counts it as half a win for each side.
     Davidson,
 }
 
-/// What a vote for "both bad" counts.
+/// How a both-bad vote counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BothBadRule {
-    /// The same as a tie that is counted: half a win to each side, and a tie where [`TieRule::Davidson`] models ties.
+    /// Like a counted tie: half a win for each side, or a tie under [`TieRule::Davidson`].
     #[default]
     Half,
-    /// Nothing: the vote is left out of the fit and of every count.
+    /// Not at all: the vote is left out of the fit and of every count.
     Drop,
 }
 
-/// A text that is no rule.
+/// An unknown name of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {0}")]
 pub struct UnknownTieRule(&'static str);
@@ -56,17 +56,17 @@ impl std::str::FromStr for BothBadRule {
     }
 }
 
-/// How outcomes become points.
+/// How votes for neither side count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scoring {
-    /// For ties.
+    /// Ties.
     pub ties: TieRule,
-    /// For "both bad".
+    /// Both-bad votes.
     pub both_bad: BothBadRule,
 }
 
 impl Scoring {
-    /// Whether a vote of this outcome counts at all.
+    /// Whether a vote with this outcome is rated.
     #[must_use]
     pub fn counts(self, outcome: Outcome) -> bool {
         match outcome {

@@ -1,16 +1,15 @@
-//! Votes from known strengths, so that anyone can see what a number of votes can tell and whether intervals hold.
+//! Simulates votes from known strengths, to show how much a number of votes determines and whether intervals cover.
 //!
-//! The share of wins of A is exactly p = σ(θ_a − θ_b + x·β) whatever else is asked for, so that the strengths and effects
-//! put in are what a fit of the votes should find:
+//! The win share of A is exactly p = σ(θ_a − θ_b + x·β) under all options, so a fit of the votes should recover the
+//! strengths and effects of the simulation:
 //!
 //! - Ties and both-bad votes take κ·p(1−p) of the votes, half of it from each side.
-//! - A voter's own taste is not noise added to strengths, which would pull every fitted strength towards the mean. The
-//!   luck of a vote is a normal number z, of which a share ρ of the variance is the voter's lasting taste for the two
-//!   models, (t_a − t_b)/√2, and the rest is new each time; A wins where Φ(z) < p (a Gaussian copula). The votes of one
-//!   voter on one pair then have the correlation ρ, and each vote for itself is as likely as without it.
+//! - A voter's taste is not noise added to the strengths, which would shrink every fitted strength. Instead, each vote
+//! has a standard normal z, in which the voter's lasting taste for the two models, (t_a − t_b)/√2, has a share ρ of the
+//! variance and independent noise the rest; A wins if Φ(z) < p (a Gaussian copula). The votes of one voter on one pair
+//! then have correlation ρ in z, and the probability of each single vote is unchanged.
 //!
-//! [`Simulation`] draws one vote at a time and holds the models only, however many votes there are. `options` says what
-//! can be asked for, `pairs` draws who meets whom.
+//! [`Simulation`] draws one vote at a time and keeps only the models in memory.
 
 mod options;
 mod pairs;
@@ -25,23 +24,24 @@ pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownPair
 use pairs::Pairs;
 
 use super::loss::logistic;
-use super::{CENTRE, POINTS_PER_STRENGTH, real_len};
+use super::{CENTRE, POINTS_PER_STRENGTH};
 use crate::domain::battle::Outcome;
+use crate::domain::stats::real_len;
 
-/// Votes drawn beforehand where style has effects, to learn how spread the features are (to about a percent) and how
-/// many ties a κ makes.
+/// Votes drawn in advance if style has effects, to estimate the standard deviations of the features (to about one
+/// percent) and the number of ties for a κ.
 const PILOT: usize = 1 << 13;
-/// The largest κ: above it more than the weaker side's votes would be ties.
+/// Largest κ: above it, the tie probability would exceed the weaker side's share.
 const MOST_TIES: f64 = 2.0;
 
-/// A model with the strength that its votes are drawn from.
+/// A model with its true strength.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatedModel {
     /// Its name.
     pub name: String,
     /// θ, with mean 0 over the models.
     pub strength: f64,
-    /// Log of how much longer and more formatted its replies are than the usual.
+    /// Log factor of the length and formatting of its replies.
     verbosity: f64,
 }
 
@@ -53,24 +53,24 @@ impl SimulatedModel {
     }
 }
 
-/// One vote.
+/// One simulated vote.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedVote {
     /// The model on side A, by position.
     pub a: usize,
     /// The model on side B.
     pub b: usize,
-    /// What the voter said.
+    /// The vote.
     pub outcome: Outcome,
-    /// Who voted, from 0.
+    /// The voter, from 0.
     pub voter: u32,
-    /// Counts of each feature on sides A and B.
+    /// Style counts of sides A and B, by feature.
     pub counts: [[u32; 2]; FEATURE_COUNT],
-    /// How likely the pair was.
+    /// Probability of the pair.
     pub pair_probability: f64,
 }
 
-/// Draws votes without end.
+/// An endless source of votes.
 #[derive(Debug)]
 pub struct Simulation {
     options: SimulationOptions,
@@ -78,13 +78,13 @@ pub struct Simulation {
     pairs: Pairs,
     /// Standard deviation of each feature.
     deviations: [f64; FEATURE_COUNT],
-    /// κ, and the share of it that is ties and not both bad.
+    /// κ, and the share of ties in it; the rest are both-bad votes.
     kappa: f64,
     tie_share: f64,
     rng: ChaCha8Rng,
 }
 
-/// What is drawn before the outcome.
+/// A battle before its outcome.
 struct Meeting {
     a: usize,
     b: usize,
@@ -93,10 +93,10 @@ struct Meeting {
 }
 
 impl Simulation {
-    /// Draws the models and gets ready to draw votes.
+    /// Draws the models.
     ///
     /// # Errors
-    /// [`SimulationError`] for options that cannot be.
+    /// [`SimulationError`] for invalid options.
     pub fn new(options: SimulationOptions) -> Result<Self, SimulationError> {
         options.check()?;
         let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
@@ -133,7 +133,7 @@ impl Simulation {
         SimulatedVote { a, b, outcome, voter, counts, pair_probability }
     }
 
-    /// Uniform between 0 and 1; low luck is luck for A.
+    /// Uniform between 0 and 1; small values favour A.
     fn luck(&mut self, voter: u32, a: usize, b: usize) -> f64 {
         let shared = self.options.voter_spread;
         if shared <= 0.0 {
@@ -144,8 +144,8 @@ impl Simulation {
         Normal::standard().cdf(shared.sqrt() * taste + (1.0 - shared).sqrt() * own)
     }
 
-    /// A voter's lasting taste for a model, standard normal. It is drawn anew from its own seed each time, so that no
-    /// table of voters by models has to be kept.
+    /// A voter's lasting taste for a model, standard normal. It is derived from its own seed each time, so no table of
+    /// voters by models is needed.
     fn taste(&self, voter: u32, model: usize) -> f64 {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ 0x7461_7374_6500_0000);
         rng.set_stream(u64::from(voter) << 32 | u64::try_from(model).unwrap_or(u64::MAX));
@@ -174,7 +174,7 @@ impl Simulation {
         Meeting { a, b, pair_probability, counts }
     }
 
-    /// Tokens are log-normal; headings, list items and bold spans are often none and now and then many.
+    /// Tokens are log-normal; headings, list items and bold spans are often zero and sometimes many.
     fn reply_counts(&mut self, model: usize) -> [u32; FEATURE_COUNT] {
         let verbosity = self.models[model].verbosity.exp();
         let normal: f64 = StandardNormal.sample(&mut self.rng);
@@ -187,8 +187,7 @@ impl Simulation {
         [tokens, marks(0.4, 2.0), marks(0.6, 6.0), marks(0.6, 4.0)].map(whole)
     }
 
-    /// Finds what the features and κ are measured by. What has to be drawn for it comes from the generator of the votes,
-    /// which go on from there.
+    /// Estimates the standard deviations of the features and the scale of κ from pilot votes of the same generator.
     fn learn_scales(&mut self) -> Result<(), SimulationError> {
         let with_style = self.options.style.iter().any(|&effect| effect.abs() > 0.0);
         let variance = if with_style { self.variance_of_pilot() } else { self.pairs.variance(&self.models) };
@@ -203,11 +202,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// The mean of p(1−p) over votes drawn for it, which also tell the deviations of the features.
+    /// Mean of p(1−p) over pilot votes, which also give the standard deviations of the features.
     fn variance_of_pilot(&mut self) -> f64 {
         let pilot: Vec<Meeting> = (0..PILOT).map(|_| self.meeting()).collect();
         for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
-            // The side is drawn by a coin, so the mean is 0.
+            // Sides are assigned by a fair coin, so the mean is 0.
             let squares = pilot.iter().map(|meeting| difference(meeting.counts[feature]).powi(2)).sum::<f64>();
             *std_dev = (squares / real_len(PILOT)).sqrt();
         }

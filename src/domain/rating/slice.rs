@@ -1,11 +1,11 @@
-//! Parts of a log: votes of one language, category or intent, of first turns, on long prompts, of a span of time.
+//! Slices: the votes of one language, category, intent, number of turns, prompt length or time span.
 
 use super::vote_log::{ColumnSet, Labels, VoteLog};
 
-/// A prompt of so many tokens is long, as in LMArena's "longer query".
+/// Prompts of at least this many tokens are long, as in LMArena's "longer query".
 pub const LONG_PROMPT_TOKENS: u32 = 500;
 
-/// How many turns a battle had before its vote.
+/// Number of turns of a battle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Turns {
     /// One.
@@ -14,7 +14,7 @@ pub enum Turns {
     Multi,
 }
 
-/// A text that names no such choice.
+/// An unknown name of a number of turns.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected first or multi")]
 pub struct UnknownTurns;
@@ -31,76 +31,76 @@ impl std::str::FromStr for Turns {
     }
 }
 
-/// Which votes to take; by default all.
+/// Which votes to select; by default all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Of this language.
+    /// Language.
     pub language: Option<String>,
-    /// Of this category.
+    /// Category.
     pub category: Option<String>,
-    /// Of this intent.
+    /// Intent.
     pub intent: Option<String>,
-    /// After so many turns.
+    /// Number of turns.
     pub turns: Option<Turns>,
-    /// Only where the prompt has [`LONG_PROMPT_TOKENS`] or more.
+    /// Only prompts of at least [`LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
-    /// Cast at this time or later, in seconds since 1970.
+    /// Earliest time, as Unix time in seconds.
     pub since: Option<f64>,
-    /// Cast before this time.
+    /// Votes before this time, as Unix time in seconds.
     pub until: Option<f64>,
 }
 
-/// Why a slice cannot be taken.
+/// Why a slice is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SliceError {
-    /// The votes do not say it.
-    #[error("the votes have no {0}: take the slice from a file or database that records it")]
+    /// The log lacks a column.
+    #[error("the votes have no {0}: select the slice from a file or database that records it")]
     Missing(&'static str),
     /// No vote has the value.
-    #[error("no rated vote has the {column} {value:?}: there is {known}")]
+    #[error("no rated vote has the {column} {value:?}: the votes have {known}")]
     Unknown {
-        /// What the slice is by.
+        /// Column of the value.
         column: &'static str,
-        /// What was asked for.
+        /// Requested value.
         value: String,
-        /// What there is.
+        /// Values of the column.
         known: String,
     },
 }
 
-/// Values named where one is unknown.
+/// Maximum number of known values in an error message.
 const NAMED: usize = 12;
 
 impl Slice {
-    /// Adds the columns that the slice needs.
-    pub fn want(&self, wanted: &mut ColumnSet) {
-        wanted.languages |= self.language.is_some();
-        wanted.categories |= self.category.is_some();
-        wanted.intents |= self.intent.is_some();
-        wanted.turns |= self.turns.is_some();
-        wanted.prompt_tokens |= self.long_prompts;
-        wanted.seconds |= self.since.is_some() || self.until.is_some();
+    /// Adds the columns that the slice reads.
+    pub fn add_columns(&self, columns: &mut ColumnSet) {
+        columns.languages |= self.language.is_some();
+        columns.categories |= self.category.is_some();
+        columns.intents |= self.intent.is_some();
+        columns.turns |= self.turns.is_some();
+        columns.prompt_tokens |= self.long_prompts;
+        columns.seconds |= self.since.is_some() || self.until.is_some();
     }
 
-    /// Takes the votes of the slice out of a log, in their order. The models keep their positions.
+    /// The votes of the slice, in log order. Models keep their positions.
     ///
     /// # Errors
-    /// [`SliceError`] where the log lacks a column, or no vote has the value asked for.
+    /// [`SliceError`] if the log lacks a column, or no vote has a requested value.
     pub fn take(&self, mut log: VoteLog) -> Result<VoteLog, SliceError> {
-        let keep = self.keep(&log)?;
+        let keep = self.selection(&log)?;
         if keep.contains(&false) {
             log.retain(&keep);
         }
         Ok(log)
     }
 
-    /// The models and outcomes of the votes of the slice, in their order, without any other column: a small copy of a log
-    /// that others read too. The models keep their positions.
+    /// The models and outcomes of the votes of the slice, without any other column: a small copy of a shared log.
+    /// Models keep their positions.
     ///
     /// # Errors
     /// As [`Self::take`].
     pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
-        let keep = self.keep(log)?;
+        let keep = self.selection(log)?;
         fn kept<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
             column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
         }
@@ -114,8 +114,8 @@ impl Slice {
         })
     }
 
-    /// Which votes of a log are of the slice.
-    fn keep(&self, log: &VoteLog) -> Result<Vec<bool>, SliceError> {
+    /// For each vote, whether it belongs to the slice.
+    fn selection(&self, log: &VoteLog) -> Result<Vec<bool>, SliceError> {
         let mut keep = vec![true; log.len()];
         by_label(&mut keep, "language", log.languages.as_ref(), self.language.as_ref())?;
         by_label(&mut keep, "category", log.categories.as_ref(), self.category.as_ref())?;
@@ -137,7 +137,7 @@ impl Slice {
         Ok(keep)
     }
 
-    /// What the slice keeps, in words; empty where it keeps all.
+    /// The conditions in English; empty if the slice selects every vote.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         let mut parts = Vec::new();
@@ -152,7 +152,7 @@ impl Slice {
             parts.push(format!("prompts of {LONG_PROMPT_TOKENS} tokens or more"));
         }
         if self.since.is_some() || self.until.is_some() {
-            parts.push("a time in the span asked for".to_owned());
+            parts.push("a time in the requested span".to_owned());
         }
         parts
     }
@@ -167,13 +167,13 @@ fn by_label(
     let Some(value) = value else { return Ok(()) };
     let labels = labels.ok_or(SliceError::Missing(column))?;
     let names = labels.names.as_slice();
-    // A vote may have several: LMArena's tags, for example, are joined by commas.
+    // A vote may have several values: LMArena's tags, for example, are joined by commas.
     let wanted: Vec<bool> =
         names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
-    if !wanted.contains(&true) {
+    if !columns.contains(&true) {
         return Err(SliceError::Unknown { column, value: value.clone(), known: some_of(names) });
     }
-    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= wanted.get(row as usize) == Some(&true));
+    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= columns.get(row as usize) == Some(&true));
     Ok(())
 }
 

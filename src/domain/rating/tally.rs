@@ -1,27 +1,27 @@
-//! The counted votes, added up by pair and by model: what every fit reads.
+//! The tally: rated votes by pair and by model, the input of every fit.
 
 use std::collections::BTreeMap;
 
-use super::comparison::PairCounts;
 use super::counting;
-use super::real;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
+use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::stats::real;
 
-/// The counted votes, added up. Models without a counted vote are not in it.
+/// Rated votes by pair and by model. Models without a rated vote are left out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
-    /// The models in the order of their names.
+    /// The models, ordered by name.
     pub models: Vec<TalliedModel>,
     /// The pairs that met, ordered by their models; `first < second`.
     pub pairs: Vec<PairTally>,
-    /// Where votes have weights, which `pairs` then adds up: the sums of their squares.
+    /// For weighted votes, whose weights `pairs` sums: the sums of the squared weights.
     pub squares: Option<Vec<PairTally>>,
-    /// The counted votes of each of `pairs` by outcome, without any weight.
+    /// Unweighted counts of each of `pairs` by outcome.
     pub counts: Vec<PairCounts>,
-    /// Number of counted votes.
+    /// Number of rated votes.
     pub votes: u64,
-    /// Votes left out by the scoring, by outcome.
+    /// Votes dropped by the scoring, by outcome.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -30,13 +30,13 @@ pub struct Tally {
 pub struct TalliedModel {
     /// Its name.
     pub name: String,
-    /// Its position in the models of the log or the set that was tallied.
+    /// Position in the models of the log or comparison set.
     pub index: usize,
-    /// Its counted votes.
+    /// Its rated votes.
     pub counts: ModelCounts,
 }
 
-/// Counted votes of one model.
+/// Rated votes of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelCounts {
     /// Votes in which it was preferred.
@@ -50,13 +50,12 @@ pub struct ModelCounts {
 }
 
 impl ModelCounts {
-    /// All counted votes.
     #[must_use]
     pub fn battles(self) -> u64 {
         self.wins + self.losses + self.ties + self.both_bad
     }
 
-    /// Adds the votes of a pair, as its first model sees them.
+    /// Adds the votes of a pair, seen from its first model.
     fn add(&mut self, pair: PairCounts) {
         self.wins += pair.first_wins;
         self.losses += pair.second_wins;
@@ -65,7 +64,7 @@ impl ModelCounts {
     }
 }
 
-/// Counted votes of one pair of a [`Tally`], by positions in [`Tally::models`].
+/// Rated votes of one pair of a [`Tally`], by position in [`Tally::models`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairTally {
     /// The model whose name comes first.
@@ -76,25 +75,24 @@ pub struct PairTally {
     pub first_wins: f64,
     /// Votes for the second.
     pub second_wins: f64,
-    /// Votes for neither that count.
+    /// Rated votes for neither.
     pub halves: f64,
 }
 
 impl PairTally {
-    /// The votes of the models at `first` and `second`.
     #[must_use]
     pub fn new(first: usize, second: usize, counts: PairCounts) -> Self {
         let halves = real(counts.ties + counts.both_bad);
         Self { first, second, first_wins: real(counts.first_wins), second_wins: real(counts.second_wins), halves }
     }
 
-    /// Wins of the first, a half for each vote for neither.
+    /// Points of the first model: a win is one point, a vote for neither half a point.
     #[must_use]
     pub fn points_first(&self) -> f64 {
         self.first_wins + 0.5 * self.halves
     }
 
-    /// Wins of the second, a half for each vote for neither.
+    /// Points of the second model.
     #[must_use]
     pub fn points_second(&self) -> f64 {
         self.second_wins + 0.5 * self.halves
@@ -102,14 +100,14 @@ impl PairTally {
 }
 
 impl Tally {
-    /// The votes of a log that `scoring` counts, the same to the last bit on any number of threads.
+    /// Tallies the votes of a log; the result does not depend on the number of threads.
     #[must_use]
-    pub fn of_log(log: &VoteLog, scoring: Scoring) -> Self {
-        Self::of_pairs(log.models.as_slice(), counting::count(log), scoring)
+    pub fn from_log(log: &VoteLog, scoring: Scoring) -> Self {
+        Self::from_pairs(log.models.as_slice(), counting::count(log), scoring)
     }
 
-    /// Adds up the counts of pairs, each at most once, given by positions in `names`.
-    pub(super) fn of_pairs(
+    /// Tallies the counts of pairs. Each pair occurs at most once, by positions in `names`.
+    pub(super) fn from_pairs(
         names: &[String],
         pairs: impl IntoIterator<Item = (u32, u32, PairCounts)>,
         scoring: Scoring,
@@ -120,7 +118,7 @@ impl Tally {
         for (first, second, pair) in pairs {
             let (first, second, kept) = (first as usize, second as usize, pair.counted(scoring, &mut dropped));
             counts[first].add(kept);
-            counts[second].add(kept.turned());
+            counts[second].add(kept.swapped());
             if kept.total() > 0 {
                 met.push((first, second, kept));
             }
@@ -132,14 +130,14 @@ impl Tally {
     }
 }
 
-/// The models with a counted vote in the order of their names.
+/// The models with a rated vote, ordered by name.
 fn tallied(names: &[String], counts: &[ModelCounts]) -> Vec<TalliedModel> {
     let mut by_name: Vec<usize> = (0..names.len()).filter(|&index| counts[index].battles() > 0).collect();
     by_name.sort_by(|&x, &y| names[x].cmp(&names[y]));
     by_name.into_iter().map(|index| TalliedModel { name: names[index].clone(), index, counts: counts[index] }).collect()
 }
 
-/// Pairs of former positions as pairs of positions in `models`, in their order.
+/// Maps pairs to positions in `models` and sorts them.
 fn in_order(
     models: &[TalliedModel],
     names: usize,
@@ -149,7 +147,7 @@ fn in_order(
     models.iter().enumerate().for_each(|(position, model)| place[model.index] = position);
     let turn = |(x, y, counts): (usize, usize, PairCounts)| {
         let (x, y) = (place[x], place[y]);
-        if x < y { (x, y, counts) } else { (y, x, counts.turned()) }
+        if x < y { (x, y, counts) } else { (y, x, counts.swapped()) }
     };
     let mut met: Vec<_> = met.into_iter().map(turn).collect();
     met.sort_unstable_by_key(|&(first, second, _)| (first, second));

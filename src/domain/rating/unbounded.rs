@@ -1,26 +1,29 @@
-//! A finite bound for a model that won, or lost, every vote.
+//! A finite bound for the strength of a model that won, or lost, every vote.
 //!
-//! Its maximum likelihood strength is infinite, but the votes still speak against small ones. The bound is the
-//! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood (all other strengths
-//! and ν where it is a parameter fitted anew) reaches the chi-square quantile of the confidence level. Components keep their mean at 0 meanwhile.
+//! Its maximum likelihood strength is infinite, but small strengths are still unlikely. The bound is the
+//! likelihood-ratio limit: the strength t at which twice the drop of the profile log likelihood reaches the chi-square
+//! quantile of the confidence level. The profile refits all other strengths, and ν if it is a parameter; each component
+//! keeps mean 0.
 
 use nalgebra::DVector;
 
-use super::bradley_terry::{Direction, Fit, ModelStrength};
+use super::FitError;
+use super::fit::Direction;
 use super::graph::tied_to;
-use super::interval::ConfidenceLevel;
 use super::loss::PairLoss;
 use super::newton::{Optimum, minimise};
 use super::tally::{PairTally, Tally};
-use super::{FitError, real};
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::real;
 
 const PRECISION: f64 = 1e-12;
 const MAX_STEPS: usize = 100;
-/// Each doubles the reach to the left: far beyond any strength that a confidence level below 1 can ask for.
+/// Each widening doubles the step to the left: enough for any strength that a confidence level below 1 can require.
 const MAX_WIDENINGS: usize = 12;
 
-/// The likelihood-ratio limit of an unbounded model's strength: from below where it only won, from above where it only
-/// lost. A rated model's limit is its strength.
+/// The likelihood-ratio limit of an unbounded model's strength: a lower bound if it only won, an upper bound if it only
+/// lost. For a rated model, its strength.
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit itself.
@@ -31,7 +34,7 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
     };
     let allowed = level.z() * level.z();
     let sign = direction.sign();
-    // A lone pair has no rated model to measure against: the two share the limit of their difference.
+    // A lone pair has no rated model as a reference: the two models share the limit of their difference.
     if fit.members()[component].is_empty() {
         let wins = real(tally.models[model].counts.battles());
         return Ok(sign * 0.5 * pair_limit(wins, fit.log_nu.map_or(0.0, f64::exp), allowed));
@@ -40,35 +43,35 @@ pub fn limit(tally: &Tally, fit: &Fit, model: usize, level: ConfidenceLevel) -> 
     Ok(sign * profile.limit(allowed)?)
 }
 
-/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·ln(1 + x² + νx) with
-/// x = e^(−d/2). No tie of these two tells of ν, which is that of the fit.
+/// The difference d at which `wins` wins in a row lose `allowed` of twice the log likelihood: 2·wins·ln(1 + x² + νx)
+/// with x = e^(−d/2). The two never tied, so ν is that of the whole fit.
 fn pair_limit(wins: f64, nu: f64, allowed: f64) -> f64 {
     let excess = (allowed / (2.0 * wins)).exp_m1();
     let x = 2.0 * excess / (nu + (nu * nu + 4.0 * excess).sqrt());
     -2.0 * x.ln()
 }
 
-/// The likelihood with one model's strength held, turned so that this model is one that only won.
+/// The likelihood with one model's strength held fixed, mirrored if necessary so that this model only won.
 struct Profile {
     loss: PairLoss,
     start: DVector<f64>,
     least_strength: f64,
     held: usize,
-    /// The least loss without holding the model: that of the components alone.
+    /// The minimum loss without the held model: that of the components alone.
     least: f64,
 }
 
 impl Profile {
     fn new(tally: &Tally, fit: &Fit, held: usize, direction: Direction) -> Self {
-        let turned = turned(&tally.pairs, direction);
+        let mirrored = mirrored(&tally.pairs, direction);
         let sign = direction.sign();
         let strengths: Vec<Option<f64>> = fit.strengths().map(|s| s.map(|s| sign * s)).collect();
         let mut grounded: Vec<usize> = (0..strengths.len()).filter(|&model| strengths[model].is_some()).collect();
         grounded.push(held);
-        // Other unbounded models that the held one keeps from infinity are fitted; the rest go there and cost nothing.
-        let kept = tied_to(strengths.len(), &turned, &grounded);
+        // Other unbounded models that the held one keeps finite are fitted; the rest go to infinity at no loss.
+        let kept = tied_to(strengths.len(), &mirrored, &grounded);
         let counts = |pair: &PairTally| kept[pair.first] && kept[pair.second] && !joins_components(fit, pair);
-        let pairs: Vec<PairTally> = turned.into_iter().filter(counts).collect();
+        let pairs: Vec<PairTally> = mirrored.into_iter().filter(counts).collect();
         let least = pairs.iter().map(|pair| loss_within(fit, sign, pair)).sum();
         let mut gauges: Vec<Vec<usize>> = fit.members().into_iter().filter(|members| !members.is_empty()).collect();
         gauges.push(vec![held]);
@@ -80,8 +83,8 @@ impl Profile {
         Self { loss: PairLoss::new(likelihood, models, pairs, gauges), start, least_strength, held, least }
     }
 
-    /// Newton's method on the excess, which falls and is convex in the held strength: from a point left of the root it
-    /// runs up to it and never past it.
+    /// Newton's method on the excess, which is decreasing and convex in the held strength: from the left of the root it
+    /// approaches the root without passing it.
     fn limit(&self, allowed: f64) -> Result<f64, FitError> {
         let (mut at, mut optimum) = self.left_of_limit(allowed)?;
         for _ in 0..MAX_STEPS {
@@ -122,8 +125,8 @@ impl Profile {
     }
 }
 
-/// The pairs as they are, or with every win made a loss so that a model that only lost is one that only won.
-fn turned(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
+/// The pairs, with wins and losses swapped for a model that only lost.
+fn mirrored(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
     let turn = |pair: &PairTally| match direction {
         Direction::Above => *pair,
         Direction::Below => PairTally { first_wins: pair.second_wins, second_wins: pair.first_wins, ..*pair },
@@ -131,7 +134,7 @@ fn turned(pairs: &[PairTally], direction: Direction) -> Vec<PairTally> {
     pairs.iter().map(turn).collect()
 }
 
-/// Whether both models are rated, in different components: with the means held, such a pair says nothing.
+/// Whether both models are rated, in different components: with fixed means, such a pair carries no information.
 fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
     match (fit.model_strengths[pair.first], fit.model_strengths[pair.second]) {
         (ModelStrength::Rated { component: one, .. }, ModelStrength::Rated { component: other, .. }) => one != other,
@@ -139,7 +142,8 @@ fn joins_components(fit: &Fit, pair: &PairTally) -> bool {
     }
 }
 
-/// The loss of a (turned) pair at the fit: nothing unless both models are rated, for all others part without limit.
+/// The loss of a mirrored pair at the fit: 0 unless both models are rated, since all other pairs separate without
+/// limit.
 fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
     match (fit.model_strengths[pair.first], fit.model_strengths[pair.second]) {
         (ModelStrength::Rated { strength: first, .. }, ModelStrength::Rated { strength: second, .. }) => {

@@ -1,17 +1,16 @@
-//! The vote log in memory: one vote a row, kept as columns.
+//! The vote log in memory, in columns.
 //!
-//! What a file or the database holds is read into a [`VoteLog`] once; fits, slices, styles and studies read from it. A
-//! column that nobody asked for ([`ColumnSet`]) is not read and is `None`. Names are kept once ([`Names`]) and rows hold
-//! their positions, so that ten million votes fit into memory.
+//! A file or the database is read into a [`VoteLog`] once; fits, slices and correlations read from it. A column outside
+//! the [`ColumnSet`] is not read and is `None`. Names are stored once ([`Names`]) and rows hold their positions, so ten
+//! million votes fit into memory.
 
 use std::collections::HashMap;
 
 use rayon::slice::ParallelSliceMut;
 
-use super::comparison::SelfPlay;
 use crate::domain::battle::Outcome;
 
-/// Distinct texts in the order in which they first appeared.
+/// Distinct texts in order of first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     names: Vec<String>,
@@ -19,7 +18,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The position of a name, which is kept exactly as it is given; a new one is added.
+    /// The position of a name; a new name is added.
     pub fn position(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.positions.get(name) {
             return known;
@@ -30,7 +29,7 @@ impl Names {
         next
     }
 
-    /// The position of a name that is known.
+    /// The position of a known name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
         self.positions.get(name).copied()
@@ -42,18 +41,18 @@ impl Names {
         &self.names
     }
 
-    /// Adds the names of another list, and says where each of them stands here.
-    fn take_up(&mut self, other: &Self) -> Vec<u32> {
+    /// Adds the names of another list and returns their positions here.
+    fn merge(&mut self, other: &Self) -> Vec<u32> {
         other.names.iter().map(|name| self.position(name)).collect()
     }
 }
 
-/// A column of texts: one position in `names` a vote.
+/// A column of texts: one position in `names` for each vote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     /// The distinct texts.
     pub names: Names,
-    /// One a vote; [`Labels::NONE`] where the vote has none.
+    /// One position for each vote; [`Labels::NONE`] for a vote without a text.
     pub rows: Vec<u32>,
 }
 
@@ -68,44 +67,44 @@ impl Labels {
     }
 
     fn append(&mut self, other: &Self) {
-        let places = self.names.take_up(&other.names);
+        let places = self.names.merge(&other.names);
         self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
     }
 }
 
-/// Counts of a feature of style in the replies of sides A and B, one pair a vote.
+/// Counts of a style feature in the replies of sides A and B, one pair for each vote.
 pub type Counts = Vec<[u32; 2]>;
 
-/// What style control looks at: LMArena's four features.
+/// The features of style control, LMArena's four.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyleColumns {
     /// Tokens.
     pub tokens: Counts,
     /// Markdown headings of any level.
     pub headings: Counts,
-    /// Items of lists of any kind.
+    /// List items of any kind.
     pub lists: Counts,
     /// Bold spans of any kind.
     pub bold: Counts,
 }
 
 impl StyleColumns {
-    /// The four columns, in the order of their declaration.
+    /// The four columns in declaration order.
     #[must_use]
     pub fn features(&self) -> [&Counts; 4] {
         [&self.tokens, &self.headings, &self.lists, &self.bold]
     }
 
-    /// The four columns, to be changed.
+    /// The four columns in declaration order.
     pub fn features_mut(&mut self) -> [&mut Counts; 4] {
         [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
     }
 }
 
-/// Which columns are to be read beside models and outcome.
+/// Columns to read besides models and outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColumnSet {
-    /// Who voted.
+    /// Voters.
     pub voters: bool,
     /// Languages.
     pub languages: bool,
@@ -113,21 +112,21 @@ pub struct ColumnSet {
     pub categories: bool,
     /// Intents.
     pub intents: bool,
-    /// The number of turns.
+    /// Number of turns.
     pub turns: bool,
-    /// The length of the prompt in tokens.
+    /// Prompt length in tokens.
     pub prompt_tokens: bool,
-    /// How satisfied the visitor was.
+    /// Satisfaction of the visitor.
     pub satisfactions: bool,
-    /// When the vote was cast. Without it, the log is still put into the order of its times where it has any.
+    /// Time of the vote. The log is sorted by time even without this column, if the source has times.
     pub seconds: bool,
-    /// Counts for style control.
+    /// Style counts.
     pub style: bool,
-    /// How likely the pair was.
+    /// Pair probabilities.
     pub pair_probabilities: bool,
 }
 
-/// Votes in log order. Every column that is there has one entry a vote.
+/// Votes in log order. Every present column has one entry for each vote.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VoteLog {
     /// The models.
@@ -136,9 +135,9 @@ pub struct VoteLog {
     pub a: Vec<u32>,
     /// The model on side B, by position in `models`.
     pub b: Vec<u32>,
-    /// What the person said.
+    /// The votes.
     pub outcomes: Vec<Outcome>,
-    /// Who voted.
+    /// Voters.
     pub voters: Option<Labels>,
     /// Languages.
     pub languages: Option<Labels>,
@@ -146,44 +145,44 @@ pub struct VoteLog {
     pub categories: Option<Labels>,
     /// Intents.
     pub intents: Option<Labels>,
-    /// The number of turns, 1 where the file says nothing.
+    /// Number of turns; 1 if the source has none.
     pub turns: Option<Vec<u32>>,
-    /// The length of the prompt in tokens.
+    /// Prompt length in tokens.
     pub prompt_tokens: Option<Vec<u32>>,
-    /// How satisfied the visitor was, from 1 to 5; 0 where that was not said.
+    /// Satisfaction from 1 to 5; 0 if unknown.
     pub satisfactions: Option<Vec<u32>>,
-    /// When the vote was cast, in seconds since 1970.
+    /// Unix time of the vote in seconds.
     pub seconds: Option<Vec<f64>>,
-    /// Counts for style control.
+    /// Style counts.
     pub style: Option<StyleColumns>,
-    /// How likely the pair was when the battle was paired.
+    /// Probability of the pair at pairing time.
     pub pair_probabilities: Option<Vec<f64>>,
-    /// Votes of the source that are not rated and so not in the columns, by the rule that excludes them.
+    /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
 }
 
 impl VoteLog {
-    /// No votes, and an empty column for all that is wanted.
+    /// An empty log with these columns.
     #[must_use]
-    pub fn with_columns(wanted: ColumnSet) -> Self {
+    pub fn with_columns(columns: ColumnSet) -> Self {
         Self {
-            voters: wanted.voters.then(Labels::default),
-            languages: wanted.languages.then(Labels::default),
-            categories: wanted.categories.then(Labels::default),
-            intents: wanted.intents.then(Labels::default),
-            turns: wanted.turns.then(Vec::new),
-            prompt_tokens: wanted.prompt_tokens.then(Vec::new),
-            satisfactions: wanted.satisfactions.then(Vec::new),
-            seconds: wanted.seconds.then(Vec::new),
-            style: wanted.style.then(StyleColumns::default),
-            pair_probabilities: wanted.pair_probabilities.then(Vec::new),
+            voters: columns.voters.then(Labels::default),
+            languages: columns.languages.then(Labels::default),
+            categories: columns.categories.then(Labels::default),
+            intents: columns.intents.then(Labels::default),
+            turns: columns.turns.then(Vec::new),
+            prompt_tokens: columns.prompt_tokens.then(Vec::new),
+            satisfactions: columns.satisfactions.then(Vec::new),
+            seconds: columns.seconds.then(Vec::new),
+            style: columns.style.then(StyleColumns::default),
+            pair_probabilities: columns.pair_probabilities.then(Vec::new),
             ..Self::default()
         }
     }
 
-    /// Puts the votes of another log behind these. Both hold the same columns.
+    /// Appends another log with the same columns.
     pub fn append(&mut self, other: &Self) {
-        let places = self.models.take_up(&other.models);
+        let places = self.models.merge(&other.models);
         self.a.extend(other.a.iter().map(|&model| places[model as usize]));
         self.b.extend(other.b.iter().map(|&model| places[model as usize]));
         self.outcomes.extend_from_slice(&other.outcomes);
@@ -212,8 +211,7 @@ impl VoteLog {
         }
     }
 
-    /// Puts the votes into the order of their times, and those of one time into the order in which they stand. Without
-    /// times nothing changes.
+    /// Sorts the votes by time; votes at the same time keep their order. Without times, nothing changes.
     pub fn sort_by_time(&mut self) {
         let Some(seconds) = &self.seconds else { return };
         if seconds.is_sorted_by(|x, y| x.total_cmp(y).is_le()) {
@@ -225,7 +223,6 @@ impl VoteLog {
         self.reorder(&order);
     }
 
-    /// The votes at these positions, in this order.
     fn reorder(&mut self, order: &[u32]) {
         pick(&mut self.a, order);
         pick(&mut self.b, order);
@@ -260,7 +257,7 @@ impl VoteLog {
     /// Adds a vote to the columns that every log has.
     ///
     /// # Errors
-    /// [`SelfPlay`] where both sides are the same model; nothing is added then.
+    /// [`SelfPlay`] if both sides are the same model; nothing is added then.
     pub fn push(&mut self, a: &str, b: &str, outcome: Outcome) -> Result<(), SelfPlay> {
         if a == b {
             return Err(SelfPlay(a.to_owned()));
@@ -272,7 +269,7 @@ impl VoteLog {
         Ok(())
     }
 
-    /// Keeps the votes for which `keep`, one a vote, is true.
+    /// Keeps the votes whose entry in `keep` is true.
     pub fn retain(&mut self, keep: &[bool]) {
         retain(&mut self.a, keep);
         retain(&mut self.b, keep);
@@ -303,11 +300,16 @@ fn pick<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
     *column = order.iter().map(|&row| column[row as usize]).collect();
 }
 
-/// A number in the order of [`f64::total_cmp`].
+/// An integer with the order of [`f64::total_cmp`].
 fn time_key(seconds: f64) -> i64 {
     let bits = seconds.to_bits().cast_signed();
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
+
+/// A vote of a model against itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("model {0:?} is compared with itself: a vote needs two different models")]
+pub struct SelfPlay(pub String);
 
 #[cfg(test)]
 mod tests {
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn times_put_every_column_in_order_and_keep_equal_ones_as_they_stand() {
+    fn sorting_by_time_reorders_every_column_and_is_stable() {
         let mut log = timed(&[3.0, -2.0, 3.0, 1.5], &[AWins, BWins, Tie, BothBad]);
         log.sort_by_time();
         assert_eq!(log.outcomes, [BWins, BothBad, AWins, Tie]);
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_behind_another_has_its_names_counted_on() {
+    fn appending_a_log_continues_the_name_positions() {
         let mut log = timed(&[1.0], &[AWins]);
         let mut other =
             VoteLog::with_columns(ColumnSet { seconds: true, voters: true, style: true, ..ColumnSet::default() });

@@ -1,36 +1,37 @@
 //! Weights of votes, for logs in which some pairs were drawn more often than others.
 //!
-//! Weights are scaled so that they add up to the number of votes: neither ratings nor intervals depend on the scale, and
-//! the likelihood of the weighted votes stays comparable.
+//! Weights are scaled to sum to the number of votes: neither ratings nor intervals depend on the scale, and the
+//! likelihood stays comparable.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::PairCounts;
+use super::FitError;
 use super::scoring::Scoring;
 use super::tally::{PairTally, Tally};
 use super::vote_log::VoteLog;
-use super::{FitError, real};
 use crate::domain::battle::Outcome;
+use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::stats::real;
 
-/// Pairs with fewer votes weigh as if they had so many, so that a rare pair is not blown up.
+/// Pairs with fewer votes are weighted as if they had this many, so that a rare pair does not dominate.
 const LEAST_PAIR_VOTES: u64 = 50;
 
-/// What each vote weighs.
+/// Weights of the votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reweight {
-    /// All the same.
+    /// Equal weights.
     #[default]
     None,
-    /// 1 / max(votes of its pair, 50): every pair that met often has the same say.
+    /// 1 / max(votes of the pair, 50): every pair that met often has the same influence.
     PairCount,
-    /// 1 / the probability of its pair when the battle was paired: as if all pairs had been drawn alike.
+    /// 1 / probability of the pair at pairing time: as if all pairs were equally likely.
     PairProbability,
 }
 
-/// A text that names no such choice.
+/// An unknown name of a reweighting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected none, pair-count or pair-probability")]
 pub struct UnknownReweight;
@@ -54,12 +55,12 @@ pub(super) enum Weights {
     Equal,
     /// By positions in the tally, the lower one first.
     ByPair(HashMap<(usize, usize), f64>),
-    /// By row of the log.
+    /// By log row.
     ByVote(Vec<f64>),
 }
 
 impl Weights {
-    /// The weight of the vote in a row, between the models at `a` and `b` in the tally.
+    /// The weight of the vote in a row between the models at `a` and `b` in the tally.
     pub(super) fn of_vote(&self, row: usize, a: usize, b: usize) -> f64 {
         match self {
             Self::Equal => 1.0,
@@ -69,10 +70,10 @@ impl Weights {
     }
 }
 
-/// Puts weights on the votes of a tally, which `scoring` made of the log where there is one.
+/// Weights the votes of a tally, which `scoring` made of the log if there is one.
 ///
 /// # Errors
-/// [`FitError`] where weights by probability are asked for and the log does not have them.
+/// [`FitError`] if weights by probability are requested and the log has no valid probabilities.
 pub(super) fn weigh(
     tally: &mut Tally,
     log: Option<&VoteLog>,
@@ -129,10 +130,10 @@ fn by_probability(tally: &mut Tally, log: &VoteLog, scoring: Scoring) -> Result<
     Ok(Weights::ByVote(weights))
 }
 
-/// Sums of weights and of their squares by pair and outcome, in log order.
+/// Sums of weights and squared weights by pair and outcome, in log order.
 struct WeightedPairs<'log> {
     log: &'log VoteLog,
-    /// Positions in the tally by positions in the log.
+    /// Positions in the tally, by position in the log.
     places: Vec<usize>,
     index: HashMap<(usize, usize), usize>,
     pairs: Vec<PairTally>,

@@ -1,8 +1,8 @@
-//! Which mixture of several series follows a target best.
+//! The convex mixture of several series that correlates best with a target.
 //!
-//! A mixture is convex: weights of at least zero that sum to one, applied to the series as they stand. Best means the
-//! greatest Pearson correlation with the target. The weights are fitted to the very values that the correlation is then
-//! taken of, so it flatters; [`leave_one_out`] says how a mixture does on a model that it was not fitted to.
+//! A mixture has weights of at least zero that sum to one, applied to the unscaled series. Best means the greatest
+//! Pearson correlation with the target. This correlation is in-sample, so it is optimistic; [`leave_one_out`] predicts
+//! each value from a mixture fitted without it.
 
 mod grid;
 
@@ -12,19 +12,19 @@ use rayon::prelude::*;
 use self::grid::Walk;
 use super::Undefined;
 use super::correlation::{Correlation, pearson, pearson_r};
-use crate::domain::rating::{real, real_len};
+use super::{real, real_len};
 
-/// More points of a grid than this take too long to try.
+/// Maximum number of grid points; more take too long.
 const MOST_POINTS: u64 = 20_000_000;
-/// More series than this have too many subsets to try.
+/// Maximum number of series; more have too many subsets.
 const MOST_SERIES: usize = 16;
 
-/// Where to look for weights.
+/// How to search for weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// Weights that are whole multiples of 1/steps; of equally good ones those that give the first series least.
+    /// Multiples of 1/steps; of equally good points, the one with the smallest weight of the first series.
     Grid {
-        /// How many steps from 0 to 1.
+        /// Number of steps from 0 to 1.
         steps: u32,
     },
     /// The exact optimum.
@@ -34,16 +34,16 @@ pub enum Search {
 /// The best mixture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
-    /// One a series.
+    /// One weight for each series.
     pub weights: Vec<f64>,
-    /// Of the mixture with the target that it was fitted to: p takes no account of the fitting.
+    /// In-sample correlation with the target; p does not account for the fitting.
     pub pearson: Correlation,
 }
 
-/// How mixtures do on what they were not fitted to.
+/// Out-of-sample predictions of mixtures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeaveOneOut {
-    /// The value of each position by the mixture that was fitted without it.
+    /// The value of each position, predicted by the mixture fitted without it.
     pub predicted: Vec<f64>,
     /// The weights of each of these mixtures.
     pub weights: Vec<Vec<f64>>,
@@ -52,18 +52,18 @@ pub struct LeaveOneOut {
 /// Why there is no best mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CombinationError {
-    /// A correlation that is needed does not exist.
-    #[error("a mixture cannot be compared: {0}")]
+    /// A required correlation is undefined.
+    #[error("a mixture has no correlation with the target: {0}")]
     Undefined(#[from] Undefined),
-    /// A series by its position.
-    #[error("series {number} cannot be compared with the target: {why}")]
+    /// The correlation of one series with the target is undefined.
+    #[error("series {number} has no correlation with the target: {why}")]
     Series {
-        /// Its number, from 1.
+        /// Number of the series, from 1.
         number: usize,
         /// The reason.
         why: Undefined,
     },
-    /// Nothing to mix, or too much.
+    /// No series, or too many.
     #[error("{0} series cannot be mixed: give between 1 and {MOST_SERIES}")]
     Count(usize),
     /// The grid is too fine.
@@ -76,12 +76,12 @@ pub enum CombinationError {
     },
 }
 
-/// The mixture of `series` that follows `target` best. All have one value a position.
+/// The mixture of `series` that correlates best with `target`. All have the same length.
 ///
 /// # Errors
 /// [`CombinationError`].
 pub fn best(series: &[&[f64]], target: &[f64], search: Search) -> Result<Combination, CombinationError> {
-    let moments = Moments::of(series, target)?;
+    let moments = Moments::new(series, target)?;
     let weights = match search {
         Search::Grid { steps } => moments.best_on_grid(steps)?,
         Search::Exact => moments.best_exactly(),
@@ -98,12 +98,12 @@ pub fn mix(series: &[&[f64]], weights: &[f64]) -> Vec<f64> {
     (0..length).map(at).collect()
 }
 
-/// Fits a mixture without each position in turn and applies it to that position.
+/// For each position, fits a mixture without it and predicts it.
 ///
 /// # Errors
-/// [`CombinationError`] where a mixture without one position does not exist.
+/// [`CombinationError`] if a mixture without one position does not exist.
 pub fn leave_one_out(series: &[&[f64]], target: &[f64], search: Search) -> Result<LeaveOneOut, CombinationError> {
-    Moments::of(series, target)?;
+    Moments::new(series, target)?;
     let fit = |position: usize| {
         let rest: Vec<Vec<f64>> = series.iter().map(|values| without(values, position)).collect();
         let rest: Vec<&[f64]> = rest.iter().map(Vec::as_slice).collect();
@@ -121,15 +121,15 @@ fn without(values: &[f64], position: usize) -> Vec<f64> {
     [&values[..position], &values[position + 1..]].concat()
 }
 
-/// What the correlation of any mixture follows from: r(w) = w·c / √(wᵀSw), for the covariances S of the series and c
-/// with the target, both up to one factor.
+/// Sufficient statistics of the correlation of a mixture: r(w) = w·c / √(wᵀSw), for the covariances S of the series and
+/// c with the target, up to one factor.
 struct Moments {
     s: DMatrix<f64>,
     c: DVector<f64>,
 }
 
 impl Moments {
-    fn of(series: &[&[f64]], target: &[f64]) -> Result<Self, CombinationError> {
+    fn new(series: &[&[f64]], target: &[f64]) -> Result<Self, CombinationError> {
         if series.is_empty() || series.len() > MOST_SERIES {
             return Err(CombinationError::Count(series.len()));
         }
@@ -144,7 +144,7 @@ impl Moments {
         })
     }
 
-    /// The correlation of a mixture with the target; `None` where the mixture is constant.
+    /// The correlation of a mixture with the target; `None` for a constant mixture.
     fn correlation(&self, weights: &DVector<f64>) -> Option<f64> {
         let square = (&self.s * weights).dot(weights);
         (square > 0.0).then(|| weights.dot(&self.c) / square.sqrt())
@@ -158,9 +158,9 @@ impl Moments {
         Ok(Walk::best(self, steps))
     }
 
-    /// The best of all subsets of series. For a subset whose best mixture has only positive weights these solve
-    /// S·w = c up to a factor, and some optimum is of that kind, on series of which none follows from the others. Where
-    /// no correlation is positive, one series alone is best.
+    /// The best mixture over all subsets of series. A subset whose best mixture has only positive weights has w ∝ S⁻¹c,
+    /// and some optimum is of this kind, on linearly independent series. If no correlation is positive, a single series
+    /// is best.
     fn best_exactly(&self) -> Vec<f64> {
         let series = self.c.len();
         let mut best = Best::default();
@@ -179,7 +179,7 @@ impl Moments {
         if members.len() == 1 {
             return Some(vec![1.0]);
         }
-        // In units of each series' own spread, so that the size of numbers does not decide what is singular.
+        // Standardised, so that the scale of a series does not affect the test for singularity.
         let spread: Vec<f64> = members.iter().map(|&i| self.s[(i, i)].sqrt()).collect();
         let s = DMatrix::from_fn(members.len(), members.len(), |i, j| {
             self.s[(members[i], members[j])] / (spread[i] * spread[j])
@@ -215,7 +215,7 @@ fn centre(values: &[f64]) -> DVector<f64> {
     DVector::from_iterator(values.len(), values.iter().map(|value| value - mean))
 }
 
-/// The number of ways to give `steps` steps to `series` series.
+/// Number of grid points: ways to distribute `steps` steps over `series` series.
 fn points(steps: u32, series: usize) -> u64 {
     let mut ways = 1.0;
     for place in 1..series {

@@ -1,45 +1,45 @@
-//! How two series move together: Pearson's r, Spearman's ρ and Kendall's τ-b, with two-sided p-values and intervals.
+//! Correlation of two series: Pearson's r, Spearman's ρ and Kendall's τ-b, with two-sided p-values and intervals.
 //!
-//! A value of one series belongs to the value of the other at the same position; both are finite. Fewer than three
-//! pairs of values and series that do not vary have no correlation. How a p-value was found stands in
-//! [`Correlation::p_method`]: exactly, by counting all orders, for few values without ties, and otherwise by the t
-//! distribution (Pearson, Spearman) or the normal one (Kendall), as scipy does.
+//! Values at the same position form a pair; all values are finite. A correlation needs at least three pairs and two
+//! series that vary. [`Correlation::p_method`] tells how p is computed: exactly, from all permutations, for few values
+//! without ties; otherwise from the t distribution (Pearson, Spearman) or the normal distribution (Kendall), as in
+//! scipy.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::confidence::ConfidenceLevel;
 use super::exact::{self, KENDALL_UP_TO, SPEARMAN_UP_TO};
 use super::ranks::{Ties, by_size, ranks};
 use super::{Interval, Series, Undefined};
-use crate::domain::rating::interval::ConfidenceLevel;
-use crate::domain::rating::{real, real_len};
+use super::{real, real_len};
 
 /// Two points always lie on a line.
 const FEWEST: usize = 3;
-/// A correlation this near to ±1 is ±1 and rounding.
+/// A correlation this close to ±1 is ±1 up to rounding.
 const PERFECT: f64 = 1e-14;
 
-/// Which correlation.
+/// A correlation coefficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coefficient {
-    /// Pearson's r, of the values.
+    /// Pearson's r of the values.
     Pearson,
     /// Spearman's ρ: Pearson's r of the ranks.
     Spearman,
-    /// Kendall's τ-b: pairs in the same order less those in the other, corrected for ties.
+    /// Kendall's τ-b: concordant minus discordant pairs, corrected for ties.
     Kendall,
 }
 
 impl Coefficient {
-    /// All three.
+    /// All coefficients.
     pub const ALL: [Self; 3] = [Self::Pearson, Self::Spearman, Self::Kendall];
 
-    /// This correlation of two series.
+    /// The correlation of two series.
     ///
     /// # Errors
     /// [`Undefined`] as for [`pearson`].
-    pub fn of(self, x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
+    pub fn correlate(self, x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
         match self {
             Self::Pearson => pearson(x, y),
             Self::Spearman => spearman(x, y),
@@ -47,7 +47,7 @@ impl Coefficient {
         }
     }
 
-    /// Its name in results.
+    /// Name in results.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,20 +58,20 @@ impl Coefficient {
     }
 }
 
-/// How a p-value was found.
+/// Method of a p-value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PMethod {
     /// t = r·√((n−2)/(1−r²)) with n−2 degrees of freedom.
     T,
-    /// All orders of one series, counted.
+    /// All permutations of one series.
     Exact,
-    /// The normal distribution with the variance that the ties leave.
+    /// The normal distribution, with the variance corrected for ties.
     Normal,
 }
 
 impl PMethod {
-    /// Its name in results.
+    /// Name in results.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,24 +85,24 @@ impl PMethod {
 /// A correlation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correlation {
-    /// Which.
+    /// Coefficient.
     pub coefficient: Coefficient,
-    /// Of how many pairs of values.
+    /// Number of pairs of values.
     pub n: usize,
-    /// Between −1 and 1.
+    /// Correlation, between −1 and 1.
     pub r: f64,
-    /// The probability of a correlation as strong in either direction where there is none.
+    /// Two-sided p-value: probability of a correlation at least as strong if there is none.
     pub p: f64,
-    /// How `p` was found.
+    /// Method of `p`.
     pub p_method: PMethod,
 }
 
 impl Correlation {
-    /// The interval by Fisher's z: tanh(atanh r ± z·σ). σ² is 1/(n−3) for Pearson (Fisher 1921), (1 + ρ²/2)/(n−3) for
+    /// Interval by Fisher's z: tanh(atanh r ± z·σ). σ² is 1/(n−3) for Pearson (Fisher 1921), (1 + ρ²/2)/(n−3) for
     /// Spearman (Bonett and Wright 2000) and 0.437/(n−4) for Kendall (Fieller, Hartley and Pearson 1957).
     ///
     /// # Errors
-    /// [`Undefined::TooFew`] up to three pairs of values, for Kendall four; [`Undefined::Perfect`] at ±1.
+    /// [`Undefined::TooFew`] for up to three pairs of values (Kendall: four); [`Undefined::Perfect`] at ±1.
     pub fn interval(&self, level: ConfidenceLevel) -> Result<Interval, Undefined> {
         let spent = if self.coefficient == Coefficient::Kendall { 4 } else { 3 };
         if self.n <= spent {
@@ -124,14 +124,15 @@ impl Correlation {
 /// Pearson's r = Σ(x−x̄)(y−ȳ) / √(Σ(x−x̄)²·Σ(y−ȳ)²).
 ///
 /// # Errors
-/// [`Undefined::Lengths`], [`Undefined::TooFew`] under three values, [`Undefined::NotFinite`], [`Undefined::Constant`].
+/// [`Undefined::Lengths`], [`Undefined::TooFew`] for fewer than three values, [`Undefined::NotFinite`],
+/// [`Undefined::Constant`].
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     check(x, y)?;
     let r = product_moment(x, y);
     Ok(Correlation { coefficient: Coefficient::Pearson, n: x.len(), r, p: t_test(x.len(), r), p_method: PMethod::T })
 }
 
-/// Spearman's ρ, with the mean rank for ties. p is exact up to nine values without ties.
+/// Spearman's ρ, with the mean rank for ties. p is exact for up to nine values without ties.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
@@ -139,7 +140,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     check(x, y)?;
     let (n, x_ranks, y_ranks) = (x.len(), ranks(x), ranks(y));
     let r = product_moment(&x_ranks, &y_ranks);
-    let exact = n <= SPEARMAN_UP_TO && !Ties::of(x).any() && !Ties::of(y).any();
+    let exact = n <= SPEARMAN_UP_TO && !Ties::new(x).any() && !Ties::new(y).any();
     let (p, p_method) = if exact {
         (exact::spearman_p(n, squared_differences(&x_ranks, &y_ranks)), PMethod::Exact)
     } else {
@@ -148,7 +149,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     Ok(Correlation { coefficient: Coefficient::Spearman, n, r, p, p_method })
 }
 
-/// Spearman's ρ with p by the t distribution whatever the number of values: what scipy and most papers give.
+/// Spearman's ρ with p from the t distribution for any number of values, as in scipy and most papers.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
@@ -157,29 +158,29 @@ pub fn spearman_by_t(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     Ok(Correlation { p: t_test(found.n, found.r), p_method: PMethod::T, ..found })
 }
 
-/// Spearman's ρ of values less the mean of their group, with p by the t distribution with n − groups − 1 degrees of freedom:
-/// each group's mean has taken one.
+/// Spearman's ρ of values minus the mean of their group, with p from the t distribution with n − groups − 1 degrees of
+/// freedom: each group mean takes one.
 ///
 /// # Errors
-/// [`Undefined`] as for [`pearson`], and [`Undefined::TooFew`] under two values more than groups.
+/// [`Undefined`] as for [`pearson`], and [`Undefined::TooFew`] for fewer than groups + 2 values.
 pub fn spearman_within(x: &[f64], y: &[f64], groups: usize) -> Result<Correlation, Undefined> {
     let found = spearman(x, y)?;
     let needed = groups + 2;
-    // As many degrees of freedom as so many values of one group have.
+    // The number of values of a single group that has the same degrees of freedom.
     let values = (found.n + 1).checked_sub(groups).filter(|_| found.n >= needed);
     let values = values.ok_or(Undefined::TooFew { found: found.n, needed })?;
     Ok(Correlation { p: t_test(values, found.r), p_method: PMethod::T, ..found })
 }
 
-/// Kendall's τ-b = (C − D) / √((N − X)(N − Y)) for C concordant and D discordant of N pairs, X and Y of them tied in the
-/// one and the other series. p is exact without ties, up to 33 values or where at most one pair is out of order.
+/// Kendall's τ-b = (C − D) / √((N − X)(N − Y)) for C concordant and D discordant of N pairs, of which X and Y are tied
+/// in the first and second series. p is exact without ties for up to 33 values, or if at most one pair is discordant.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
 pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     check(x, y)?;
     let (n, pairs) = (x.len(), concordance(x, y));
-    let (x_ties, y_ties) = (Ties::of(x), Ties::of(y));
+    let (x_ties, y_ties) = (Ties::new(x), Ties::new(y));
     let all = real_len(n) * (real_len(n) - 1.0) / 2.0;
     let excess = real(pairs.concordant) - real(pairs.discordant);
     let r = tau_b(excess, all, [x_ties.pairs, y_ties.pairs]);
@@ -192,18 +193,18 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     Ok(Correlation { coefficient: Coefficient::Kendall, n, r, p, p_method })
 }
 
-/// In which order two series have their pairs of positions.
+/// Concordant and discordant pairs of positions of two series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Concordance {
-    /// Pairs that both have in the same order.
+    /// Pairs in the same order in both series.
     pub concordant: u64,
-    /// Pairs that they have in opposite orders.
+    /// Pairs in opposite orders.
     pub discordant: u64,
-    /// Pairs that are equal in at least one of them.
+    /// Pairs tied in at least one series.
     pub tied: u64,
 }
 
-/// Counts the pairs that two series of one length have in the same and in opposite orders.
+/// Counts concordant and discordant pairs of two series of one length.
 #[must_use]
 pub fn concordance(x: &[f64], y: &[f64]) -> Concordance {
     let mut pairs = Concordance::default();
@@ -222,7 +223,7 @@ pub fn concordance(x: &[f64], y: &[f64]) -> Concordance {
     pairs
 }
 
-/// Pearson's r without its p-value, for those who need many.
+/// Pearson's r without a p-value, which is faster.
 ///
 /// # Errors
 /// [`Undefined`] as for [`pearson`].
@@ -239,7 +240,7 @@ fn check(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     usable(y, Series::Second)
 }
 
-/// Whether a series can have a correlation with another of its length.
+/// Checks that a series can have a correlation.
 pub(super) fn usable(values: &[f64], series: Series) -> Result<(), Undefined> {
     if values.len() < FEWEST {
         return Err(Undefined::TooFew { found: values.len(), needed: FEWEST });
@@ -258,23 +259,23 @@ fn product_moment(x: &[f64], y: &[f64]) -> f64 {
     cosine(&direction(x), &direction(y))
 }
 
-/// The cosine of the angle between two vectors of length 1: Pearson's r of what they are the [`direction`]s of.
+/// The cosine between two unit vectors: Pearson's r of the series of which they are the [`direction`]s.
 pub(super) fn cosine(x: &[f64], y: &[f64]) -> f64 {
     unless_rounded(x.iter().zip(y).map(|(x, y)| x * y).sum())
 }
 
-/// Kendall's τ-b of series with an `excess` of C − D among `all` pairs of positions, so many of them `tied` in each.
+/// Kendall's τ-b from `excess` = C − D, the number of `all` pairs of positions, and the `tied` pairs of each series.
 pub(super) fn tau_b(excess: f64, all: f64, tied: [f64; 2]) -> f64 {
     unless_rounded(excess / (all - tied[0]).sqrt() / (all - tied[1]).sqrt())
 }
 
-/// A correlation without the rounding that keeps it off ±1, or takes it beyond.
+/// Removes rounding that keeps a correlation off ±1 or takes it beyond.
 fn unless_rounded(r: f64) -> f64 {
     if 1.0 - r.abs() < PERFECT { r.signum() } else { r }
 }
 
-/// The deviations from the mean, as a vector of length 1. They are taken from the first value, so that numbers far from
-/// zero and close together lose no digits, and scaled before they are squared, so that nothing leaves the range of numbers.
+/// Deviations from the mean, as a unit vector. Values are taken relative to the first, so that large numbers close
+/// together lose no digits, and scaled before squaring, so that nothing overflows.
 pub(super) fn direction(values: &[f64]) -> Vec<f64> {
     let most = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let scale = if most > f64::MAX / 4.0 { 0.25 } else { 1.0 };
@@ -306,7 +307,7 @@ fn squared_differences(x: &[f64], y: &[f64]) -> usize {
     whole
 }
 
-/// The variance of C − D with ties (Kendall 1970, chapter 4).
+/// Normal test with the variance of C − D under ties (Kendall 1970, chapter 4).
 fn normal_test(n: usize, excess: f64, x: Ties, y: Ties) -> f64 {
     let n = real_len(n);
     let m = n * (n - 1.0);

@@ -1,27 +1,27 @@
-//! What a series of numbers is like: its mean and how far it spreads.
+//! Summary statistics of one series: mean, standard deviation, quantiles.
 
 use serde::Serialize;
 
+use super::real_len;
 use super::{Series, Undefined};
-use crate::domain::rating::real_len;
 
-/// Mean and spread.
+/// Mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
     /// Number of values.
     pub n: usize,
     /// The mean.
     pub mean: f64,
-    /// The standard deviation of a sample: squares divided by n − 1.
+    /// Sample standard deviation, with divisor n − 1.
     pub std_dev: f64,
 }
 
 impl Summary {
-    /// Describes values.
+    /// Summarises values.
     ///
     /// # Errors
-    /// [`Undefined::TooFew`] under two values, [`Undefined::NotFinite`].
-    pub fn of(values: &[f64]) -> Result<Self, Undefined> {
+    /// [`Undefined::TooFew`] for fewer than two values, [`Undefined::NotFinite`].
+    pub fn new(values: &[f64]) -> Result<Self, Undefined> {
         if values.len() < 2 {
             return Err(Undefined::TooFew { found: values.len(), needed: 2 });
         }
@@ -30,7 +30,7 @@ impl Summary {
         Ok(Self { n: values.len(), mean, std_dev: (squares / real_len(values.len() - 1)).sqrt() })
     }
 
-    /// The coefficient of variation: deviation over mean.
+    /// Coefficient of variation: standard deviation divided by mean.
     ///
     /// # Errors
     /// [`Undefined::ZeroMean`].
@@ -53,17 +53,27 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
     Ok(values.iter().sum::<f64>() / real_len(values.len()))
 }
 
+/// The quantile at a share of ascending values, linearly interpolated between the two nearest. Needs at least one value.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * real_len(sorted.len() - 1);
+    let below = place.floor();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a position")]
+    let (one, other) = (sorted[below as usize], sorted[place.ceil() as usize]);
+    // Equal infinities cannot be interpolated.
+    if one.total_cmp(&other).is_eq() { one } else { one + (place - below) * (other - one) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_has_no_spread_or_no_mean_says_why() {
-        assert_eq!(Summary::of(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
+        assert_eq!(Summary::new(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(mean(&[]), Err(Undefined::TooFew { found: 0, needed: 1 }));
-        assert_eq!(Summary::of(&[1.0, f64::NAN]), Err(Undefined::NotFinite(Series::First)));
-        assert_eq!(Summary::of(&[-1.0, 1.0]).unwrap().coefficient_of_variation(), Err(Undefined::ZeroMean));
-        let summary = Summary::of(&[2.0, 4.0, 9.0]).unwrap();
+        assert_eq!(Summary::new(&[1.0, f64::NAN]), Err(Undefined::NotFinite(Series::First)));
+        assert_eq!(Summary::new(&[-1.0, 1.0]).unwrap().coefficient_of_variation(), Err(Undefined::ZeroMean));
+        let summary = Summary::new(&[2.0, 4.0, 9.0]).unwrap();
         assert_eq!((summary.mean, summary.std_dev), (5.0, 13.0_f64.sqrt()));
     }
 }

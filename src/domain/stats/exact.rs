@@ -1,17 +1,17 @@
-//! How rank correlations fall out when every order of the second series is equally likely: exactly, for few values
+//! Exact null distributions of rank correlations: every order of the second series is equally likely. For few values
 //! without ties.
 
 use std::sync::OnceLock;
 
-use crate::domain::rating::real_len;
+use super::real_len;
 
-/// Up to so many values Spearman's distribution is counted out; above it the t distribution is close.
+/// Maximum number of values for the exact distribution of Spearman's ρ; above it the t distribution is close.
 pub(super) const SPEARMAN_UP_TO: usize = 9;
-/// Up to so many values Kendall's distribution is counted out, as in scipy.
+/// Maximum number of values for the exact distribution of Kendall's τ, as in scipy.
 pub(super) const KENDALL_UP_TO: usize = 33;
 
-/// The two-sided p-value of Spearman's ρ: the share of orders whose ρ is as far from zero or farther. `squares` is the
-/// sum D of squared differences of ranks; ρ = 1 − 6D/(n³−n), so its mirror image is (n³−n)/3 − D.
+/// Two-sided p-value of Spearman's ρ: the share of orders with |ρ| at least as large. `squares` is the sum D of squared
+/// rank differences; ρ = 1 − 6D/(n³−n), so its mirror image is (n³−n)/3 − D.
 pub(super) fn spearman_p(n: usize, squares: usize) -> f64 {
     let probabilities = spearman_distribution(n);
     let most = (n * n * n - n) / 3;
@@ -26,8 +26,8 @@ fn spearman_distribution(n: usize) -> &'static [f64] {
     KNOWN[n].get_or_init(|| count_spearman(n))
 }
 
-/// Gives the places their ranks one after the other: `by_used[set][d]` is the probability of reaching the sum d with
-/// this set of ranks given out.
+/// Assigns ranks position by position: `by_used[set][d]` is the probability of the sum d after the ranks in `set` are
+/// assigned.
 fn count_spearman(n: usize) -> Vec<f64> {
     let most = (n * n * n - n) / 3;
     let mut by_used = vec![vec![0.0; most + 1]; 1 << n];
@@ -46,9 +46,8 @@ fn count_spearman(n: usize) -> Vec<f64> {
     by_used.pop().unwrap_or_default()
 }
 
-/// The two-sided p-value of Kendall's τ for `n` values without ties of which `discordant` pairs are in the other order
-/// (Kendall 1970, chapter 5): the number of inversions of a random order is the sum of independent uniform numbers
-/// 0 … j−1.
+/// Two-sided p-value of Kendall's τ for `n` values without ties and `discordant` discordant pairs (Kendall 1970,
+/// chapter 5): the number of inversions of a random order is a sum of independent uniform numbers 0 … j−1.
 pub(super) fn kendall_p(n: usize, discordant: usize) -> f64 {
     let pairs = n * (n - 1) / 2;
     let near = discordant.min(pairs - discordant);
@@ -93,7 +92,7 @@ mod tests {
         (0..order.len()).flat_map(|j| (0..j).map(move |i| (i, j))).filter(|&(i, j)| order[i] > order[j]).count()
     }
 
-    /// The share of all orders whose statistic is as far from its middle, half of `most`, or farther.
+    /// The share of all orders whose statistic is at least as far from its centre, half of `most`.
     fn share(n: usize, statistic: fn(&[usize]) -> usize, most: usize, seen: usize) -> f64 {
         let far = |value: usize| (2 * value).abs_diff(most);
         let all = orders(n);

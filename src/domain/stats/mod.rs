@@ -1,11 +1,12 @@
-//! Statistics: how two series move together, how far judges agree, and how sure that is.
+//! Statistics: correlation of series, agreement of judges, and their uncertainty.
 //!
-//! Pure. [`correlation`] compares two series of numbers, [`matrix`] every two of many, [`distribution`] describes one,
-//! [`combination`] mixes several into the one that follows a target best, [`agreement`] compares people with judges,
-//! [`resample`] redraws what was observed. A number that does not exist is an [`Undefined`] with its reason, never a NaN.
+//! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
+//! [`combination`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
+//! [`resample`] is the bootstrap. A number that does not exist is an [`Undefined`] with its reason, never a NaN.
 
 pub mod agreement;
 pub mod combination;
+pub mod confidence;
 pub mod correlation;
 pub mod distribution;
 pub mod matrix;
@@ -19,49 +20,49 @@ pub use ranks::ranks;
 
 use serde::Serialize;
 
-/// Why a number does not exist.
+/// Why a number is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undefined {
-    /// There is too little to reckon with.
-    #[error("there are only {found}, and it takes {needed}")]
+    /// Too few values.
+    #[error("there are only {found} of the {needed} values needed")]
     TooFew {
-        /// How many there are.
+        /// Number of values.
         found: usize,
-        /// How many it takes.
+        /// Minimum number of values.
         needed: usize,
     },
-    /// Two series that should have one value a model each do not.
+    /// The two series have different lengths.
     #[error("one series has {x} values and the other {y}")]
     Lengths {
-        /// Values of the first.
+        /// Length of the first series.
         x: usize,
-        /// Values of the second.
+        /// Length of the second series.
         y: usize,
     },
-    /// A series that does not vary moves with nothing.
+    /// A constant series has no correlation.
     #[error("all values of the {0} series are equal")]
     Constant(Series),
     /// A value is infinite or not a number.
     #[error("the {0} series has a value that is not a finite number")]
     NotFinite(Series),
-    /// The correlation is exactly 1 or −1, whose Fisher z is infinite.
+    /// The correlation is exactly ±1, so Fisher's z is infinite.
     #[error("the correlation is perfect, so its interval has no width to estimate")]
     Perfect,
-    /// Every observation is of one kind, so that chance alone agrees always.
+    /// All observations are equal, so chance alone agrees always.
     #[error("all ratings are equal, so that chance alone would agree as well")]
     NoVariation,
-    /// The mean that would be divided by is zero.
+    /// A divisor, the mean, is zero.
     #[error("the mean is zero")]
     ZeroMean,
-    /// There is nothing that could agree or be won.
+    /// There are no observations.
     #[error("there is nothing to compare")]
     Nothing,
 }
 
 impl Undefined {
-    /// The same of two series in the other order.
+    /// The error for the two series in the other order.
     #[must_use]
-    pub fn turned(self) -> Self {
+    pub fn swapped(self) -> Self {
         match self {
             Self::Lengths { x, y } => Self::Lengths { x: y, y: x },
             Self::Constant(series) => Self::Constant(series.other()),
@@ -71,12 +72,12 @@ impl Undefined {
     }
 }
 
-/// Which of two series.
+/// One of two series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// The one given first.
+    /// The first series.
     First,
-    /// The one given second.
+    /// The second series.
     Second,
 }
 
@@ -98,21 +99,21 @@ impl std::fmt::Display for Series {
     }
 }
 
-/// Between which two values a number lies at a stated confidence level.
+/// An interval at a confidence level stated elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// The lower end.
+    /// Lower end.
     pub lower: f64,
-    /// The upper end.
+    /// Upper end.
     pub upper: f64,
 }
 
-/// So many of so many.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// Those that count.
+    /// The count.
     pub of: u64,
-    /// All.
+    /// The total.
     pub total: u64,
 }
 
@@ -120,18 +121,25 @@ impl Share {
     /// The share as a number between 0 and 1.
     ///
     /// # Errors
-    /// [`Undefined::Nothing`] where there are none at all.
+    /// [`Undefined::Nothing`] for a total of 0.
     pub fn rate(self) -> Result<f64, Undefined> {
-        if self.total == 0 {
-            Err(Undefined::Nothing)
-        } else {
-            Ok(crate::domain::rating::real(self.of) / crate::domain::rating::real(self.total))
-        }
+        if self.total == 0 { Err(Undefined::Nothing) } else { Ok(real(self.of) / real(self.total)) }
     }
 
-    /// Counts one more.
+    /// Counts one more observation.
     pub fn count(&mut self, holds: bool) {
         self.of += u64::from(holds);
         self.total += 1;
     }
+}
+
+/// A count as a floating-point number.
+#[expect(clippy::cast_precision_loss, reason = "a count of votes stays below 2^53, where f64 is exact")]
+pub(crate) fn real(count: u64) -> f64 {
+    count as f64
+}
+
+/// A length as a floating-point number.
+pub(crate) fn real_len(length: usize) -> f64 {
+    real(u64::try_from(length).unwrap_or(u64::MAX))
 }

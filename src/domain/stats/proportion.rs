@@ -1,14 +1,14 @@
-//! How sure a share is.
+//! Confidence interval of a share.
 
+use super::confidence::ConfidenceLevel;
+use super::real;
 use super::{Interval, Share, Undefined};
-use crate::domain::rating::interval::ConfidenceLevel;
-use crate::domain::rating::real;
 
-/// Wilson's interval of a share p̂ of n (1927): (p̂ + z²/2n ± z·√(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n). It stays within 0 and 1
-/// and has a width also where all or none count.
+/// Wilson's interval of a share p̂ of n (1927): (p̂ + z²/2n ± z·√(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n). It stays within 0
+/// and 1 and has a positive width even for shares of 0 and 1.
 ///
 /// # Errors
-/// [`Undefined::Nothing`] where there are none at all.
+/// [`Undefined::Nothing`] for a total of 0.
 pub fn wilson(share: Share, level: ConfidenceLevel) -> Result<Interval, Undefined> {
     let (rate, n, z) = (share.rate()?, real(share.total), level.z());
     let squared = z * z;
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn shares_have_the_intervals_of_another_program() {
-        // The same formula in Python; 7 of 10 is also in textbooks.
+        // Computed by the same formula in Python; 7 of 10 is also a textbook example.
         check(7, 10, 0.396778147, 0.892208733);
         check(0, 5, 0.000000000, 0.434482465);
         check(5, 5, 0.565517535, 1.000000000);

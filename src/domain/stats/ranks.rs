@@ -1,11 +1,10 @@
-//! Ranks of values and the ties among them.
+//! Ranks of values and their ties.
 
 use std::cmp::Ordering;
 
-use crate::domain::rating::{real, real_len};
+use super::{real, real_len};
 
-/// Ranks from 1 for the least; equal values share the mean of their places. Neither NaN nor infinite values are
-/// expected.
+/// Ranks from 1 for the smallest value; equal values share their mean rank. Values must be finite.
 #[must_use]
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let order = ascending(values);
@@ -25,12 +24,12 @@ fn ascending(values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The order of two numbers; zero is equal to its negative.
+/// The order of two numbers; 0 equals −0.
 pub(super) fn by_size(x: &f64, y: &f64) -> Ordering {
     (x + 0.0).total_cmp(&(y + 0.0))
 }
 
-/// Ties of a series, summed over its groups of t equal values.
+/// Ties of a series, summed over groups of t equal values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Ties {
     /// Σ t(t−1)/2: pairs of equal values.
@@ -42,7 +41,7 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn new(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(by_size);
         let mut ties = Self::default();
@@ -69,13 +68,13 @@ mod tests {
         assert_eq!(ranks(&[5.0, 2.0, 9.0, 5.0, 5.0]), [3.0, 1.0, 5.0, 3.0, 3.0]);
         assert_eq!(ranks(&[]), [0.0; 0]);
         assert_eq!(ranks(&[0.0, -0.0, -1.0]), [2.5, 2.5, 1.0]);
-        assert!(Ties::of(&[-0.0, 0.0]).any());
+        assert!(Ties::new(&[-0.0, 0.0]).any());
     }
 
     #[test]
     fn ties_are_counted_by_group() {
-        let ties = Ties::of(&[1.0, 2.0, 2.0, 3.0, 3.0, 3.0]);
+        let ties = Ties::new(&[1.0, 2.0, 2.0, 3.0, 3.0, 3.0]);
         assert_eq!(ties, Ties { pairs: 4.0, triples: 6.0, spread: 2.0 * 9.0 + 6.0 * 11.0 });
-        assert!(!Ties::of(&[1.0, 0.5]).any());
+        assert!(!Ties::new(&[1.0, 0.5]).any());
     }
 }

@@ -1,42 +1,69 @@
-//! Redrawing what was observed, to see how far a number would move: a seeded bootstrap.
+//! A seeded bootstrap: resamples observations to estimate how much a statistic varies.
 //!
-//! Each replicate draws from a stream of its own, so that the number of threads changes nothing. An interval ends at the
-//! percentiles of the replicates (Efron and Tibshirani 1993, section 13.3).
+//! Each replicate has its own random stream, so the number of threads does not change a result. An interval runs
+//! between percentiles of the replicates (Efron and Tibshirani 1993, section 13.3).
 
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::confidence::ConfidenceLevel;
+use super::distribution::quantile;
 use super::{Interval, Undefined};
-use crate::domain::rating::bootstrap::{BootstrapOptions, quantile};
-use crate::domain::rating::interval::ConfidenceLevel;
 
-/// What the replicates came to.
+/// How many replicates a bootstrap draws, and the seed of its random numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BootstrapOptions {
+    /// Number of replicates.
+    pub replicates: u32,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for BootstrapOptions {
+    fn default() -> Self {
+        Self { replicates: 100, seed: 0 }
+    }
+}
+
+impl BootstrapOptions {
+    /// The random stream of one replicate: independent of the other replicates and of the number of threads.
+    #[must_use]
+    pub fn rng(self, replicate: u32) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(u64::from(replicate));
+        rng
+    }
+}
+
+/// Summary of the replicates of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Resampled {
-    /// Between the percentiles of the replicates.
+    /// The percentile interval.
     pub interval: Interval,
-    /// Their median. Drawing anew adds the noise of a sample a second time, so it can lie off what was observed.
+    /// Median of the replicates. Resampling adds sampling noise a second time, so the median can differ from the
+    /// observed value.
     pub median: f64,
-    /// Replicates in which the number does not exist; they are left out.
+    /// Number of replicates in which the statistic is undefined; they are left out.
     pub undefined: u32,
 }
 
-/// Calls `draw` once a replicate, in parallel, with random numbers of the replicate's own; results in their order.
+/// Calls `draw` once for each replicate, in parallel, with the random stream of the replicate; results in replicate
+/// order.
 pub fn replicates<T: Send>(options: BootstrapOptions, draw: impl Fn(&mut ChaCha8Rng) -> T + Sync) -> Vec<T> {
     (0..options.replicates).into_par_iter().map(|replicate| draw(&mut options.rng(replicate))).collect()
 }
 
-/// As many positions as there are, drawn with replacement.
+/// `length` positions, drawn with replacement.
 pub fn resample_indices(length: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     (0..length).map(|_| rng.random_range(0..length)).collect()
 }
 
-/// The interval between the percentiles of what replicates gave.
+/// The percentile interval of replicates.
 ///
 /// # Errors
-/// [`Undefined::TooFew`] where fewer than half of the replicates, or none, gave a number.
+/// [`Undefined::TooFew`] if fewer than half of the replicates, or none, have a number.
 pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) -> Result<Resampled, Undefined> {
     let mut found: Vec<f64> = values.iter().copied().filter_map(Result::ok).collect();
     let needed = values.len().div_ceil(2).max(1);
@@ -57,17 +84,17 @@ mod tests {
 
     const OPTIONS: BootstrapOptions = BootstrapOptions { replicates: 2_000, seed: 11 };
 
-    fn mean_of_redrawn(values: &[f64]) -> Vec<Result<f64, Undefined>> {
+    fn mean_of_resamples(values: &[f64]) -> Vec<Result<f64, Undefined>> {
         replicates(OPTIONS, |rng| {
             mean(&resample_indices(values.len(), rng).iter().map(|&i| values[i]).collect::<Vec<_>>())
         })
     }
 
     #[test]
-    fn the_spread_of_a_redrawn_mean_is_its_standard_error() {
+    fn the_interval_of_a_resampled_mean_follows_its_standard_error() {
         println!("seed {}", OPTIONS.seed);
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let found = percentiles(&mean_of_redrawn(&values), ConfidenceLevel::default()).unwrap();
+        let found = percentiles(&mean_of_resamples(&values), ConfidenceLevel::default()).unwrap();
         let width = found.interval.upper - found.interval.lower;
         // 2 · 1.96 · √((100² − 1)/12)/√100 = 11.31
         assert!((width - 11.31).abs() < 0.6, "{width}");
@@ -78,11 +105,11 @@ mod tests {
     fn threads_do_not_change_a_replicate() {
         let values = [3.0, 1.0, 4.0, 1.0, 5.0];
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(mean_of_redrawn(&values), alone.install(|| mean_of_redrawn(&values)));
+        assert_eq!(mean_of_resamples(&values), alone.install(|| mean_of_resamples(&values)));
     }
 
     #[test]
-    fn replicates_without_a_number_are_counted_and_too_many_are_too_many() {
+    fn undefined_replicates_are_counted_and_too_many_are_an_error() {
         let level = ConfidenceLevel::new(0.5).unwrap();
         let gone = Err(Undefined::Nothing);
         let found = percentiles(&[Ok(1.0), Ok(2.0), gone, Ok(3.0)], level).unwrap();

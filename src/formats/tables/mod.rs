@@ -5,13 +5,13 @@ pub mod columns;
 pub mod conversation_metadata;
 mod parquet;
 
+use crate::domain::spreadsheet::defused;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::text_direction;
 pub use column::{Column, Kind};
 use parquet::ParquetTable;
 
@@ -103,14 +103,6 @@ fn cell(value: &Value) -> Cow<'_, str> {
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
-}
-
-/// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe. What
-/// would reorder the text is shown by its number.
-#[must_use]
-pub fn defused(text: &str) -> Cow<'_, str> {
-    let text = text_direction::in_prose(text);
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text }
 }
 
 #[cfg(test)]

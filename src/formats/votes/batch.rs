@@ -9,7 +9,7 @@ use super::columns::{COMPARIA_MODEL_A, Column, Field, Header};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
-use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 
 /// The rule under which votes are left out whose voter saw the names of the models.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::SelfPlay;
 
 /// Why a file of votes cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,14 @@
 //! Votes from JSON: one object a line, or one array of objects.
 
+use super::picked::{Picked, Picker};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufReader;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::batch::Batch;
-use super::cell::{Cell, Record};
+use super::cell::Record;
 use super::columns::{Field, Header};
 use super::error::{Place, RowError, VoteFileError};
 use super::limits::{Allowance, Bounded};
@@ -112,72 +112,6 @@ impl<'f> Layout<'f> {
             Some(feedback) => feedback.add(batch),
             None => batch.add(object, &self.header),
         }
-    }
-}
-
-/// The values of an object that have a known name.
-pub(super) struct Picked(Vec<Value>);
-
-impl Record for Picked {
-    fn cell(&self, at: usize) -> Cell<'_> {
-        match self.0.get(at) {
-            None | Some(Value::Null) => Cell::Empty,
-            Some(Value::String(text)) => Cell::Text(text),
-            Some(value) => Cell::Json(value),
-        }
-    }
-}
-
-/// Reads an object and keeps what has a known name.
-struct Picker<'p>(&'p HashMap<String, usize>);
-
-impl<'de> DeserializeSeed<'de> for Picker<'_> {
-    type Value = Picked;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Picked, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Picker<'_> {
-    type Value = Picked;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object for each vote")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Picked, A::Error> {
-        let mut values = vec![Value::Null; self.0.len()];
-        while let Some(position) = map.next_key_seed(Key(self.0))? {
-            match position {
-                Some(at) => values[at] = map.next_value()?,
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(Picked(values))
-    }
-}
-
-/// The position of a name, where it is known.
-struct Key<'p>(&'p HashMap<String, usize>);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
-        Ok(self.0.get(name).copied())
     }
 }
 

@@ -18,6 +18,7 @@ mod limits;
 mod lines;
 mod open_webui;
 mod parquet;
+mod picked;
 mod source;
 mod winner;
 

@@ -10,8 +10,8 @@ use super::batch::{Batch, Details};
 use super::cell::{Cell, Record, as_seconds};
 use super::columns::{Field, Header};
 use super::error::{RowError, shortened};
-use super::json::Picked;
 use crate::domain::battle::Outcome;
+use crate::formats::votes::picked::Picked;
 
 /// The rules under which feedback is left out that compares nothing.
 const NO_OPPONENT: &str = "no_opponent";

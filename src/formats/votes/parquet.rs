@@ -18,8 +18,10 @@ use crate::domain::rating::vote_log::VoteLog;
 
 mod column;
 mod group;
+mod group_batch;
 mod pages;
 mod rows;
+mod texts;
 
 use column::{Column, read_column, time_unit};
 use group::Group;

@@ -18,9 +18,9 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    BattleSettings, BenchSettings, CrowdJudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings,
-    PacingMode, PairingPolicy, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings,
-    RedisSettings, ServerSettings, StorageSettings, Timeouts,
+    BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
+    PairingPolicy, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
+    ServerSettings, StorageSettings, Timeouts,
 };
 pub use service_url::ServiceUrl;
 
@@ -52,7 +52,7 @@ pub struct Settings {
     /// How benchmarks ask models and judges.
     pub bench: BenchSettings,
     /// Which models judge the arena's own battles.
-    pub crowd_judge: CrowdJudgeSettings,
+    pub judge: JudgeSettings,
     /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
     pub aliases: BTreeMap<String, Vec<String>>,
     /// The models under test.
@@ -214,7 +214,7 @@ impl Settings {
         self.server.check()?;
         self.storage.check()?;
         self.bench.check()?;
-        self.crowd_judge.check(&self.models)?;
+        self.judge.check(&self.models)?;
         self.models.iter().try_for_each(ModelSettings::check)?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
         require(
@@ -280,21 +280,21 @@ impl BenchSettings {
     }
 }
 
-impl CrowdJudgeSettings {
+impl JudgeSettings {
     fn check(&self, models: &[ModelSettings]) -> Result<(), ConfigError> {
-        require((0.0..=1.0).contains(&self.share), "crowd_judge.share", self.share, "0 to 1")?;
+        require((0.0..=1.0).contains(&self.share), "judge.share", self.share, "0 to 1")?;
         let budget = self.budget_per_day;
-        require(budget.is_finite() && budget >= 0.0, "crowd_judge.budget_per_day", budget, "0 or more")?;
+        require(budget.is_finite() && budget >= 0.0, "judge.budget_per_day", budget, "0 or more")?;
         let twice = (1..self.models.len()).find(|at| self.models[..*at].contains(&self.models[*at]));
         let name = twice.map_or("", |at| &self.models[at]);
-        require(twice.is_none(), "crowd_judge.models", format!("{name:?} twice"), "each judge once")?;
+        require(twice.is_none(), "judge.models", format!("{name:?} twice"), "each judge once")?;
         let has_prices = |judge: &String| {
             models.iter().any(|model| model.id == *judge && model.input_price.is_some() && model.output_price.is_some())
         };
         let unpriced = self.models.iter().find(|judge| budget > 0.0 && !has_prices(judge));
         require(
             unpriced.is_none(),
-            "crowd_judge.budget_per_day",
+            "judge.budget_per_day",
             budget,
             "0 unless every judge is one of [[models]] with input_price and output_price",
         )

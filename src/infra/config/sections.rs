@@ -206,10 +206,10 @@ pub struct BenchSettings {
     pub give_up_after: u32,
 }
 
-/// `[crowd_judge]`
+/// `[judge]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct CrowdJudgeSettings {
+pub struct JudgeSettings {
     /// Ids of the models that judge battles after the vote; none, and no battle is sent to a judge.
     pub models: Vec<String>,
     /// The share of rated battles that is judged, 0 to 1.
@@ -419,7 +419,7 @@ impl Default for BenchSettings {
     }
 }
 
-impl Default for CrowdJudgeSettings {
+impl Default for JudgeSettings {
     fn default() -> Self {
         Self { models: Vec::new(), share: 0.1, seed: 0, max_calls_per_day: 1_000, budget_per_day: 0.0 }
     }

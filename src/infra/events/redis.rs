@@ -48,7 +48,7 @@ impl RedisBus {
             letters_channel,
         });
         let listener = Arc::clone(&ears);
-        let (link, keeper) = RedisHandle::new(settings, &instance, channels, move |news| listener.hear(&news))?;
+        let (link, keeper) = RedisConnectionTask::new(settings, &instance, channels, move |news| listener.hear(&news))?;
         Ok((Self { ears, link, prefix }, keeper))
     }
 

@@ -14,6 +14,8 @@ pub mod lines;
 pub mod ollama;
 pub mod openai;
 mod reading;
+#[cfg(fuzzing)]
+mod recorded;
 pub mod roster;
 pub mod sse;
 mod transport;
@@ -25,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::client::{HttpClient, http_client};
 #[cfg(fuzzing)]
-pub use self::reading::read_recorded;
+pub use self::recorded::read_recorded;
 use crate::domain::battle::ModelId;
 pub use crate::domain::battle::message::{Message, Role};
 

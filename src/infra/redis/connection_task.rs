@@ -4,6 +4,8 @@
 //! The client's own `ConnectionManager` is not used: it keeps a failed log-in for good, so that a mended password would
 //! need a restart, and it does not say when subscriptions are in place again.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
@@ -12,9 +14,10 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::handle::{AddressError, ConnectionEvent, Listener, OutboundMessage, RedisHandle, client};
 use super::problem::Problem;
+use crate::infra::config::RedisSettings;
 use crate::infra::metrics;
-use crate::infra::redis::handle::{ConnectionEvent, Listener, OutboundMessage, RedisHandle};
 
 /// How often Redis is asked whether it is there, and how long it remembers that this instance was.
 const BEAT: Duration = Duration::from_millis(500);
@@ -24,26 +27,21 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Messages that travel together at the most.
 const BATCH: usize = 256;
 
-/// What the keeper works with.
-pub(super) struct KeeperParts {
-    pub(super) link: RedisHandle,
-    pub(super) client: Client,
-    /// Without a password.
-    pub(super) shown_address: String,
-    pub(super) timeout: Duration,
-    /// The key that says that this instance is there.
-    pub(super) presence: String,
-    pub(super) channels: Vec<String>,
-    pub(super) waiting: mpsc::Receiver<OutboundMessage>,
-    pub(super) listener: Listener,
-}
-
-/// Keeps a [`RedisHandle`] open; somebody has to run it.
-#[must_use = "without its keeper a link stays closed"]
+/// Keeps the connection of a [`RedisHandle`] open while it runs.
+#[must_use = "the connection opens only while this task runs"]
 pub struct RedisConnectionTask {
-    parts: KeeperParts,
-    /// The trouble that the log tells of last.
-    told: Option<Problem>,
+    handle: RedisHandle,
+    client: Client,
+    /// The address without a password.
+    shown_address: String,
+    timeout: Duration,
+    /// The key that says that this instance is there.
+    presence: String,
+    channels: Vec<String>,
+    waiting: mpsc::Receiver<OutboundMessage>,
+    listener: Listener,
+    /// The problem that the log reported last.
+    reported: Option<Problem>,
 }
 
 /// A connection, and what fires when it is closed.
@@ -53,13 +51,35 @@ struct Open {
 }
 
 impl RedisConnectionTask {
-    pub(super) fn new(parts: KeeperParts) -> Self {
-        Self { parts, told: None }
+    /// The handle of an instance, and the task that opens the connection and keeps it open. Redis need not be there yet.
+    ///
+    /// # Errors
+    /// [`AddressError`] if `redis.url` is not an address.
+    pub fn new(
+        settings: &RedisSettings,
+        instance: &impl fmt::Display,
+        channels: Vec<String>,
+        listener: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
+    ) -> Result<(RedisHandle, Self), AddressError> {
+        let client = client(settings)?;
+        let (handle, waiting) = RedisHandle::new(&settings.prefix);
+        let task = Self {
+            client,
+            shown_address: settings.url.to_string(),
+            timeout: Duration::from_millis(settings.timeout_ms),
+            presence: handle.key("instance", instance),
+            channels,
+            waiting,
+            listener: Arc::new(listener),
+            handle: handle.clone(),
+            reported: None,
+        };
+        Ok((handle, task))
     }
 
     /// Keeps the link until `shutdown`, then sends what still waits and says good-bye.
     pub async fn run(&mut self, shutdown: CancellationToken) {
-        let _down_at_the_end = DownAtTheEnd { link: self.parts.link.clone(), listener: self.parts.listener.clone() };
+        let _down_at_the_end = DownAtTheEnd { handle: self.handle.clone(), listener: self.listener.clone() };
         loop {
             let problem = tokio::select! {
                 problem = self.connect_and_serve() => problem,
@@ -88,16 +108,16 @@ impl RedisConnectionTask {
 
     async fn open(&self) -> RedisResult<Open> {
         let closed = CancellationToken::new();
-        let (listener, on_close) = (self.parts.listener.clone(), closed.clone());
+        let (listener, on_close) = (self.listener.clone(), closed.clone());
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.parts.timeout))
-            .set_response_timeout(Some(self.parts.timeout))
+            .set_connection_timeout(Some(self.timeout))
+            .set_response_timeout(Some(self.timeout))
             .set_push_sender(move |push: PushInfo| -> Result<(), ()> {
                 hear(&push, &listener, &on_close);
                 Ok(())
             });
-        let mut connection = self.parts.client.get_multiplexed_async_connection_with_config(&config).await?;
-        connection.subscribe(&self.parts.channels).await?;
+        let mut connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
+        connection.subscribe(&self.channels).await?;
         Ok(Open { connection, closed })
     }
 
@@ -105,17 +125,17 @@ impl RedisConnectionTask {
     async fn serve(&mut self, Open { mut connection, closed }: Open) -> RedisResult<()> {
         self.heartbeat(&mut connection).await?;
         self.drop_waiting();
-        self.parts.link.set_up(true);
-        (self.parts.listener)(ConnectionEvent::Up);
+        self.handle.set_up(true);
+        (self.listener)(ConnectionEvent::Up);
         let mut heartbeat = interval(BEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
         let depth = metrics::queue_depth("redis");
         loop {
-            depth.set(metrics::float(self.parts.waiting.len()));
+            depth.set(metrics::float(self.waiting.len()));
             tokio::select! {
                 _ = heartbeat.tick() => self.heartbeat(&mut connection).await?,
-                _ = self.parts.waiting.recv_many(&mut batch, BATCH) => send(&mut connection, &mut batch).await?,
+                _ = self.waiting.recv_many(&mut batch, BATCH) => send(&mut connection, &mut batch).await?,
                 () = closed.cancelled() => return Ok(()),
             }
         }
@@ -124,7 +144,7 @@ impl RedisConnectionTask {
     /// Writes that this instance is there. The answer tells whether Redis is, and whether it takes writes.
     async fn heartbeat(&mut self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
         let written: RedisResult<()> = redis::cmd("SET")
-            .arg(&self.parts.presence)
+            .arg(&self.presence)
             .arg(1)
             .arg("PX")
             .arg(milliseconds(PRESENCE))
@@ -136,7 +156,7 @@ impl RedisConnectionTask {
             Some(problem) if problem.refuses_writes_only() => self.forbid_writes(problem),
             Some(_) => return written,
         }
-        match self.parts.link.take_dropped() {
+        match self.handle.take_dropped() {
             0 => {}
             count => tracing::warn!(messages = count, "messages to other instances were dropped: their queue was full"),
         }
@@ -144,64 +164,64 @@ impl RedisConnectionTask {
     }
 
     fn allow_writes(&mut self, connection: &MultiplexedConnection) {
-        if self.parts.link.connection().is_none() {
-            self.parts.link.set_connection(Some(connection.clone()));
-            self.told = None;
-            tracing::info!(redis.address = %self.parts.shown_address, "redis is connected");
+        if self.handle.connection().is_none() {
+            self.handle.set_connection(Some(connection.clone()));
+            self.reported = None;
+            tracing::info!(redis.address = %self.shown_address, "redis is connected");
         }
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
         self.tell(problem, "redis takes no writes: until it does, each instance limits by itself");
-        self.parts.link.set_connection(None);
+        self.handle.set_connection(None);
     }
 
     fn lose(&mut self, problem: Problem) {
-        go_down(&self.parts.link, &self.parts.listener);
+        go_down(&self.handle, &self.listener);
         self.drop_waiting();
         self.tell(problem, "redis is lost: until it is back, each instance goes on by itself");
     }
 
     /// One line for each trouble, however often it is met.
     fn tell(&mut self, problem: Problem, what: &'static str) {
-        if !self.told.as_ref().is_some_and(|told| told.same_as(&problem)) {
-            tracing::warn!(redis.address = %self.parts.shown_address, reason = %problem, "{what}");
-            self.told = Some(problem);
+        if !self.reported.as_ref().is_some_and(|told| told.same_as(&problem)) {
+            tracing::warn!(redis.address = %self.shown_address, reason = %problem, "{what}");
+            self.reported = Some(problem);
         }
     }
 
     /// Messages of before a loss are of no use after it: whoever needs an answer asks again.
     fn drop_waiting(&mut self) {
-        while self.parts.waiting.try_recv().is_ok() {}
+        while self.waiting.try_recv().is_ok() {}
     }
 
     async fn say_good_bye(&mut self) {
-        let Some(mut connection) = self.parts.link.connection() else { return };
+        let Some(mut connection) = self.handle.connection() else { return };
         let mut batch = Vec::new();
-        while let Ok(parcel) = self.parts.waiting.try_recv() {
+        while let Ok(parcel) = self.waiting.try_recv() {
             batch.push(parcel);
         }
         // Lost messages delay, and the key expires by itself.
         let _ = send(&mut connection, &mut batch).await;
-        let _: RedisResult<()> = redis::cmd("DEL").arg(&self.parts.presence).query_async(&mut connection).await;
+        let _: RedisResult<()> = redis::cmd("DEL").arg(&self.presence).query_async(&mut connection).await;
     }
 }
 
 /// The link is down once nobody keeps it, also where its keeper panics.
 struct DownAtTheEnd {
-    link: RedisHandle,
+    handle: RedisHandle,
     listener: Listener,
 }
 
 impl Drop for DownAtTheEnd {
     fn drop(&mut self) {
-        go_down(&self.link, &self.listener);
+        go_down(&self.handle, &self.listener);
     }
 }
 
-fn go_down(link: &RedisHandle, listener: &Listener) {
-    link.set_up(false);
-    link.set_connection(None);
+fn go_down(handle: &RedisHandle, listener: &Listener) {
+    handle.set_up(false);
+    handle.set_connection(None);
     listener(ConnectionEvent::Down);
 }
 

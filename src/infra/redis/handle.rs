@@ -10,7 +10,6 @@ use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::infra::config::RedisSettings;
-use crate::infra::redis::connection_task::{KeeperParts, RedisConnectionTask};
 
 /// Messages that wait to be sent, and their bytes, at the most; further ones are dropped.
 const WAITING: usize = 4_096;
@@ -74,37 +73,20 @@ pub(super) struct OutboundMessage {
 }
 
 impl RedisHandle {
-    /// The link of an instance, and the task that opens it and keeps it open. Redis need not be there yet.
+    /// A handle without a connection yet, and the queue of messages that [`RedisConnectionTask`] sends.
     ///
-    /// # Errors
-    /// [`AddressError`] where the address cannot be one.
-    pub fn new(
-        settings: &RedisSettings,
-        instance: &impl fmt::Display,
-        channels: Vec<String>,
-        listener: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
-    ) -> Result<(Self, RedisConnectionTask), AddressError> {
-        let client = client(settings)?;
+    /// [`RedisConnectionTask`]: super::RedisConnectionTask
+    pub(super) fn new(prefix: &str) -> (Self, mpsc::Receiver<OutboundMessage>) {
         let (outbox, waiting) = mpsc::channel(WAITING);
-        let link = Self(Arc::new(Inner {
-            prefix: settings.prefix.clone(),
+        let handle = Self(Arc::new(Inner {
+            prefix: prefix.to_owned(),
             outbox,
             room: Arc::new(Semaphore::new(WAITING_BYTES)),
             dropped: AtomicU64::new(0),
             up: AtomicBool::new(false),
             connection: watch::Sender::new(None),
         }));
-        let keeper = RedisConnectionTask::new(KeeperParts {
-            link: link.clone(),
-            client,
-            shown_address: settings.url.to_string(),
-            timeout: Duration::from_millis(settings.timeout_ms),
-            presence: link.key("instance", instance),
-            channels,
-            waiting,
-            listener: Arc::new(listener),
-        });
-        Ok((link, keeper))
+        (handle, waiting)
     }
 
     /// A key or channel: prefix, kind, name.
@@ -157,7 +139,7 @@ impl RedisHandle {
 }
 
 /// Messages are pushed beside answers, which takes the third version of the protocol.
-fn client(settings: &RedisSettings) -> Result<Client, RedisError> {
+pub(super) fn client(settings: &RedisSettings) -> Result<Client, RedisError> {
     // For `rediss://`; an error says that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let info = settings.url.expose().into_connection_info()?;

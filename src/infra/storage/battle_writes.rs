@@ -9,11 +9,11 @@ use sqlx::postgres::PgConnection;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
-use super::battles::{BattleRow, NewReply, SideFailure};
 use super::signed;
 use crate::domain::battle::Side;
 use crate::domain::battle::state::Progress;
 use crate::domain::time::Timestamp;
+use crate::infra::storage::battle_rows::{BattleRow, NewReply, SideFailure};
 
 const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
      policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \

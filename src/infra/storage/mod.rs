@@ -4,6 +4,7 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+mod battle_rows;
 mod battle_verdicts;
 mod battle_writes;
 mod battles;
@@ -20,15 +21,17 @@ mod models;
 mod outage;
 mod partitions;
 mod postgres;
-mod query_labels;
+mod prompt_labels;
 mod retry;
 mod secrets;
 mod sqlite;
+mod sqlite_durability;
 mod sqlite_writer;
 mod transfer;
 mod vote_counts;
 mod vote_inserts;
 mod vote_pages;
+mod vote_rows;
 mod votes;
 mod write_queue;
 
@@ -39,8 +42,11 @@ use std::time::Duration;
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
+pub use crate::infra::storage::battle_rows::{
+    BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
+};
+pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteRow};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
-pub use battles::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;
@@ -52,11 +58,11 @@ pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
-pub use query_labels::{Annotator, NewLabel, QueryLabel, QueryRow, VoteLabel};
+pub use prompt_labels::{LabelSource, NewLabel, PromptLabel, PromptRow, VoteLabel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
-pub use votes::{NewVoteRow, SatisfiedVote, VoteInsert, VoteRow};
+pub use votes::VoteInsert;
 
 use crate::infra::config::StorageSettings;
 use postgres::PostgresPool;

@@ -1,5 +1,6 @@
 //! SQLite, the embedded default: one connection that writes, a few that read, in a folder of its own.
 
+use super::sqlite_durability::check_durable;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -166,19 +167,6 @@ fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         // 16 MB instead of 4: under many votes, pages that change again and again are copied into the database less often.
         .pragma("wal_autocheckpoint", "4000")
         .busy_timeout(Duration::from_secs(10)))
-}
-
-/// Reads back the two settings on which the promise of kept votes rests.
-pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
-    if journal != "wal" {
-        return Err(StoreError::NotDurable { setting: "journal_mode", value: journal, wanted: "wal" });
-    }
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(connection).await?;
-    if synchronous != 2 {
-        return Err(StoreError::NotDurable { setting: "synchronous", value: synchronous.to_string(), wanted: "2" });
-    }
-    Ok(())
 }
 
 async fn check_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {

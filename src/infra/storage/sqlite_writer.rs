@@ -12,8 +12,8 @@ use sqlx::{Connection, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::StoreError;
-use super::sqlite::check_durable;
 use crate::infra::storage::outage::OutageKind;
+use crate::infra::storage::sqlite_durability::check_durable;
 
 /// Takes the write lock at once. SQLite refuses it within an open transaction, so its success also proves that the
 /// connection was in autocommit mode.

@@ -154,14 +154,14 @@ const TABLES: [Table; 15] = [
         ],
     },
     Table {
-        name: "query_labels",
+        name: "prompt_labels",
         columns: &[
             ("query_id", Text),
             ("scheme", Text),
             ("source", Text),
             ("label", Text),
             ("confidence", Real),
-            ("annotator", Text),
+            ("labeled_by", Text),
             ("ts", Number),
         ],
     },

@@ -9,7 +9,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::battle_writes::SqliteQuery;
 use super::signed;
-use super::votes::NewVoteRow;
+use crate::infra::storage::vote_rows::NewVoteRow;
 
 /// Votes in one statement for SQLite at the most.
 const LONGEST: usize = 256;

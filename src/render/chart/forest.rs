@@ -6,7 +6,7 @@ use super::svg::{At, Canvas, Words};
 use super::text::shorten;
 use super::words::{Words as ChartText, fill};
 use crate::domain::rating::CENTRE;
-use crate::domain::rating::bradley_terry::Direction;
+use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
 
 const WIDTH: f64 = 860.0;

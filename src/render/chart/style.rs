@@ -5,7 +5,7 @@ use super::svg::{At, Canvas, Words};
 use super::text::shorten;
 use super::words::fill;
 use super::{Frame, words::Words as ChartText};
-use crate::domain::rating::leaderboard::StyleEffect;
+use crate::domain::rating::style::StyleEffect;
 
 const WIDTH: f64 = 720.0;
 const NAME_ROOM: f64 = 150.0;

@@ -9,8 +9,9 @@ use super::violin::Sample;
 use super::{
     Frame, Language, Series, Setting, Topic, colours, curves, forest, heat, history, matrix, radar, style, text, violin,
 };
-use crate::domain::rating::bradley_terry::Direction;
-use crate::domain::rating::leaderboard::{RankedModel, StyleEffect};
+use crate::domain::rating::fit::Direction;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::style::StyleEffect;
 
 const PAGE: Frame = Frame { language: Language::English, setting: Setting::Page };
 const HOSTILE: [&str; 6] = [

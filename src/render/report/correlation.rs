@@ -10,7 +10,7 @@ use crate::domain::correlation::{Series, SeriesError, align};
 use crate::domain::stats::Interval;
 use crate::domain::stats::combination::mix;
 use crate::domain::stats::correlation::Coefficient;
-use crate::domain::stats::matrix::{in_replicates, matrix};
+use crate::domain::stats::matrix::{matrix, replicate_correlations};
 use crate::render::chart::correlations::{self, Cell};
 use crate::render::chart::scatter::{self, Dot};
 use crate::render::chart::violin::{self, Sample};
@@ -65,7 +65,7 @@ pub fn of_mixture(
 /// [`SeriesError::Subjects`].
 pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>; 3], SeriesError> {
     let columns = align(&[x, y], wanted)?.columns();
-    let found = in_replicates(&columns[0], &columns[1]);
+    let found = replicate_correlations(&columns[0], &columns[1]);
     Ok([0, 1, 2].map(|place| found.iter().flatten().map(|three| three[place]).collect()))
 }
 
@@ -74,7 +74,7 @@ pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>
 pub fn of_replicates(title: &str, samples: &[Sample]) -> Option<String> {
     let values = samples.iter().flat_map(|sample| sample.scores.iter().copied());
     let range = range(values)?;
-    Some(violin::draw(Topic { key: "redrawn", title }, samples, &range, FRAME))
+    Some(violin::draw(Topic { key: "resampled", title }, samples, &range, FRAME))
 }
 
 /// The tenths around the values, between −1 and 1.
@@ -89,7 +89,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
-pub fn of_redrawn_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Option<String>, SeriesError> {
+pub fn of_resampled_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Option<String>, SeriesError> {
     let found = replicates(x, y, wanted)?;
     let named = Coefficient::ALL.iter().map(|coefficient| coefficient.as_str().to_owned());
     let samples: Vec<Sample> = named.zip(found).map(|(name, scores)| Sample { name, scores }).collect();
@@ -140,7 +140,8 @@ pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> Cell {
         Coefficient::Kendall => &found.kendall,
     };
     let Some(r) = found.r else { return Cell::Undefined(found.undefined.clone().unwrap_or_default()) };
-    let redrawn = found.redrawn.as_ref().map_or((found.lower, found.upper), |redrawn| (redrawn.lower, redrawn.upper));
-    let interval = redrawn.0.zip(redrawn.1).map(|(lower, upper)| Interval { lower, upper });
+    let resampled =
+        found.resampled.as_ref().map_or((found.lower, found.upper), |resampled| (resampled.lower, resampled.upper));
+    let interval = resampled.0.zip(resampled.1).map(|(lower, upper)| Interval { lower, upper });
     Cell::Found { r, interval, n }
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
-use crate::app::AppState;
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::server::state::AppState;
 
 /// `GET /healthz`: the process runs.
 pub(super) async fn healthz() -> &'static str {
@@ -27,11 +27,11 @@ struct DatedLeaderboard<'a> {
 /// # Errors
 /// [`PageError`] where the address asks for what cannot be.
 pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let standing = app.leaderboard.latest();
-    let fitted_at = standing.fitted_at.map(|time| time.0);
+    let snapshot = app.leaderboard.latest();
+    let fitted_at = snapshot.fitted_at.map(|time| time.0);
     let question = LeaderboardQuery::of(request.query_string())?.filter()?;
     if question.is_plain() {
-        return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &standing.board }));
+        return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &snapshot.board }));
     }
     let study = board::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));

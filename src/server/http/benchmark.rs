@@ -1,6 +1,6 @@
 //! Benchmarks as pages and as JSON: what the address asks for, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
 
-use std::collections::BTreeSet;
+use super::pages::benchmark::suite_card::SuiteCard;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,10 @@ use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::Language;
 use super::pages::benchmark as pages;
-use crate::app::AppState;
-use crate::domain::benchmark::SuiteOptions;
 use crate::render::chart;
-use crate::services::benchmark::loading::suite_of;
+use crate::server::state::AppState;
 use crate::services::benchmark::report::BenchError;
-use crate::services::benchmark::scores::{self, SuiteSummary};
+use crate::services::benchmark::scores::{self};
 use crate::services::benchmark::suite_results::RunSelector;
 
 /// Items on a page.
@@ -196,51 +194,6 @@ async fn report(
     match judge.filter(|judge| !report.judges.contains(judge)) {
         None => Ok(report),
         Some(judge) => Err(PageError::Missing(format!("suite {suite} has no judgements by {judge:?}"))),
-    }
-}
-
-/// A data file of a suite, and what was done over it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct SuiteCard {
-    /// The suite's name.
-    pub suite: String,
-    /// Its name for people.
-    pub title: String,
-    /// SHA-256 of the data file.
-    pub version: String,
-    /// The file's name.
-    pub source: String,
-    /// Its items.
-    pub items: u64,
-    /// Who has answered or was judged.
-    pub models: BTreeSet<String>,
-    /// Who has judged.
-    pub judges: BTreeSet<String>,
-    /// Judgements with a verdict.
-    pub judged: u64,
-    /// All judgements.
-    pub judgements: u64,
-    /// The latest judgement, in milliseconds since 1970.
-    pub judged_at: Option<i64>,
-}
-
-impl SuiteCard {
-    fn of(summary: &SuiteSummary) -> Result<Self, BenchError> {
-        let row = &summary.suite;
-        let coverage = summary.coverage();
-        let judged = summary.judged.iter().map(|group| group.model.as_str());
-        Ok(Self {
-            suite: row.suite.clone(),
-            title: suite_of(row, &SuiteOptions::default())?.title().to_owned(),
-            version: row.version.clone(),
-            source: row.source.clone(),
-            items: row.items,
-            models: summary.models().into_iter().chain(judged).map(str::to_owned).collect(),
-            judges: summary.judges().into_iter().map(str::to_owned).collect(),
-            judged: coverage.ok,
-            judgements: coverage.total,
-            judged_at: summary.latest().map(|latest| latest.0),
-        })
     }
 }
 

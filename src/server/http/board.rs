@@ -11,12 +11,12 @@ use super::leaderboard_query::LeaderboardQuery;
 use super::pages::charts::{ChartView, ChartsView};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
 use super::pages::{self, Language};
-use crate::app::AppState;
 use crate::domain::battle::ModelId;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
+use crate::server::state::AppState;
 use crate::services::arena::models::Models;
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, LeaderboardFilter};
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
@@ -83,7 +83,7 @@ fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
 
 /// What came of a question, with the votes of the latest leaderboard or a few less.
 pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
-    Ok(app.filtered.answer(filter, app.leaderboard.latest().last_vote_seq).await?)
+    Ok(app.filtered.get(filter, app.leaderboard.latest().last_vote_seq).await?)
 }
 
 #[derive(Serialize)]
@@ -101,13 +101,13 @@ pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
 
 /// What a frame shows.
 struct FrameKey {
-    standing: Arc<LeaderboardSnapshot>,
+    snapshot: Arc<LeaderboardSnapshot>,
     roster: Arc<Roster>,
 }
 
 impl PartialEq for FrameKey {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.standing, &other.standing) && Arc::ptr_eq(&self.roster, &other.roster)
+        Arc::ptr_eq(&self.snapshot, &other.snapshot) && Arc::ptr_eq(&self.roster, &other.roster)
     }
 }
 
@@ -138,7 +138,7 @@ impl<K: PartialEq> Latest<K> {
 impl Frames {
     /// The leaderboard as `/ws/leaderboard` says it.
     pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
-        let key = FrameKey { standing: app.leaderboard.latest(), roster: app.models.current() };
+        let key = FrameKey { snapshot: app.leaderboard.latest(), roster: app.models.current() };
         self.0[language as usize].get(key, || frame(app, language))
     }
 }
@@ -151,8 +151,8 @@ fn frame(app: &AppState, language: Language) -> String {
 }
 
 fn view(app: &AppState) -> LeaderboardView {
-    let standing = app.leaderboard.latest();
-    LeaderboardView { as_of_ms: standing.fitted_at.map(|time| time.0), ..shown(app, &standing.board) }
+    let snapshot = app.leaderboard.latest();
+    LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), ..shown(app, &snapshot.board) }
 }
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {

@@ -3,7 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
-use crate::services::battle_judging::reports::CrowdError;
+use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::report::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
@@ -53,7 +53,7 @@ pub enum PageError {
     Early,
     /// What judges made of battles could not be reckoned.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
-    Crowd(#[from] CrowdError),
+    BattleJudging(#[from] BattleJudgingError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -68,7 +68,7 @@ impl PageError {
         match self {
             Self::Study(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
-            Self::Crowd(error) => error.is_outage(),
+            Self::BattleJudging(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -98,9 +98,9 @@ impl ResponseError for PageError {
             | Self::Early
             | Self::Study(FilteredLeaderboardError::Shared(FlightError::Busy))
             | Self::Bench(BenchError::Shared(FlightError::Busy))
-            | Self::Crowd(CrowdError::Shared(FlightError::Busy))
+            | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::Crowd(_) => {
+            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::BattleJudging(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         }

@@ -13,7 +13,7 @@ use actix_web::{Error, web};
 use reqwest::Url;
 
 use super::error::PageError;
-use crate::app::AppState;
+use crate::server::state::AppState;
 
 /// Middleware for `actix_web::middleware::from_fn`: requests under a foreign name get 421.
 ///

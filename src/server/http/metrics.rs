@@ -11,9 +11,9 @@ use ipnet::IpNet;
 
 use super::pages::not_found;
 use super::ready::{Readiness, is_draining, takes_writes};
-use crate::app::AppState;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
+use crate::server::state::AppState;
 
 /// What a request carries that came through a proxy: headers of these names, or of names that begin so.
 const PROXIED: [&str; 3] = ["forwarded", "via", "true-client-ip"];
@@ -48,9 +48,9 @@ async fn look(app: &AppState) {
     metrics::battles_live(app.battles.in_memory());
     metrics::models_drawable(roster.healthy().len());
     metrics::breakers(roster.all().iter().map(|model| (&model.card.id, model.state().phase.as_str())));
-    let standing = app.leaderboard.latest();
-    if let Some(fitted_at) = standing.fitted_at {
-        metrics::leaderboard(standing.board.votes.rated, fitted_at.0);
+    let snapshot = app.leaderboard.latest();
+    if let Some(fitted_at) = snapshot.fitted_at {
+        metrics::leaderboard(snapshot.board.votes.rated, fitted_at.0);
     }
     match *app.events.state().borrow() {
         BusState::Alone => {}

@@ -6,11 +6,12 @@ mod benchmark;
 mod board;
 mod connections;
 mod correlation;
-mod crowd;
+mod correlation_query;
 mod draining;
 pub mod error;
 pub mod headers;
 mod hosts;
+mod judges;
 pub mod leaderboard_query;
 mod metrics;
 mod outage;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, HttpServer, web};
 
-use crate::app::AppState;
+use crate::server::state::AppState;
 pub use serving::Serving;
 use sockets::OpenSockets;
 
@@ -49,7 +50,7 @@ fn routes(config: &mut web::ServiceConfig) {
                 .route(web::head().to(benchmark::item)),
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
-        .service(web::resource("/correlation/judges").get(crowd::page).route(web::head().to(crowd::page)))
+        .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))
@@ -59,7 +60,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
-        .route("/api/v1/crowd", web::get().to(crowd::json))
+        .route("/api/v1/judges", web::get().to(judges::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
         .route("/metrics", web::get().to(metrics::metrics))

@@ -6,11 +6,11 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 
-use crate::app::AppState;
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
 use crate::infra::tasks::{JobState, JobTrouble, Need, Tasks};
+use crate::server::state::AppState;
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);

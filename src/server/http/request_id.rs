@@ -14,8 +14,8 @@ use actix_web::{Error, web};
 use ipnet::IpNet;
 use tracing::Instrument;
 
-use crate::app::AppState;
 use crate::infra::metrics;
+use crate::server::state::AppState;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest number that is taken from a proxy.

@@ -1,7 +1,7 @@
 //! Background loops: they wait for their time or an event and call a service.
 
+pub mod battle_judging;
 pub mod correlations;
-pub mod crowd;
 mod discovery;
 pub mod health;
 pub mod heartbeat;
@@ -25,6 +25,7 @@ use crate::infra::storage::Store;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::Battles;
 use crate::services::leaderboard::refit::{RefitError, Refitter};
+use crate::services::leaderboard::vote_tally::StoreWhen;
 
 /// How often votes are looked for even though no event told of any.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
@@ -102,7 +103,7 @@ async fn bring_up_to_date(refitter: &mut Refitter, leads: bool, over: bool) -> R
         return refitter.follow().await.map(|()| false);
     }
     let fitted = refitter.refit().await?;
-    refitter.keep_counts(over).await?;
+    refitter.store_counts(if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew }).await?;
     Ok(fitted)
 }
 

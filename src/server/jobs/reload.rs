@@ -13,11 +13,11 @@ use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 
 use super::discovery::with_found_models;
-use crate::app::AppState;
 use crate::formats::read_file;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
+use crate::server::state::AppState;
 
 /// How often the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

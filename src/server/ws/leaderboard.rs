@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::driver::within_limit;
 use super::flood::{Flood, Verdict};
 use super::protocol::Closing;
-use crate::app::AppState;
+use crate::server::state::AppState;
 
 /// How often a quiet client is asked whether it is there.
 const PING_EVERY: Duration = Duration::from_secs(20);

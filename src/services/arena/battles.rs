@@ -4,67 +4,26 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
+use super::parts::BattleParts;
 use std::sync::Arc;
 
 use rand::RngExt;
 use tokio::sync::oneshot;
 
-use super::fleet::Fleet;
-use super::live::{BattleEvent, EPOCH_GAP, Exchange, LiveBattle, Watcher};
+use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
-use super::matchmaking::Matchmaker;
-use super::models::Models;
-use super::relay::{self, Relay};
+use super::relay::{self, LocalBattles, Relay};
 use super::turn::{self, TurnEnd};
 use crate::domain::battle::ModelId;
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::infra::clock::Clock;
-use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
-use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BattleRow, ReplyRow, Store, StoreError};
-use crate::infra::tasks::{Panicked, Tasks, contain};
-use crate::services::arena::raw_ticks::RawTicks;
-
-/// What battles are made of.
-pub struct BattleParts {
-    /// Where they are kept.
-    pub store: Store,
-    /// Which instances answer them.
-    pub fleet: Arc<Fleet>,
-    /// What instances say to each other.
-    pub events: Arc<dyn EventBus>,
-    /// Who can be asked.
-    pub models: Arc<Models>,
-    /// Who meets whom.
-    pub matchmaker: Arc<Matchmaker>,
-    /// Ids.
-    pub rng: Arc<SharedRng>,
-    /// The time of day.
-    pub clock: Arc<dyn Clock>,
-    /// When raw text is released.
-    pub raw_ticks: RawTicks,
-    /// Owner of the running turns.
-    pub tasks: Tasks,
-    /// Limits and pace.
-    pub settings: CurrentSettings,
-}
-
-impl BattleParts {
-    /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
-    pub(super) fn apart(&self) -> u64 {
-        EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
-    }
-
-    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
-    pub(super) fn first_number(&self, after: u64) -> u64 {
-        after + self.apart()
-    }
-}
+use crate::infra::storage::{BattleRow, ReplyRow, StoreError};
+use crate::infra::tasks::{Panicked, contain};
 
 /// All battles of this process.
 pub struct Battles {
@@ -130,7 +89,43 @@ pub struct Opening {
     pub category: Option<String>,
 }
 
+impl LocalBattles for Battles {
+    fn let_go(&self, battle: &Arc<LiveBattle>) {
+        self.live.forget(battle);
+        battle.move_away();
+    }
+
+    fn parts(&self) -> &BattleParts {
+        &self.parts
+    }
+
+    fn live(&self) -> &LiveBattles {
+        &self.live
+    }
+
+    fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    async fn take_over(&self, battle: &Arc<LiveBattle>, from: &str) -> Result<bool, StoreError> {
+        let run = self.parts.fleet.new_run();
+        let from = Some(from).filter(|from| !from.is_empty());
+        if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
+            return Ok(false);
+        }
+        tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
+        battle.adopt(&run, self.parts.apart());
+        self.answer(battle, None);
+        Ok(true)
+    }
+}
+
 impl Battles {
+    /// Answers messages of other instances until shutdown: it sends them the events of battles that they follow.
+    pub async fn handle_messages(self: Arc<Self>) {
+        relay::handle_messages(self).await;
+    }
+
     /// No battles yet.
     #[must_use]
     pub fn new(parts: BattleParts) -> Self {
@@ -361,37 +356,6 @@ impl Battles {
                 battle.move_away();
             }
         });
-    }
-
-    /// Answers a turn anew whose instance is gone; `false` if another one was quicker.
-    pub(super) async fn take_over(&self, battle: &Arc<LiveBattle>, from: &str) -> Result<bool, StoreError> {
-        let run = self.parts.fleet.new_run();
-        let from = Some(from).filter(|from| !from.is_empty());
-        if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
-            return Ok(false);
-        }
-        tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
-        battle.adopt(&run, self.parts.apart());
-        self.answer(battle, None);
-        Ok(true)
-    }
-
-    /// The battle is no longer what is in memory here: it is forgotten, and whoever watches comes back for it.
-    pub(super) fn let_go(&self, battle: &Arc<LiveBattle>) {
-        self.live.forget(battle);
-        battle.move_away();
-    }
-
-    pub(super) fn parts(&self) -> &BattleParts {
-        &self.parts
-    }
-
-    pub(super) fn live(&self) -> &LiveBattles {
-        &self.live
-    }
-
-    pub(super) fn relay(&self) -> &Relay {
-        &self.relay
     }
 
     async fn find(self: &Arc<Self>, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {

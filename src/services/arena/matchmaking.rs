@@ -101,9 +101,9 @@ impl Matchmaker {
 
     fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
         let roster = self.models.current();
-        let standing = self.leaderboard.latest();
+        let snapshot = self.leaderboard.latest();
         let entries = roster.all().iter().filter(|model| model.weight > 0.0 && may_play(&model.card.id)).map(|model| {
-            let row = standing.board.models.iter().find(|row| row.model == model.card.id.as_str());
+            let row = snapshot.board.models.iter().find(|row| row.model == model.card.id.as_str());
             PoolEntry {
                 id: model.card.id.clone(),
                 weight: model.weight,

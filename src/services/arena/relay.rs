@@ -16,13 +16,14 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::battles::{BattleParts, Battles};
 use super::fleet::Fleet;
 use super::live::{Entry, LiveBattle};
+use super::live_battles::LiveBattles;
 use crate::domain::battle::state::Stage;
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
+use crate::services::arena::parts::BattleParts;
 
 /// How often the instance that follows asks again.
 const ASK_EVERY: Duration = Duration::from_millis(500);
@@ -60,6 +61,20 @@ struct Told {
     over: bool,
 }
 
+/// What following a remote battle, and answering its followers, needs of this instance's battles.
+pub(super) trait LocalBattles: Send + Sync + 'static {
+    /// What battles are made of.
+    fn parts(&self) -> &BattleParts;
+    /// The battles in memory.
+    fn live(&self) -> &LiveBattles;
+    /// The battles that are followed, here and by others.
+    fn relay(&self) -> &Relay;
+    /// Takes a battle out of memory; its sockets come back and read it again.
+    fn let_go(&self, battle: &Arc<LiveBattle>);
+    /// Answers a turn here whose instance is gone; `false` if another instance was quicker.
+    fn take_over(&self, battle: &Arc<LiveBattle>, run: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
 /// The battles that this instance follows or tells.
 #[derive(Debug, Default)]
 pub(super) struct Relay {
@@ -70,7 +85,7 @@ pub(super) struct Relay {
 }
 
 /// Reads the letters of other instances until the arena ends.
-pub async fn handle_messages(battles: Arc<Battles>) {
+pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
     let mut letters = battles.parts().events.letters();
     let shutdown = battles.parts().tasks.shutdown();
     loop {
@@ -87,9 +102,9 @@ pub async fn handle_messages(battles: Arc<Battles>) {
     }
 }
 
-fn answer(battles: &Arc<Battles>, InstanceMessage { from, body }: InstanceMessage) {
+fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: InstanceMessage) {
     match serde_json::from_str(&body) {
-        Ok(Message::Follow { battle, after }) => tell(battles, from, battle, after),
+        Ok(Message::Follow { battle, after }) => send_events(battles, from, battle, after),
         Ok(Message::Told(told)) => {
             let inbox = lock(&battles.relay().followed).get(&told.battle).cloned();
             // A full inbox drops the letter, which is asked for again.
@@ -105,7 +120,7 @@ fn answer(battles: &Arc<Battles>, InstanceMessage { from, body }: InstanceMessag
 }
 
 /// Tells another instance what it asked for, and goes on telling while it asks.
-fn tell(battles: &Arc<Battles>, to: InstanceId, id: String, after: u64) {
+fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: String, after: u64) {
     let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
@@ -173,7 +188,7 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
 }
 
 /// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
-pub(super) fn follow(battles: &Arc<Battles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
+pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
     let fresh = Arc::new(LiveBattle::follow(record, battles.parts().first_number(after)));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
@@ -204,8 +219,8 @@ pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
     battle.mark_unreachable();
 }
 
-struct Following<'a> {
-    battles: &'a Arc<Battles>,
+struct Following<'a, B> {
+    battles: &'a Arc<B>,
     battle: &'a Arc<LiveBattle>,
     inbox: mpsc::Receiver<Told>,
     denials: u32,
@@ -225,7 +240,7 @@ enum RemoteStatus {
     Elsewhere,
 }
 
-impl Following<'_> {
+impl<B: LocalBattles> Following<'_, B> {
     async fn run(mut self) {
         let parts = self.battles.parts();
         let shutdown = parts.tasks.shutdown();

@@ -12,10 +12,9 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::battles::BattleParts;
 use super::live::{BattleEvent, LiveBattle};
-use super::voting::chars_per_second;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, Tempo};
+use crate::domain::battle::speed::chars_per_second;
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{ModelId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
@@ -23,6 +22,7 @@ use crate::infra::events::BusState;
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
+use crate::services::arena::parts::BattleParts;
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);

@@ -1,5 +1,6 @@
 //! The vote: checked, kept once, acknowledged only after its commit, and the names with it.
 
+use crate::domain::battle::speed::chars_per_second;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -232,12 +233,4 @@ fn text_counts(replies: &[ReplyRow], side: Side) -> TextCounts {
         .iter()
         .filter(|row| row.reply.side == side)
         .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::of(&row.reply.text)))
-}
-
-/// Speed after the first token; `None` where the time is too short to tell.
-pub(super) fn chars_per_second(text: &str, first_token_ms: Option<u64>, duration_ms: u64) -> Option<f64> {
-    let writing_ms = duration_ms.checked_sub(first_token_ms?).filter(|ms| *ms >= 100)?;
-    let chars = u32::try_from(text.chars().count()).ok()?;
-    let writing_ms = u32::try_from(writing_ms).ok()?;
-    Some((f64::from(chars) * 1000.0 / f64::from(writing_ms) * 10.0).round() / 10.0)
 }

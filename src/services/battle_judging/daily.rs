@@ -2,7 +2,7 @@
 //! for them, so that neither a restart nor another instance forgets it.
 
 use crate::domain::time::Timestamp;
-use crate::infra::config::CrowdJudgeSettings;
+use crate::infra::config::JudgeSettings;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
 use crate::services::benchmark::budget::{Budget, Tokens};
 use crate::services::benchmark::model_client::ModelClient;
@@ -22,14 +22,14 @@ pub fn day_of(moment: Timestamp) -> Timestamp {
 /// [`StoreError`].
 pub async fn left(
     store: &Store,
-    settings: &CrowdJudgeSettings,
+    settings: &JudgeSettings,
     judges: &[ModelClient],
     now: Timestamp,
 ) -> Result<Option<Budget>, StoreError> {
     Ok(left_after(&store.verdict_spending(day_of(now)).await?, settings, judges))
 }
 
-fn left_after(spent: &[JudgeSpending], settings: &CrowdJudgeSettings, judges: &[ModelClient]) -> Option<Budget> {
+fn left_after(spent: &[JudgeSpending], settings: &JudgeSettings, judges: &[ModelClient]) -> Option<Budget> {
     let calls: u64 = spent.iter().map(|one| one.calls).sum();
     let cost: f64 = spent.iter().map(|one| cost(one, judges)).sum();
     let max_calls = (settings.max_calls_per_day > 0).then(|| settings.max_calls_per_day.saturating_sub(calls));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn left_with(max_calls_per_day: u64, budget_per_day: f64) -> Option<Budget> {
-        let settings = CrowdJudgeSettings { max_calls_per_day, budget_per_day, ..CrowdJudgeSettings::default() };
+        let settings = JudgeSettings { max_calls_per_day, budget_per_day, ..JudgeSettings::default() };
         let rng = ChaCha8Rng::seed_from_u64(1);
         let mut judge = ModelClient::new(ModelId::new("j"), Arc::new(Silent), BenchSettings::default(), rng);
         judge.prices = Some(Prices { input: 1.0, output: 10.0 });

@@ -9,7 +9,7 @@ use futures_util::future::try_join_all;
 use futures_util::try_join;
 
 use super::survey::{OpenBattle, Survey};
-use super::{Crowd, conversation};
+use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::{Language, Sampling};
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
@@ -27,14 +27,14 @@ use crate::services::benchmark::{OnProgress, Progress};
 /// # Errors
 /// [`StoreError`]: something could not be read or kept, so nothing more was asked.
 pub async fn judge(
-    crowd: Crowd<'_>,
+    battle_judging: BattleJudging<'_>,
     survey: &Survey,
     judges: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
     let runs: Vec<JudgeRun<'_>> =
-        judges.iter().enumerate().map(|(at, judge)| JudgeRun::new(crowd, survey, at, judge, limits)).collect();
+        judges.iter().enumerate().map(|(at, judge)| JudgeRun::new(battle_judging, survey, at, judge, limits)).collect();
     let count = |number: fn(&Outcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
     let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
@@ -44,14 +44,14 @@ pub async fn judge(
         try_join_all(runs.iter().map(|run| run.judge_all(&to_keep, &step))).await?;
         Ok(runs.iter().map(JudgeRun::outcome).collect())
     };
-    let keeping = keeper.run(|rows: Vec<VerdictRow>| async move { crowd.store.insert_verdicts(&rows).await });
+    let keeping = keeper.run(|rows: Vec<VerdictRow>| async move { battle_judging.store.insert_verdicts(&rows).await });
     let (outcomes, ()) = try_join!(judging, keeping)?;
     Ok(outcomes)
 }
 
 /// One judge's part of a run.
 struct JudgeRun<'r> {
-    crowd: Crowd<'r>,
+    battle_judging: BattleJudging<'r>,
     judge: &'r ModelClient,
     limits: &'r RunLimits,
     open: Vec<(&'r OpenBattle, Game)>,
@@ -59,11 +59,17 @@ struct JudgeRun<'r> {
 }
 
 impl<'r> JudgeRun<'r> {
-    fn new(crowd: Crowd<'r>, survey: &'r Survey, at: usize, judge: &'r ModelClient, limits: &'r RunLimits) -> Self {
+    fn new(
+        battle_judging: BattleJudging<'r>,
+        survey: &'r Survey,
+        at: usize,
+        judge: &'r ModelClient,
+        limits: &'r RunLimits,
+    ) -> Self {
         let open = survey.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
         let (open, before): (Vec<_>, u64) = (open.collect(), survey.settled[at]);
         let outcome = Outcome { total: before + open.len() as u64, before, ..Outcome::new(judge.id.clone()) };
-        Self { crowd, judge, limits, open, outcome: Mutex::new(outcome) }
+        Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
     async fn judge_all(&self, to_keep: &BatchSender<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
@@ -104,8 +110,8 @@ impl<'r> JudgeRun<'r> {
 
     /// One game to its end; none where the run ends first.
     async fn judge_one(&self, open: &OpenBattle, game: Game) -> Result<Option<VerdictRow>, StoreError> {
-        let turns = conversation(self.crowd.store, &open.battle).await?;
-        let row = match self.crowd.prompt.step(open.language, &turns, game) {
+        let turns = conversation(self.battle_judging.store, &open.battle).await?;
+        let row = match self.battle_judging.prompt.step(open.language, &turns, game) {
             JudgeStep::Ask(request) => {
                 let Some(heard) = self.ask(open.language, &request).await else { return Ok(None) };
                 let tokens = tokens(&heard, &request);
@@ -137,7 +143,7 @@ impl<'r> JudgeRun<'r> {
     }
 
     fn row(&self, open: &OpenBattle, game: Game, heard: JudgeReply, params: Sampling, tokens: Tokens) -> VerdictRow {
-        let Crowd { clock, rng, prompt, .. } = self.crowd;
+        let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner }) => Some(winner),
             _ => None,

@@ -24,7 +24,7 @@ pub const MOST_TOKENS: u64 = 24_000;
 
 /// What battles are judged, and by which instructions.
 #[derive(Clone, Copy)]
-pub struct Crowd<'c> {
+pub struct BattleJudging<'c> {
     /// The database.
     pub store: &'c Store,
     /// The time of day.

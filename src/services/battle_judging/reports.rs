@@ -6,13 +6,15 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use crate::domain::battle_judging::leaderboards::verdict_log;
-use crate::domain::battle_judging::report::{CrowdReport, report};
+use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::FitError;
-use crate::domain::rating::interval::ConfidenceLevel;
-use crate::domain::rating::leaderboard::{LeaderboardOptions, RankedModel, rank};
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank;
 use crate::domain::rating::vote_log::VoteLog;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::infra::tasks::Tasks;
@@ -28,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
-pub enum CrowdError {
+pub enum BattleJudgingError {
     /// The judge has judged nothing.
     #[error("no battle was judged by {0:?}: there are verdicts of {1}")]
     NoVerdicts(String, String),
@@ -49,7 +51,7 @@ pub enum CrowdError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-impl CrowdError {
+impl BattleJudgingError {
     /// Whether the database is in trouble, of which the log has a line already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
@@ -63,11 +65,11 @@ impl CrowdError {
 }
 
 /// The latest report, and what it takes to make the next one.
-pub struct CrowdReports {
+pub struct BattleJudgingReports {
     store: Store,
     /// All votes of the arena: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
-    reports: SingleFlight<InputVersion, CrowdReport, CrowdError>,
+    reports: SingleFlight<InputVersion, BattleJudgingReport, BattleJudgingError>,
 }
 
 /// What a report rests on.
@@ -79,7 +81,7 @@ struct InputVersion {
     level: ConfidenceLevel,
 }
 
-impl CrowdReports {
+impl BattleJudgingReports {
     /// Nothing has been asked for yet.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
@@ -90,8 +92,8 @@ impl CrowdReports {
     /// The report as it is now. One at a time is made.
     ///
     /// # Errors
-    /// [`CrowdError`].
-    pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<CrowdReport>, CrowdError> {
+    /// [`BattleJudgingError`].
+    pub async fn latest(&self, level: ConfidenceLevel) -> Result<Arc<BattleJudgingReport>, BattleJudgingError> {
         let input_version = self.input_version(level).await?;
         let make = || {
             let (store, tally) = (self.store.clone(), Arc::clone(&self.tally));
@@ -112,7 +114,11 @@ impl CrowdReports {
     }
 }
 
-async fn make(store: &Store, tally: &mut VoteTally, level: ConfidenceLevel) -> Result<CrowdReport, CrowdError> {
+async fn make(
+    store: &Store,
+    tally: &mut VoteTally,
+    level: ConfidenceLevel,
+) -> Result<BattleJudgingReport, BattleJudgingError> {
     let said = said(store, "").await?;
     if !said.is_empty() {
         tally.catch_up(store, |_, _, _| {}).await?;
@@ -129,12 +135,12 @@ async fn make(store: &Store, tally: &mut VoteTally, level: ConfidenceLevel) -> R
 /// A judge's verdicts as votes, to be fitted like any others: of battles whose two games were read.
 ///
 /// # Errors
-/// [`CrowdError::NoVerdicts`] names the judges that there are.
-pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, CrowdError> {
+/// [`BattleJudgingError::NoVerdicts`] names the judges that there are.
+pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, BattleJudgingError> {
     let said = said(store, judge).await?;
     match by_judge(&said).first() {
         Some(found) => Ok(verdict_log(&found.battles)),
-        None => Err(CrowdError::NoVerdicts(judge.to_owned(), judges(store).await?)),
+        None => Err(BattleJudgingError::NoVerdicts(judge.to_owned(), judges(store).await?)),
     }
 }
 

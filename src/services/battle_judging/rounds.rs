@@ -9,13 +9,13 @@ use tokio_util::sync::CancellationToken;
 use super::daily::{day_of, left};
 use super::judging::judge;
 use super::survey::survey;
-use super::{Crowd, LOCK, Scope};
+use super::{BattleJudging, LOCK, Scope};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
-use crate::infra::config::{CrowdJudgeSettings, Settings};
+use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
@@ -45,7 +45,7 @@ pub struct Rounds {
     parts: RoundParts,
     prompt: BattlePrompt,
     /// The settings that the rest is about.
-    by: CrowdJudgeSettings,
+    by: JudgeSettings,
     /// Votes up to this one leave nothing to be asked.
     settled_upto: i64,
     /// The day whose budget is used up.
@@ -71,7 +71,7 @@ impl Rounds {
     #[must_use]
     pub fn new(parts: RoundParts) -> Self {
         let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
-        Self { parts, prompt, by: CrowdJudgeSettings::default(), settled_upto: 0, used_up: None }
+        Self { parts, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
     }
 
     /// Judges a few battles, where these settings want it. What is under way is finished when `stop` fires.
@@ -101,9 +101,9 @@ impl Rounds {
 
     /// The judges of these settings.
     fn take_up(&mut self, settings: &Settings) -> Vec<ModelClient> {
-        let changed = self.by != settings.crowd_judge;
+        let changed = self.by != settings.judge;
         if changed {
-            self.by = settings.crowd_judge.clone();
+            self.by = settings.judge.clone();
             (self.settled_upto, self.used_up) = (0, None);
         }
         let roster = self.parts.models.current();
@@ -116,7 +116,7 @@ impl Rounds {
                     judges.push(ModelClient::configured(id, model, settings, rng()));
                 }
                 None if changed => {
-                    tracing::error!(judge = %id, "crowd_judge.models names a model that is not there: it judges nothing");
+                    tracing::error!(judge = %id, "judge.models names a model that is not there: it judges nothing");
                 }
                 None => {}
             }
@@ -144,10 +144,10 @@ impl Rounds {
             at_most: AT_MOST,
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
-        let crowd = Crowd { store, clock, rng, prompt: &self.prompt, scope };
-        let found = survey(crowd, judges).await?;
+        let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt, scope };
+        let found = survey(battle_judging, judges).await?;
         let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
-        let outcomes = judge(crowd, &found, judges, &limits, &|_| {}).await?;
+        let outcomes = judge(battle_judging, &found, judges, &limits, &|_| {}).await?;
         tell(&outcomes);
         let all_settled = outcomes.iter().all(|outcome| outcome.left() == 0);
         if all_settled && !found.more {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use futures_util::future::try_join_all;
 use serde::Serialize;
 
-use super::{Crowd, MOST_TOKENS, conversation};
+use super::{BattleJudging, MOST_TOKENS, conversation};
 use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::item::Language;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
@@ -78,10 +78,14 @@ enum Look {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn survey(crowd: Crowd<'_>, judges: &[ModelClient]) -> Result<Survey, StoreError> {
-    let (drawn, last_seq) = draw(crowd).await?;
-    let settled: HashSet<SettledGame> =
-        crowd.store.settled_games(crowd.prompt.sha256(), crowd.scope.since).await?.into_iter().collect();
+pub async fn survey(battle_judging: BattleJudging<'_>, judges: &[ModelClient]) -> Result<Survey, StoreError> {
+    let (drawn, last_seq) = draw(battle_judging).await?;
+    let settled: HashSet<SettledGame> = battle_judging
+        .store
+        .settled_games(battle_judging.prompt.sha256(), battle_judging.scope.since)
+        .await?
+        .into_iter()
+        .collect();
     let mut found = Survey {
         battles: 0,
         skipped: Skipped::default(),
@@ -102,9 +106,9 @@ pub async fn survey(crowd: Crowd<'_>, judges: &[ModelClient]) -> Result<Survey, 
             left.push((battle, games));
         }
     }
-    found.more = left.len() > crowd.scope.at_most;
-    left.truncate(crowd.scope.at_most);
-    found.look_into(crowd, left).await?;
+    found.more = left.len() > battle_judging.scope.at_most;
+    left.truncate(battle_judging.scope.at_most);
+    found.look_into(battle_judging, left).await?;
     Ok(found)
 }
 
@@ -114,13 +118,13 @@ fn games_left(settled: &HashSet<SettledGame>, drawn: &Drawn, judge: &ModelClient
 }
 
 /// The battles of the sample in its order, and the last vote that was looked at.
-async fn draw(crowd: Crowd<'_>) -> Result<(Vec<Drawn>, i64), StoreError> {
-    let (scope, last) = (crowd.scope, crowd.store.last_vote_seq().await?);
+async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), StoreError> {
+    let (scope, last) = (battle_judging.scope, battle_judging.store.last_vote_seq().await?);
     let mut drawn = Vec::new();
     for after in (scope.after..last).step_by(PAGE) {
         let upto = after.saturating_add(PAGE as i64).min(last);
         let range = VoteRange { after, upto, since: scope.since, until: scope.until };
-        let page = crowd.store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
+        let page = battle_judging.store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
         let mut columns = page.columns().map(|(_, values)| values);
         let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
         for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
@@ -149,9 +153,13 @@ impl Survey {
     }
 
     /// Sorts out what cannot be judged.
-    async fn look_into(&mut self, crowd: Crowd<'_>, left: Vec<(Drawn, Vec<Vec<Game>>)>) -> Result<(), StoreError> {
+    async fn look_into(
+        &mut self,
+        battle_judging: BattleJudging<'_>,
+        left: Vec<(Drawn, Vec<Vec<Game>>)>,
+    ) -> Result<(), StoreError> {
         for some in left.chunks(AT_ONCE) {
-            for look in try_join_all(some.iter().map(|(drawn, games)| look(crowd, drawn, games))).await? {
+            for look in try_join_all(some.iter().map(|(drawn, games)| look(battle_judging, drawn, games))).await? {
                 match look {
                     Look::Open(battle) => {
                         self.battles += 1;
@@ -166,12 +174,12 @@ impl Survey {
     }
 }
 
-async fn look(crowd: Crowd<'_>, drawn: &Drawn, games: &[Vec<Game>]) -> Result<Look, StoreError> {
-    let turns = conversation(crowd.store, &drawn.battle).await?;
+async fn look(battle_judging: BattleJudging<'_>, drawn: &Drawn, games: &[Vec<Game>]) -> Result<Look, StoreError> {
+    let turns = conversation(battle_judging.store, &drawn.battle).await?;
     if turns.is_empty() {
         return Ok(Look::WithoutText);
     }
-    let tokens = match crowd.prompt.step(drawn.language, &turns, Game::First) {
+    let tokens = match battle_judging.prompt.step(drawn.language, &turns, Game::First) {
         JudgeStep::Ask(request) => Some(estimate_all(&request.messages)),
         JudgeStep::Read(_) | JudgeStep::Failed(_) => None,
     };

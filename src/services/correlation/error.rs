@@ -6,7 +6,7 @@ use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::infra::storage::StoreError;
-use crate::services::battle_judging::reports::CrowdError;
+use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::report::BenchError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 
@@ -62,7 +62,7 @@ pub enum ReadSeriesError {
     Aliases(#[from] AliasError),
     /// The verdicts on battles cannot be read.
     #[error(transparent)]
-    Crowd(#[from] CrowdError),
+    BattleJudging(#[from] BattleJudgingError),
     /// The suite cannot be read.
     #[error(transparent)]
     Bench(#[from] BenchError),
@@ -91,7 +91,7 @@ impl ReadSeriesError {
             Self::Votes(_) | Self::Store(_) | Self::Fit(_) | Self::Thread(_) => false,
             Self::Series(error) => error.is_input(),
             Self::Bench(error) => error.is_missing(),
-            Self::Crowd(error) => matches!(error, CrowdError::NoVerdicts(..)),
+            Self::BattleJudging(error) => matches!(error, BattleJudgingError::NoVerdicts(..)),
             _ => true,
         }
     }
@@ -103,7 +103,7 @@ impl ReadSeriesError {
             Self::Store(error) => error.is_outage(),
             Self::Votes(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
-            Self::Crowd(error) => error.is_outage(),
+            Self::BattleJudging(error) => error.is_outage(),
             _ => false,
         }
     }

@@ -13,16 +13,16 @@ use crate::domain::correlation::{
     Aliases, Point, Provenance, Series, SeriesName, Subjects, SuiteUsed, VotePart, VotesUsed, bootstrap_for,
 };
 use crate::domain::correlation::{metrics, papers};
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
 use crate::services::correlation::published;
-use crate::services::leaderboard::vote_log::{Reading, read_log};
+use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
 /// Pages of votes that are asked for at the same moment.
 const AT_ONCE: usize = 2;
@@ -216,7 +216,7 @@ impl<'s> SeriesReader<'s> {
         let mut asked = None;
         for name in names {
             if let SeriesName::Arena { part, .. } = name {
-                part.0.want(&mut wanted);
+                part.0.add_columns(&mut wanted);
                 asked = Some(name);
             }
         }
@@ -224,7 +224,7 @@ impl<'s> SeriesReader<'s> {
         if self.log.as_ref().is_some_and(|(known, _)| *known == wanted) {
             return Ok(());
         }
-        let reading = Reading { wanted, range: VoteRange::ALL, at_once: AT_ONCE };
+        let reading = ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: AT_ONCE };
         let last_seq = AtomicI64::new(0);
         let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
         self.used.votes =

@@ -7,9 +7,9 @@ use rand::RngExt;
 use super::ReadSeriesError;
 use crate::domain::correlation::{Point, bootstrap_for};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::distribution::mean;
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::resample::replicates;
 use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
 use crate::services::labeling::final_labels::FinalLabels;
@@ -60,8 +60,8 @@ fn means(
         said.values().map(&mut one).collect()
     });
     let point = |(at, (intent, values)): (usize, (&String, &Vec<f64>))| {
-        let draws = drawn.iter().map(|replicate| replicate[at]).collect();
-        Some((intent.clone(), Point::drawn(mean(values).ok()?, draws, level)))
+        let samples = drawn.iter().map(|replicate| replicate[at]).collect();
+        Some((intent.clone(), Point::from_samples(mean(values).ok()?, samples, level)))
     };
     said.iter().enumerate().filter_map(point).collect()
 }

@@ -1,6 +1,6 @@
 //! A benchmark's scores with its judged items drawn anew.
 //!
-//! Items are drawn within their categories: how many of each a suite has is not left to chance. The same replicate draws the
+//! Items are drawn within their categories: how many of each a suite has is not left to chance. The same replicate samples the
 //! same items for every model and part, so that what two parts of a suite share is shared in each replicate too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +15,12 @@ use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::panel_scores::jury;
 use crate::domain::benchmark::score::{Part, PartKind, Scores};
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::domain::correlation::name::INTENTS;
+use crate::domain::correlation::papers::INTENTS;
 use crate::domain::correlation::papers::intent;
 use crate::domain::correlation::{Point, Subjects, SuiteUsed, bootstrap_for};
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::distribution::mean;
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::resample::replicates;
 use crate::infra::storage::{BenchJudgementRow, BenchSet, IncludeText, Store};
 use crate::services::benchmark::loading::{Loaded, load};
@@ -41,7 +41,7 @@ struct ModelDraws {
     /// By part.
     values: Vec<Option<f64>>,
     /// By replicate and part.
-    draws: Vec<Vec<Option<f64>>>,
+    samples: Vec<Vec<Option<f64>>>,
 }
 
 /// A model with what each judge said of it.
@@ -92,14 +92,14 @@ impl SuiteScores {
         let values = |scores: &Scores| parts.iter().map(|part| scores.of(part)?.value).collect::<Vec<Option<f64>>>();
         let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
         let drawn: Vec<Vec<Vec<Option<f64>>>> = replicates(bootstrap, |rng| {
-            let items = redrawn(&items, rng);
+            let items = resampled(&items, rng);
             judged.iter().map(|model| values(&model.scores(suite, &items))).collect()
         });
-        let draws = |at: usize| drawn.iter().map(|models| models[at].clone()).collect();
+        let samples = |at: usize| drawn.iter().map(|models| models[at].clone()).collect();
         let of_model = |(at, (model, scores)): (usize, (&Judged, &Scores))| ModelDraws {
             model: model.model.clone(),
             values: values(scores),
-            draws: draws(at),
+            samples: samples(at),
         };
         let models = judged.iter().zip(&whole).enumerate().map(of_model).collect();
         let used = SuiteUsed { models: judged.len(), ..used };
@@ -131,8 +131,8 @@ impl SuiteScores {
             }
         })?;
         let point = |model: &ModelDraws| {
-            let draws = model.draws.iter().map(|parts| parts[place]).collect();
-            Some((model.model.clone(), Point::drawn(model.values[place]?, draws, level)))
+            let samples = model.samples.iter().map(|parts| parts[place]).collect();
+            Some((model.model.clone(), Point::from_samples(model.values[place]?, samples, level)))
         };
         let whole = self.parts[place].kind == PartKind::Overall;
         let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
@@ -155,11 +155,11 @@ impl SuiteScores {
     fn by_intent(&self, level: ConfidenceLevel) -> BTreeMap<String, Point> {
         let over_models =
             |values: &mut dyn Iterator<Item = Option<f64>>| mean(&values.flatten().collect::<Vec<_>>()).ok();
-        let replicates = self.models.first().map_or(0, |model| model.draws.len());
+        let replicates = self.models.first().map_or(0, |model| model.samples.len());
         let point = |(intent, place): (&'static str, usize)| {
             let value = over_models(&mut self.models.iter().map(|model| model.values[place]))?;
-            let draw = |at: usize| over_models(&mut self.models.iter().map(|model| model.draws[at][place]));
-            Some((intent.to_owned(), Point::drawn(value, (0..replicates).map(draw).collect(), level)))
+            let draw = |at: usize| over_models(&mut self.models.iter().map(|model| model.samples[at][place]));
+            Some((intent.to_owned(), Point::from_samples(value, (0..replicates).map(draw).collect(), level)))
         };
         self.intents().filter_map(point).collect()
     }
@@ -215,7 +215,7 @@ fn single(items: &[Item]) -> Option<String> {
 }
 
 /// As many items of each category as there are, drawn with replacement.
-fn redrawn(items: &[Item], rng: &mut ChaCha8Rng) -> Vec<Item> {
+fn resampled(items: &[Item], rng: &mut ChaCha8Rng) -> Vec<Item> {
     let mut by_category: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
     items.iter().for_each(|item| by_category.entry(&item.category).or_default().push(item));
     let mut drawn = Vec::with_capacity(items.len());

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::labeling::final_label;
 use crate::domain::labeling::scheme::Scheme;
+use crate::domain::rating::facets::Facets;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{BattleLine, Store, StoreError, VoteLabel, VoteRange};
-use crate::services::leaderboard::vote_tally::Facets;
 
 /// Numbers of the log that are looked at together.
 const PAGE: i64 = 10_000;

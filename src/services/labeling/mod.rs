@@ -16,19 +16,19 @@ use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions, cross_validate};
 use crate::domain::labeling::{Source, final_label};
+use crate::domain::spreadsheet::defused;
 use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
 use crate::domain::stats::agreement::kappa::{Kappa, fleiss};
 use crate::domain::stats::{Share, Undefined};
 use crate::domain::time::Timestamp;
-use crate::formats::tables::defused;
-use crate::infra::storage::{Annotator, NewLabel, QueryLabel, QueryRow, Store, StoreError};
+use crate::infra::storage::{LabelSource, NewLabel, PromptLabel, PromptRow, Store, StoreError};
 
 /// Prompts read at a time.
 const PAGE: u32 = 1_000;
 
 /// Why labelling stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum AnnotationError {
+pub enum LabelingError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -70,7 +70,7 @@ pub enum AnnotationError {
     Thread(#[from] tokio::task::JoinError),
 }
 
-impl AnnotationError {
+impl LabelingError {
     /// Whether the user gave something that cannot be used.
     #[must_use]
     pub fn is_input(&self) -> bool {
@@ -81,10 +81,10 @@ impl AnnotationError {
 /// Reads seeds and looks whether there are as many of each label as the scheme wants.
 ///
 /// # Errors
-/// [`AnnotationError::File`], [`AnnotationError::Seeds`].
-pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, AnnotationError> {
-    let of_file = |problem| AnnotationError::Seeds { file: file.to_owned(), problem };
-    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+/// [`LabelingError::File`], [`LabelingError::Seeds`].
+pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>, LabelingError> {
+    let of_file = |problem| LabelingError::Seeds { file: file.to_owned(), problem };
+    let open = File::open(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
     let seeds = seeds::read(open, scheme).map_err(of_file)?;
     seeds::check_balance(&seeds, scheme, folds).map_err(of_file)?;
     Ok(seeds)
@@ -102,8 +102,8 @@ pub struct Trained {
 /// Validates and trains, on a thread of its own.
 ///
 /// # Errors
-/// [`AnnotationError::Fit`], [`AnnotationError::Thread`].
-pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions) -> Result<Trained, AnnotationError> {
+/// [`LabelingError::Fit`], [`LabelingError::Thread`].
+pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions) -> Result<Trained, LabelingError> {
     let work = move || -> Result<Trained, FitFailed> {
         let validation = cross_validate(&seeds, scheme, options)?;
         Ok(Trained { validation, classifier: Classifier::train(&seeds, scheme.labels().count())? })
@@ -114,27 +114,27 @@ pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions)
 /// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.
 ///
 /// # Errors
-/// [`AnnotationError::Seeds`] for an id that is none; nothing is kept then.
+/// [`LabelingError::Seeds`] for an id that is none; nothing is kept then.
 pub async fn keep_seeds(
     store: &Store,
     file: &Path,
     scheme: Scheme,
     seeds: &[Seed],
     now: Timestamp,
-) -> Result<u64, AnnotationError> {
+) -> Result<u64, LabelingError> {
     let mut labels = Vec::new();
     for seed in seeds {
         let (Some(query_id), Some(label)) = (&seed.query, scheme.label(seed.label)) else { continue };
         if !store.has_query(query_id).await? {
             let problem = RowProblem::UnknownQuery(query_id.clone());
-            return Err(AnnotationError::Seeds {
+            return Err(LabelingError::Seeds {
                 file: file.to_owned(),
                 problem: SeedError::Row { line: seed.line, problem },
             });
         }
         labels.push(NewLabel { query_id, label, confidence: None });
     }
-    let by = Annotator { scheme, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme, source: Source::Seed, name: "" };
     Ok(store.put_labels(by, &labels, now).await?)
 }
 
@@ -150,20 +150,20 @@ pub struct Labelled {
 /// Has a classifier label every prompt of the arena. `progress` hears how many are done.
 ///
 /// # Errors
-/// [`AnnotationError::Store`]; what was labelled before stays labelled.
+/// [`LabelingError::Store`]; what was labelled before stays labelled.
 pub async fn label_all(
     store: &Store,
     scheme: Scheme,
     classifier: &Classifier,
     now: Timestamp,
     progress: impl Fn(u64),
-) -> Result<Labelled, AnnotationError> {
-    let by = Annotator { scheme, source: Source::Model, name: "" };
+) -> Result<Labelled, LabelingError> {
+    let by = LabelSource { scheme, source: Source::Model, name: "" };
     let mut done = Labelled::default();
     let mut last = String::new();
     loop {
         let page = store.queries_after(&last, PAGE).await?;
-        let Some(QueryRow { id, .. }) = page.last() else { return Ok(done) };
+        let Some(PromptRow { id, .. }) = page.last() else { return Ok(done) };
         last.clone_from(id);
         let label = |query| label_of(classifier, scheme, query);
         done.changed += store.put_labels(by, &page.iter().filter_map(label).collect::<Vec<_>>(), now).await?;
@@ -172,7 +172,7 @@ pub async fn label_all(
     }
 }
 
-fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q QueryRow) -> Option<NewLabel<'q>> {
+fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q PromptRow) -> Option<NewLabel<'q>> {
     let found = classifier.predict(&query.prompt);
     Some(NewLabel { query_id: &query.id, label: scheme.label(found.label)?, confidence: Some(found.confidence) })
 }
@@ -181,20 +181,20 @@ fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q QueryRow) ->
 /// hold a reviewer's work, and stays.
 ///
 /// # Errors
-/// [`AnnotationError`].
+/// [`LabelingError`].
 pub async fn write_queue(
     store: &Store,
     scheme: Scheme,
     reviewer: &str,
     limit: u32,
     file: &Path,
-) -> Result<usize, AnnotationError> {
+) -> Result<usize, LabelingError> {
     let queue = store.review_queue(scheme, named(reviewer)?, limit).await?;
-    let cannot = |reason| AnnotationError::File { file: file.to_owned(), reason };
+    let cannot = |reason| LabelingError::File { file: file.to_owned(), reason };
     let mut bytes = Vec::new();
     queue::write(&mut bytes, scheme, &queue, defused).map_err(|error| cannot(error.into()))?;
     write_new(file, &bytes).map_err(|reason| match reason.kind() {
-        ErrorKind::AlreadyExists => AnnotationError::Exists(file.to_owned()),
+        ErrorKind::AlreadyExists => LabelingError::Exists(file.to_owned()),
         _ => cannot(reason),
     })?;
     Ok(queue.len())
@@ -221,17 +221,17 @@ pub struct Reviewed {
 /// Takes in a reviewer's decisions: all of a file, or none where a row is bad.
 ///
 /// # Errors
-/// [`AnnotationError::Review`] with the line.
+/// [`LabelingError::Review`] with the line.
 pub async fn import_review(
     store: &Store,
     scheme: Scheme,
     reviewer: &str,
     file: &Path,
     now: Timestamp,
-) -> Result<Reviewed, AnnotationError> {
-    let of_file = |problem| AnnotationError::Review { file: file.to_owned(), problem };
+) -> Result<Reviewed, LabelingError> {
+    let of_file = |problem| LabelingError::Review { file: file.to_owned(), problem };
     let name = named(reviewer)?;
-    let open = File::open(file).map_err(|reason| AnnotationError::File { file: file.to_owned(), reason })?;
+    let open = File::open(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
     let decisions = queue::read(open, scheme).map_err(of_file)?;
     for Decision { line, query_id, .. } in &decisions {
         if !store.has_query(query_id).await? {
@@ -242,12 +242,12 @@ pub async fn import_review(
     let said: Vec<(String, &str)> = decisions.iter().map(label).collect();
     let labels: Vec<NewLabel> =
         said.iter().map(|(query_id, label)| NewLabel { query_id, label, confidence: None }).collect();
-    let changed = store.put_labels(Annotator { scheme, source: Source::Review, name }, &labels, now).await?;
+    let changed = store.put_labels(LabelSource { scheme, source: Source::Review, name }, &labels, now).await?;
     Ok(Reviewed { decisions: decisions.len(), changed })
 }
 
-fn named(reviewer: &str) -> Result<&str, AnnotationError> {
-    Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(AnnotationError::NoName)
+fn named(reviewer: &str) -> Result<&str, LabelingError> {
+    Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(LabelingError::NoName)
 }
 
 /// How far labelling has come, and how far the labels agree.
@@ -274,13 +274,13 @@ pub struct LabelReport {
 /// Looks at all labels of a scheme.
 ///
 /// # Errors
-/// [`AnnotationError::Store`].
-pub async fn report(store: &Store, scheme: Scheme) -> Result<LabelReport, AnnotationError> {
+/// [`LabelingError::Store`].
+pub async fn report(store: &Store, scheme: Scheme) -> Result<LabelReport, LabelingError> {
     let mut count = Counting::new(scheme);
     let mut last = String::new();
     loop {
         let page = store.queries_after(&last, PAGE).await?;
-        let Some(QueryRow { id, .. }) = page.last() else { return Ok(count.finish()) };
+        let Some(PromptRow { id, .. }) = page.last() else { return Ok(count.finish()) };
         let labels = store.labels_between(scheme, &last, id).await?;
         count.report.queries += page.len() as u64;
         labels.chunk_by(|one, other| one.query_id == other.query_id).for_each(|query| count.query(query));
@@ -310,7 +310,7 @@ impl Counting {
         Self { scheme, report, reviews: Vec::new() }
     }
 
-    fn query(&mut self, labels: &[QueryLabel]) {
+    fn query(&mut self, labels: &[PromptLabel]) {
         let said: Vec<_> = labels.iter().map(|label| (label.source, label.label.as_str())).collect();
         let decided = final_label(&said);
         self.report.labelled += u64::from(decided.is_some());
@@ -329,10 +329,10 @@ impl Counting {
         }
     }
 
-    fn review(&mut self, labels: &[QueryLabel]) {
+    fn review(&mut self, labels: &[PromptLabel]) {
         let mut counts = vec![0; self.scheme.labels().count()];
         for review in labels.iter().filter(|label| label.source == Source::Review) {
-            *self.report.reviewers.entry(review.annotator.clone()).or_default() += 1;
+            *self.report.reviewers.entry(review.labeled_by.clone()).or_default() += 1;
             if let Some(count) = self.scheme.position(&review.label).ok().and_then(|label| counts.get_mut(label)) {
                 *count += 1;
             }

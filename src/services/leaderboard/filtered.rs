@@ -1,18 +1,20 @@
-//! Leaderboards of a part of the votes, or as of a past moment, fitted when somebody asks.
+//! Leaderboards of a slice of the votes, of a past moment, or with style control, fitted on demand.
 //!
-//! Each is an exact fit of the votes in the log. One at a time is fitted ([`single_flight`](crate::services::single_flight)), and what
-//! was fitted is kept for a while, so that visitors cannot make the arena fit all day: the cost is bounded however many
-//! ask, and whatever for.
+//! Each is an exact fit of the votes in the log. One fit runs at a time
+//! ([`single_flight`](crate::services::single_flight)), with a cool-down, and results are cached, so the cost is
+//! bounded for any number and kind of requests.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::vote_log::{ReadLogError, Reading, read_log};
+use super::vote_log::{ReadLogError, ReadOptions, read_log};
 use crate::domain::rating::FitError;
 use crate::domain::rating::history::{Moment, history};
-use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank_log};
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::scoring::{BothBadRule, TieRule};
 use crate::domain::rating::slice::{Slice, SliceError, Turns};
 use crate::domain::rating::tally::Tally;
@@ -26,77 +28,77 @@ use crate::render::chart::pairs::Pairs;
 use crate::services::leaderboard::refit::leaderboard_options;
 use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
-/// Moments of the history.
-const MOMENTS: usize = 40;
-/// Rest after a fit, as a multiple of its duration: fits run for a fifth of the time at the most.
-const REST_TIMES: u32 = 4;
-/// Longest wait for the fits of others.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Studies that are kept.
-const KEPT: usize = 48;
-/// How long one is shown although there are newer votes, at least.
-const FRESH: Duration = Duration::from_secs(60);
-/// The same as a multiple of the duration of its fit.
-const FRESH_TIMES: u32 = 10;
+/// Number of moments in the rating history.
+const HISTORY_MOMENTS: usize = 40;
+/// Cool-down after a fit, as a multiple of its duration: fits use at most a fifth of wall time.
+const COOL_DOWN_FACTOR: u32 = 4;
+/// Maximum wait for fits of other filters.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Number of cached leaderboards.
+const CACHED: usize = 48;
+/// Minimum time for which a leaderboard stays valid although there are newer votes.
+const MIN_VALID: Duration = Duration::from_secs(60);
+/// The same time as a multiple of the duration of the fit.
+const VALID_FACTOR: u32 = 10;
 
-/// Which votes a leaderboard is asked of; by default all.
+/// Which votes to rate, and how; by default all votes, as in the published leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct LeaderboardFilter {
-    /// Of this language.
+    /// Language.
     pub language: Option<String>,
-    /// Of this category.
+    /// Category.
     pub category: Option<String>,
-    /// Of this intent.
+    /// Intent.
     pub intent: Option<String>,
-    /// After one turn, or after several.
+    /// Number of turns.
     pub turns: Option<Turns>,
-    /// Only where the visitor asked [`crate::domain::rating::slice::LONG_PROMPT_TOKENS`] or more.
+    /// Only prompts of at least [`crate::domain::rating::slice::LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
-    /// Without ties and "both bad".
+    /// Without ties and both-bad votes.
     pub without_ties: bool,
-    /// With the looks of the replies held equal.
+    /// With style control.
     pub style: bool,
-    /// Cast before this moment.
+    /// Votes cast before this time.
     pub until: Option<Timestamp>,
 }
 
-/// What came of a question.
+/// A leaderboard for a filter.
 #[derive(Debug, Clone)]
 pub struct FilteredLeaderboard {
-    /// The latest vote that was there.
+    /// The latest vote of the log at the time of the fit.
     pub last_vote_seq: i64,
-    /// Until when it is shown although there are newer votes.
-    fresh_until: Instant,
+    /// End of the time for which the leaderboard stays valid although there are newer votes.
+    valid_until: Instant,
     /// The leaderboard.
     pub board: Leaderboard,
-    /// The figures of every pair.
+    /// Counts and predictions of every pair.
     pub pairs: Pairs,
-    /// Ratings at past moments; none where style is held equal.
+    /// Rating history; empty with style control.
     pub history: Vec<Moment>,
 }
 
-/// Why there is no answer.
+/// Why there is no leaderboard for a filter.
 #[derive(Debug, thiserror::Error)]
 pub enum FilteredLeaderboardError {
-    /// There is no result, for all who asked.
+    /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
     /// The votes could not be read.
     #[error(transparent)]
     Votes(#[from] ReadLogError),
-    /// No vote has what was asked for.
+    /// No vote matches the filter.
     #[error(transparent)]
     Slice(#[from] SliceError),
     /// The fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The fit's thread died.
-    #[error("the thread of the fit ended early")]
+    /// The fit thread panicked.
+    #[error("the fit thread panicked")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl FilteredLeaderboardError {
-    /// Whether no vote has what was asked for.
+    /// Whether no vote matches the filter.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         match self {
@@ -106,7 +108,7 @@ impl FilteredLeaderboardError {
         }
     }
 
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database is unavailable, which the log reports already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
@@ -117,42 +119,44 @@ impl FilteredLeaderboardError {
     }
 }
 
-/// What a study depends on beside the votes: when a label last changed, for who asks what votes are about.
-type StudyKey = (LeaderboardFilter, LeaderboardOptions, Timestamp);
+/// Everything that a leaderboard depends on besides the votes. The time is that of the last label change, if the filter
+/// uses labels.
+type CacheKey = (LeaderboardFilter, LeaderboardOptions, Timestamp);
 
-/// Answers questions.
+/// Fits and caches filtered leaderboards.
 #[derive(Debug)]
 pub struct FilteredLeaderboards {
     store: Store,
     settings: CurrentSettings,
-    fits: SingleFlight<StudyKey, FilteredLeaderboard, FilteredLeaderboardError>,
+    fits: SingleFlight<CacheKey, FilteredLeaderboard, FilteredLeaderboardError>,
 }
 
 impl FilteredLeaderboards {
-    /// Nothing has been asked yet.
+    /// An empty cache.
     #[must_use]
     pub fn new(store: Store, settings: CurrentSettings, tasks: Tasks) -> Self {
-        let fits = SingleFlight::new("fit_study", KEPT, Throttle::new(REST_TIMES, PATIENCE), tasks);
+        let fits =
+            SingleFlight::new("fit_filtered_leaderboard", CACHED, Throttle::new(COOL_DOWN_FACTOR, MAX_WAIT), tasks);
         Self { store, settings, fits }
     }
 
-    /// The leaderboard of a question: as it is with the vote `last_seq`, or a little older.
+    /// The leaderboard for a filter, with the vote `last_seq` or slightly older.
     ///
     /// # Errors
     /// [`FilteredLeaderboardError`].
-    pub async fn answer(
+    pub async fn get(
         &self,
         filter: &LeaderboardFilter,
         last_seq: i64,
     ) -> Result<Arc<FilteredLeaderboard>, FilteredLeaderboardError> {
         let options = self.options(filter)?;
-        let key = (filter.clone(), options.clone(), self.labelled_at(filter).await?);
-        let fit = || study(self.store.clone(), filter.clone(), options.clone());
-        Ok(self.fits.get(key, |study| study.is_current(last_seq), fit).await?)
+        let key = (filter.clone(), options.clone(), self.labels_changed_at(filter).await?);
+        let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
+        Ok(self.fits.get(key, |cached| cached.is_current(last_seq), fit).await?)
     }
 
-    /// When labels last changed, for who asks what votes are about; otherwise always the same.
-    async fn labelled_at(&self, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
+    /// Time of the last label change if the filter uses labels, otherwise 0.
+    async fn labels_changed_at(&self, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
         if filter.category.is_none() && filter.intent.is_none() {
             return Ok(Timestamp(0));
         }
@@ -170,7 +174,7 @@ impl FilteredLeaderboards {
     }
 }
 
-async fn study(
+async fn read_and_fit(
     store: Store,
     filter: LeaderboardFilter,
     options: LeaderboardOptions,
@@ -180,29 +184,29 @@ async fn study(
     let range =
         VoteRange { upto: last_vote_seq, until: filter.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
     let slice = filter.slice();
-    // Times for the history.
-    let mut wanted = ColumnSet { seconds: true, style: filter.style, ..ColumnSet::default() };
-    slice.want(&mut wanted);
-    let log = read_log(&store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
-    let study = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
-    Ok(study.fresh_for(began.elapsed()))
+    // The history needs times.
+    let mut columns = ColumnSet { seconds: true, style: filter.style, ..ColumnSet::default() };
+    slice.add_columns(&mut columns);
+    let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
+    Ok(fitted.valid_for(began.elapsed()))
 }
 
 impl FilteredLeaderboard {
-    /// The same, shown for a while in proportion to what it cost.
-    fn fresh_for(self, cost: Duration) -> Self {
-        let fresh = FRESH.max(cost.saturating_mul(FRESH_TIMES));
-        Self { fresh_until: later(Instant::now(), fresh), ..self }
+    /// Sets the time for which the leaderboard stays valid, in proportion to the cost of its fit.
+    fn valid_for(self, cost: Duration) -> Self {
+        let fresh = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
+        Self { valid_until: later(Instant::now(), fresh), ..self }
     }
 
-    /// Whether it has the vote `last_seq`, or is fresh.
+    /// Whether it includes the vote `last_seq` or is still valid without it.
     fn is_current(&self, last_seq: i64) -> bool {
-        self.last_vote_seq >= last_seq || Instant::now() < self.fresh_until
+        self.last_vote_seq >= last_seq || Instant::now() < self.valid_until
     }
 }
 
 impl LeaderboardFilter {
-    /// The part of the votes; the time is left to the database.
+    /// The slice of the votes; the database filters by time.
     fn slice(&self) -> Slice {
         Slice {
             language: self.language.clone(),
@@ -214,7 +218,7 @@ impl LeaderboardFilter {
         }
     }
 
-    /// Whether all votes are asked for, as they are now.
+    /// Whether the filter selects the published leaderboard.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -229,9 +233,9 @@ fn fit(
 ) -> Result<FilteredLeaderboard, FilteredLeaderboardError> {
     let log = slice.take(log)?;
     let board = rank_log(&log, options)?;
-    let pairs = Pairs::of(&board.models, &Tally::of_log(&log, options.scoring));
-    let history = history(&log, MOMENTS, options)?;
-    Ok(FilteredLeaderboard { last_vote_seq: last, fresh_until: Instant::now(), board, pairs, history })
+    let pairs = Pairs::of(&board.models, &Tally::from_log(&log, options.scoring));
+    let history = history(&log, HISTORY_MOMENTS, options)?;
+    Ok(FilteredLeaderboard { last_vote_seq: last, valid_until: Instant::now(), board, pairs, history })
 }
 
 #[cfg(test)]
@@ -241,14 +245,14 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_study_is_shown_until_it_is_old_and_there_are_newer_votes() {
+    async fn a_leaderboard_is_valid_until_it_is_old_and_there_are_newer_votes() {
         for (cost, fresh) in [(1, 60), (7, 70)] {
-            let study = fit(&Slice::default(), VoteLog::default(), &LeaderboardOptions::default(), 5).unwrap();
-            let study = study.fresh_for(Duration::from_secs(cost));
+            let cached = fit(&Slice::default(), VoteLog::default(), &LeaderboardOptions::default(), 5).unwrap();
+            let cached = cached.valid_for(Duration::from_secs(cost));
             advance(Duration::from_millis(1_000 * fresh - 1)).await;
-            assert!(study.is_current(6), "fresh for {fresh} s");
+            assert!(cached.is_current(6), "valid for {fresh} s");
             advance(Duration::from_millis(1)).await;
-            assert!(!study.is_current(6) && study.is_current(5), "without newer votes it is as good as new");
+            assert!(!cached.is_current(6) && cached.is_current(5), "without newer votes it stays valid");
         }
     }
 }

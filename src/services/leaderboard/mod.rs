@@ -1,6 +1,7 @@
-//! Leaderboards: read from the votes, refitted as they come, kept, and fitted for a part of the votes when somebody asks.
+//! Leaderboards: counts and refits the published one as votes arrive, and fits filtered ones on demand.
 
 pub mod filtered;
 pub mod refit;
+pub mod stored;
 pub mod vote_log;
 pub mod vote_tally;

@@ -1,6 +1,7 @@
-//! The leaderboard: fitted from the vote log, stored with its date, read by pages, pairing and the command line alike.
+//! The published leaderboard: fitted from the vote log, stored with its date, and read by pages, pairing and the
+//! command line.
 //!
-//! Votes are counted once and then only what is new ([`VoteTally`]); the counts are what a fresh read would give.
+//! [`VoteTally`] counts only new votes; its counts equal those of a full read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,14 +9,18 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use super::stored;
 use super::vote_log::ReadLogError;
-use super::vote_tally::{Facets, VoteTally};
+use super::vote_tally::{StoreWhen, VoteTally};
 use crate::domain::battle::{ModelId, Outcome};
 use crate::domain::rating::FitError;
 use crate::domain::rating::comparison::ComparisonSet;
 use crate::domain::rating::elo::{self, EloTable};
-use crate::domain::rating::interval::ConfidenceLevel;
-use crate::domain::rating::leaderboard::{Leaderboard, LeaderboardOptions, rank};
+use crate::domain::rating::facets::Facets;
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, RatingSettings};
@@ -24,17 +29,17 @@ use crate::infra::metrics;
 use crate::infra::storage::{Store, StoreError, StoredLeaderboard};
 use crate::services::labeling::final_labels::FacetChanges;
 
-/// The Elo rating of a model without a vote.
+/// The Elo rating of a model without votes.
 const ELO_START: f64 = 1000.0;
 
 /// A leaderboard with its date.
 #[derive(Debug, Clone)]
 pub struct LeaderboardSnapshot {
-    /// The number of the fit: it orders leaderboards with the same votes, which clocks of several machines cannot.
+    /// Number of the fit. It orders leaderboards with the same votes, which the clocks of several machines cannot do.
     pub fit: i64,
-    /// When it was fitted; `None` before the first fit.
+    /// Time of the fit; `None` before the first fit.
     pub fitted_at: Option<Timestamp>,
-    /// The latest vote in it.
+    /// Sequence number of the latest vote in it.
     pub last_vote_seq: i64,
     /// The leaderboard.
     pub board: Leaderboard,
@@ -51,14 +56,14 @@ impl Default for LeaderboardSnapshot {
 #[derive(Debug, Default)]
 pub struct LatestLeaderboard {
     latest: watch::Sender<Arc<LeaderboardSnapshot>>,
-    /// Votes of each pair, by the two ids in order: what `active` pairing asks for.
+    /// Votes of each pair, by the two ids in order, for `active` pairing.
     pair_votes: RwLock<HashMap<(String, String), u64>>,
-    /// What the votes are about.
+    /// Rated votes by language, category and intent.
     facets: RwLock<Arc<Facets>>,
 }
 
 impl LatestLeaderboard {
-    /// Starts from what the database holds.
+    /// Starts with the stored leaderboard.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -68,7 +73,7 @@ impl LatestLeaderboard {
         Ok(leaderboard)
     }
 
-    /// Takes in what another instance has fitted, if it has later votes, or the same votes and a later fit.
+    /// Loads the stored leaderboard if it has later votes, or the same votes and a later fit.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -79,48 +84,46 @@ impl LatestLeaderboard {
         if latest.fitted_at.is_some() && !is_newer {
             return Ok(());
         }
-        // A board in an older shape is derived data: the first fit brings it back.
-        if let Ok(board) = serde_json::from_str(&stored.body) {
+        // A leaderboard in an older format is ignored: the next fit replaces it.
+        if let Ok(board) = stored::from_json(&stored.body) {
             let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
             self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
         }
         Ok(())
     }
 
-    /// Tells of every new leaderboard.
+    /// Receives every new leaderboard.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<LeaderboardSnapshot>> {
         self.latest.subscribe()
     }
 
-    /// The latest leaderboard.
     #[must_use]
     pub fn latest(&self) -> Arc<LeaderboardSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// A model's Elo rating.
     #[must_use]
     pub fn elo(&self, model: &ModelId) -> f64 {
-        let standing = self.latest();
-        let row = standing.board.models.iter().find(|row| row.model == model.as_str());
+        let snapshot = self.latest();
+        let row = snapshot.board.models.iter().find(|row| row.model == model.as_str());
         row.map_or(ELO_START, |row| row.elo)
     }
 
-    /// How much one more vote moves the Elo rating of side A; side B moves by as much the other way.
+    /// Change of side A's Elo rating by one vote; side B's changes by the opposite amount.
     #[must_use]
     pub fn elo_change(&self, models: &[ModelId; 2], outcome: Outcome) -> f64 {
         elo::change(self.elo(&models[0]), self.elo(&models[1]), outcome)
     }
 
-    /// Votes between two models so far.
+    /// Number of votes between two models.
     #[must_use]
     pub fn votes_between(&self, one: &str, other: &str) -> u64 {
         let pairs = self.pair_votes.read().unwrap_or_else(PoisonError::into_inner);
         pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
     }
 
-    /// What the votes so far are about.
+    /// Rated votes by language, category and intent.
     #[must_use]
     pub fn facets(&self) -> Arc<Facets> {
         Arc::clone(&self.facets.read().unwrap_or_else(PoisonError::into_inner))
@@ -130,8 +133,8 @@ impl LatestLeaderboard {
         *self.facets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(facets);
     }
 
-    fn put(&self, standing: LeaderboardSnapshot) {
-        self.latest.send_replace(Arc::new(standing));
+    fn put(&self, snapshot: LeaderboardSnapshot) {
+        self.latest.send_replace(Arc::new(snapshot));
     }
 
     fn count_pair(&self, one: &str, other: &str, votes: u64) {
@@ -148,7 +151,7 @@ fn pair_key(one: &str, other: &str) -> (String, String) {
 /// The options of the published leaderboard.
 ///
 /// # Errors
-/// [`FitError`] where the confidence level is none.
+/// [`FitError`] for an invalid confidence level.
 pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptions, FitError> {
     Ok(LeaderboardOptions {
         confidence: ConfidenceLevel::new(settings.confidence)?,
@@ -163,19 +166,19 @@ pub enum RefitError {
     /// The votes could not be read.
     #[error(transparent)]
     Votes(#[from] ReadLogError),
-    /// The leaderboard could not be kept.
+    /// The leaderboard could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The fit's thread died.
-    #[error("the thread of the fit ended early")]
+    /// The fit thread panicked.
+    #[error("the fit thread panicked")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl RefitError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database is unavailable, which the log reports already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
@@ -186,36 +189,36 @@ impl RefitError {
     }
 }
 
-/// Keeps the leaderboard up to date; one per process, and one process of all fits.
+/// Refits the published leaderboard; one per process, and only the leading process fits.
 pub struct Refitter {
-    /// Where votes and leaderboards are kept.
+    /// The database.
     pub store: Store,
-    /// Where the latest leaderboard is shown.
+    /// Holds the latest leaderboard.
     pub leaderboard: Arc<LatestLeaderboard>,
-    /// Who is told.
+    /// Event bus that announces new leaderboards.
     pub events: Arc<dyn EventBus>,
-    /// The time of day.
+    /// Clock for the fit times.
     pub clock: Arc<dyn Clock>,
-    /// How to rank, as the settings have it at each fit.
+    /// Current settings, read at each fit.
     pub settings: CurrentSettings,
-    /// How the latest leaderboard of this process was ranked; `None` before the first look.
+    /// Options of the last fit of this process; `None` before the first refit.
     pub ranked_by: Option<LeaderboardOptions>,
-    /// The votes so far.
+    /// Counts of the votes so far.
     pub tally: VoteTally,
-    /// What final labels change in what they are about.
+    /// Changes of the facets by final labels.
     pub relabelled: FacetChanges,
 }
 
 impl Refitter {
-    /// When the oldest vote was cast that the latest leaderboard lacks.
+    /// Time of the oldest vote that the latest leaderboard lacks.
     async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
         let held = self.leaderboard.latest().last_vote_seq;
         let next = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), 1).await?;
         Ok(next.first().map(|vote| vote.created_at))
     }
 
-    /// Takes in new votes and what another instance has fitted: all that an instance does which does not lead. It can
-    /// take the lead at any moment without reading the log again.
+    /// Counts new votes and loads leaderboards of other instances. A follower stays ready to lead without reading the
+    /// log again.
     ///
     /// # Errors
     /// [`RefitError`].
@@ -224,11 +227,11 @@ impl Refitter {
         Ok(self.leaderboard.reload(&self.store).await?)
     }
 
-    /// Takes in new votes and, if the latest leaderboard lacks any or nothing was ever fitted, fits, stores and announces
-    /// one. Returns whether it did.
+    /// Counts new votes and, if the latest leaderboard lacks any, its options changed or there is none, fits, stores
+    /// and announces one. Returns whether it did.
     ///
     /// # Errors
-    /// [`RefitError`]; the former leaderboard stays.
+    /// [`RefitError`]; the previous leaderboard stays.
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
         let started = Instant::now();
         self.count_new_votes().await?;
@@ -240,7 +243,7 @@ impl Refitter {
             return Ok(false);
         }
         let oldest = self.oldest_unranked().await?;
-        // A few hundred kilobytes, whatever the number of votes.
+        // A copy takes a few hundred kilobytes for any number of votes.
         let (comparisons, elo) = (self.tally.comparisons.clone(), self.tally.elo.clone());
         let board = tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??;
         self.publish(board).await?;
@@ -253,8 +256,8 @@ impl Refitter {
     ///
     /// # Errors
     /// [`RefitError`]; they can be counted again.
-    pub async fn keep_counts(&mut self, last: bool) -> Result<(), RefitError> {
-        Ok(self.tally.keep(&self.store, last).await?)
+    pub async fn store_counts(&mut self, when: StoreWhen) -> Result<(), RefitError> {
+        Ok(self.tally.store(&self.store, when).await?)
     }
 
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
@@ -271,13 +274,13 @@ impl Refitter {
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
         board.votes.exclude(&self.tally.excluded);
         let fitted_at = self.clock.now();
-        let body = serde_json::to_string(&board).expect("a leaderboard is plain text and finite numbers");
+        let body = stored::to_json(&board);
         let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());
         match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
             Some(fit) => {
                 self.leaderboard.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board })
             }
-            // Another instance has fitted later votes in the same minute.
+            // Another instance stored a fit of later votes in the same minute.
             None => self.leaderboard.reload(&self.store).await?,
         }
         self.events.publish(Event::LeaderboardPublished);

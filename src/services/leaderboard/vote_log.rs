@@ -1,73 +1,77 @@
-//! The votes of the database as columns, for fits that look at more than the published leaderboard does.
+//! Reads the votes of the database into columns, for fits that need more than the published leaderboard.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 use crate::services::labeling::final_labels::FinalLabels;
 
-/// Numbers of the log that are asked for at a time.
+/// Sequence numbers in one page.
 const PAGE: usize = 10_000;
-/// How votes are counted that no rule is named for.
+/// Rule name of excluded votes without a rule.
 const UNNAMED_RULE: &str = "not_rated";
 
-/// Why the log cannot be read.
+/// Why the vote log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadLogError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A vote of a model against itself, which no battle can bring about.
+    /// A vote of a model against itself; no battle produces one.
     #[error(transparent)]
     SelfPlay(#[from] SelfPlay),
-    /// The thread died on which votes were taken apart.
-    #[error("a thread that reads votes ended early")]
+    /// The parser thread panicked.
+    #[error("a thread that parses votes panicked")]
     Thread(#[from] tokio::task::JoinError),
 }
 
 impl ReadLogError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database is unavailable, which the log reports already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_outage())
     }
 }
 
-/// How the log is read.
+/// How to read the log.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    /// The columns.
-    pub wanted: ColumnSet,
-    /// The votes.
+pub struct ReadOptions {
+    /// Columns to read.
+    pub columns: ColumnSet,
+    /// Votes to read.
     pub range: VoteRange,
-    /// Pages asked for at the same moment: one where visitors need the connections too.
-    pub at_once: usize,
+    /// Number of concurrent page reads: 1 in a server, whose visitors need the connections too.
+    pub concurrency: usize,
 }
 
-/// Reads votes of the log. Those that are not rated are counted and left out. Categories and intents are the final
-/// labels of the prompts, and what the visitors said where a prompt has none. `progress` hears of the numbers that
-/// were read and of the last one.
+/// Reads rated votes and counts excluded ones. Categories and intents are the final labels of the prompts, or the
+/// visitors' own where a prompt has none. Calls `progress` with the last sequence number read and the last of all.
 ///
 /// # Errors
 /// [`ReadLogError`].
-pub async fn read_log(store: &Store, reading: Reading, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
-    let schemes = schemes(store, reading.wanted).await?;
-    let (wanted, columns, range) = (reading.wanted, columns(reading.wanted, &schemes), reading.range);
+pub async fn read_log(
+    store: &Store,
+    options: ReadOptions,
+    progress: impl Fn(i64, i64),
+) -> Result<VoteLog, ReadLogError> {
+    let ReadOptions { columns, range, concurrency } = options;
+    let schemes = schemes(store, columns).await?;
+    let stored_columns = stored_columns(columns, &schemes);
     let last = store.last_vote_seq().await?.min(range.upto);
     let pages = stream::iter((range.after..last).step_by(PAGE)).map(async |after| {
         let upto = after.saturating_add(PAGE as i64).min(last);
         let range = VoteRange { after, upto, ..range };
-        let page = store.vote_page(range, &columns).await?;
+        let page = store.vote_page(range, &stored_columns).await?;
         let labels = FinalLabels::of_votes(store, &schemes, range).await?;
-        let log = tokio::task::spawn_blocking(move || take_apart(&page, &labels, wanted)).await??;
+        let log = tokio::task::spawn_blocking(move || parse_page(&page, &labels, columns)).await??;
         Ok::<_, ReadLogError>((upto, log))
     });
-    let mut pages = pages.buffered(reading.at_once.max(1));
-    let mut log = VoteLog::with_columns(wanted);
+    let mut pages = pages.buffered(concurrency.max(1));
+    let mut log = VoteLog::with_columns(columns);
     while let Some((upto, page)) = pages.try_next().await? {
         log.append(&page);
         progress(upto, last);
@@ -75,41 +79,42 @@ pub async fn read_log(store: &Store, reading: Reading, progress: impl Fn(i64, i6
     Ok(log)
 }
 
-/// How votes are counted that this rule excludes.
+/// The rule under which an excluded vote is counted.
 pub(super) fn rule_name(rule: &str) -> String {
     if rule.is_empty() { UNNAMED_RULE.to_owned() } else { rule.to_owned() }
 }
 
-/// Those that are wanted, where any prompt has a label.
-async fn schemes(store: &Store, wanted: ColumnSet) -> Result<Vec<Scheme>, ReadLogError> {
-    let wanted = [(wanted.categories, Scheme::Superclue), (wanted.intents, Scheme::Urs)];
-    let mut schemes: Vec<Scheme> = wanted.into_iter().filter_map(|(wanted, scheme)| wanted.then_some(scheme)).collect();
+/// The label schemes of the requested columns, if any prompt is labelled.
+async fn schemes(store: &Store, columns: ColumnSet) -> Result<Vec<Scheme>, ReadLogError> {
+    let requested = [(columns.categories, Scheme::Superclue), (columns.intents, Scheme::Urs)];
+    let mut schemes: Vec<Scheme> =
+        requested.into_iter().filter_map(|(requested, scheme)| requested.then_some(scheme)).collect();
     if !schemes.is_empty() && store.labels_changed_at().await? == Timestamp(0) {
         schemes.clear();
     }
     Ok(schemes)
 }
 
-fn columns(wanted: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
+fn stored_columns(columns: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
     let all = [
-        // Labels are found by the numbers of the votes.
+        // Labels are looked up by sequence number.
         (!schemes.is_empty(), VoteColumn::Seq),
-        (wanted.voters, VoteColumn::Voter),
-        (wanted.languages, VoteColumn::Language),
-        (wanted.categories, VoteColumn::Category),
-        (wanted.intents, VoteColumn::Intent),
-        (wanted.turns, VoteColumn::Turn),
-        (wanted.seconds, VoteColumn::CreatedAt),
-        (wanted.pair_probabilities, VoteColumn::PairProbability),
-        (wanted.style, VoteColumn::TextCounts),
-        (wanted.prompt_tokens, VoteColumn::Prompts),
-        (wanted.satisfactions, VoteColumn::Satisfaction),
+        (columns.voters, VoteColumn::Voter),
+        (columns.languages, VoteColumn::Language),
+        (columns.categories, VoteColumn::Category),
+        (columns.intents, VoteColumn::Intent),
+        (columns.turns, VoteColumn::Turn),
+        (columns.seconds, VoteColumn::CreatedAt),
+        (columns.pair_probabilities, VoteColumn::PairProbability),
+        (columns.style, VoteColumn::TextCounts),
+        (columns.prompt_tokens, VoteColumn::Prompts),
+        (columns.satisfactions, VoteColumn::Satisfaction),
     ];
-    all.into_iter().filter_map(|(wanted, column)| wanted.then_some(column)).collect()
+    all.into_iter().filter_map(|(requested, column)| requested.then_some(column)).collect()
 }
 
-fn take_apart(page: &VotePage, labels: &FinalLabels, wanted: ColumnSet) -> Result<VoteLog, ReadLogError> {
-    let mut log = VoteLog::with_columns(wanted);
+fn parse_page(page: &VotePage, labels: &FinalLabels, columns: ColumnSet) -> Result<VoteLog, ReadLogError> {
+    let mut log = VoteLog::with_columns(columns);
     let mut rated = Vec::with_capacity(page.votes);
     for row in page.rows() {
         let PackedVote { models, outcome } = row?;
@@ -130,7 +135,7 @@ fn take_apart(page: &VotePage, labels: &FinalLabels, wanted: ColumnSet) -> Resul
     Ok(log)
 }
 
-/// The numbers of the votes; none where they were not asked for.
+/// The sequence numbers of the votes; empty if they were not read.
 fn numbers(page: &VotePage) -> Result<Vec<i64>, ReadLogError> {
     let values = page.columns().filter(|(column, _)| *column == VoteColumn::Seq).flat_map(|(_, values)| values);
     values.map(|value| value.parse().map_err(|_| page.inconsistent("seq", value).into())).collect()
@@ -144,10 +149,10 @@ fn label_in(labels: &FinalLabels, column: VoteColumn, seq: i64) -> Option<&str> 
     }
 }
 
-/// Adds a value to its column; `None` where it is not what the column holds.
+/// Adds a value to its column; `None` for an invalid value.
 fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
     match column {
-        // They tell votes apart and are kept in no column.
+        // These identify votes and have no column.
         VoteColumn::Seq | VoteColumn::Battle => {}
         VoteColumn::Voter => add_label(log.voters.as_mut()?, value),
         VoteColumn::Language => add_label(log.languages.as_mut()?, value),

@@ -1,65 +1,63 @@
-//! The rated votes, counted as they come: all that the published leaderboard needs of millions of them.
+//! Incremental counts of the rated votes: all that the published leaderboard needs.
 //!
-//! The counts are kept in the database every few thousand votes, so that whoever starts reads only what came after.
-//! They are whole numbers, and the Elo ratings are kept to the last bit, so what was read back is what a fresh count of
-//! the whole log gives.
+//! The counts are stored in the database every few thousand votes, so that a new process reads only the votes after
+//! them. Counts are integers and Elo ratings are stored exactly, so restored counts equal a fresh count of the whole
+//! log.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::vote_log::ReadLogError;
-use crate::domain::rating::comparison::{ComparisonSet, PairCounts};
+use crate::domain::rating::comparison::ComparisonSet;
 use crate::domain::rating::elo::EloTable;
+use crate::domain::rating::facets::Facets;
+use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::scoring::Scoring;
 use crate::domain::rating::vote_log::Names;
 use crate::infra::storage::{PackedVote, Store, StoredCounts, VoteColumn, VotePage, VoteRange};
 
-/// Numbers of the log that are read at a time.
+/// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
-/// Votes after which the counts are kept anew: as many are read in a few hundredths of a second.
-const KEEP_AFTER: u64 = 5_000;
-/// Counts in another shape are counted anew.
-const SHAPE: u32 = 1;
+/// New votes after which the counts are stored: reading this many takes a few hundredths of a second.
+const STORE_AFTER: u64 = 5_000;
+/// Version of the stored format; counts in another version are not restored.
+const FORMAT: u32 = 1;
 
-/// The rated votes so far, and how far the log was read.
+/// Counts of the rated votes, and how far the log was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VoteTally {
-    /// The rated votes, counted.
+    /// Counts by pair.
     pub comparisons: ComparisonSet,
     /// Elo ratings after them.
     pub elo: EloTable,
-    /// Votes read, rated or not.
+    /// Votes read, including excluded ones.
     pub read: u64,
-    /// Those that are not rated, by the rule that excludes them.
+    /// Excluded votes by rule.
     pub excluded: BTreeMap<String, u64>,
-    /// What rated votes are about.
+    /// Rated votes by language, category and intent.
     pub facets: Facets,
     last_seq: i64,
-    /// Whether the kept counts were looked for.
-    looked: bool,
-    /// `read` as it was when the counts were kept.
-    kept: u64,
+    /// Whether stored counts were restored up.
+    restored: bool,
+    /// `read` when the counts were last stored.
+    stored_read: u64,
 }
 
-/// Rated votes by what they are about, where it is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facets {
-    /// By language.
-    pub languages: BTreeMap<String, u64>,
-    /// By category.
-    pub categories: BTreeMap<String, u64>,
-    /// By intent.
-    pub intents: BTreeMap<String, u64>,
+/// When to store the counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreWhen {
+    /// When many votes are new.
+    ManyNew,
+    /// When any vote is new, as at shutdown.
+    AnyNew,
 }
 
-impl Facets {
-    /// What is read of each vote, in the order of the fields.
-    const COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
+/// The columns that facets count, in the order of [`facet_counts`].
+const FACET_COLUMNS: [VoteColumn; 3] = [VoteColumn::Language, VoteColumn::Category, VoteColumn::Intent];
 
-    fn fields(&mut self) -> [&mut BTreeMap<String, u64>; 3] {
-        [&mut self.languages, &mut self.categories, &mut self.intents]
-    }
+fn facet_counts(facets: &mut Facets) -> [&mut BTreeMap<String, u64>; 3] {
+    [&mut facets.languages, &mut facets.categories, &mut facets.intents]
 }
 
 fn count<'a>(field: &mut BTreeMap<String, u64>, values: impl Iterator<Item = &'a str>) {
@@ -71,10 +69,10 @@ fn count<'a>(field: &mut BTreeMap<String, u64>, values: impl Iterator<Item = &'a
     }
 }
 
-/// The counts as they are kept.
+/// The stored form.
 #[derive(Serialize, Deserialize)]
-struct Kept {
-    shape: u32,
+struct StoredTally {
+    format: u32,
     read: u64,
     excluded: BTreeMap<String, u64>,
     models: Vec<String>,
@@ -85,23 +83,23 @@ struct Kept {
 }
 
 impl VoteTally {
-    /// The latest vote that was read.
+    /// Sequence number of the latest vote read.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.last_seq
     }
 
-    /// Takes in the kept counts, the first time, and then what is new in the log. Returns how many votes were read.
-    /// `counted` hears of every pair with new votes, and of how many.
+    /// Restores stored counts on the first call, then counts the new votes of the log. Returns the number of votes
+    /// read. Calls `counted` with each pair that has new votes and their number.
     ///
     /// # Errors
-    /// [`ReadLogError`]; what was read so far stays read.
+    /// [`ReadLogError`]; votes read before the error stay counted.
     pub async fn catch_up(
         &mut self,
         store: &Store,
         mut counted: impl FnMut(&str, &str, u64),
     ) -> Result<u64, ReadLogError> {
-        if !self.looked {
+        if !self.restored {
             if let Some(found) = store.vote_counts().await?.and_then(|stored| Self::restore(&stored)) {
                 *self = found;
                 let names = self.comparisons.models();
@@ -109,19 +107,19 @@ impl VoteTally {
                     counted(&names[one as usize], &names[other as usize], counts.total())
                 });
             }
-            self.looked = true;
+            self.restored = true;
         }
         let before = self.read;
         let last = store.last_vote_seq().await?;
         while self.last_seq < last {
             let upto = self.last_seq.saturating_add(PAGE).min(last);
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
-            self.take_in(&store.vote_page(range, &Facets::COLUMNS).await?, &mut counted)?;
+            self.add_page(&store.vote_page(range, &FACET_COLUMNS).await?, &mut counted)?;
         }
         Ok(self.read - before)
     }
 
-    fn take_in(&mut self, page: &VotePage, mut counted: impl FnMut(&str, &str, u64)) -> Result<(), ReadLogError> {
+    fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(&str, &str, u64)) -> Result<(), ReadLogError> {
         let mut new: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut rated = Vec::with_capacity(page.votes);
         for row in page.rows() {
@@ -136,7 +134,7 @@ impl VoteTally {
                 Err(rule) => *self.excluded.entry(super::vote_log::rule_name(rule)).or_default() += 1,
             }
         }
-        for (field, (_, values)) in self.facets.fields().into_iter().zip(page.columns()) {
+        for (field, (_, values)) in facet_counts(&mut self.facets).into_iter().zip(page.columns()) {
             count(field, values.zip(&rated).filter(|(_, rated)| **rated).map(|(value, _)| value));
         }
         let names = self.comparisons.models();
@@ -146,15 +144,19 @@ impl VoteTally {
         Ok(())
     }
 
-    /// Keeps the counts in the database if there are many new ones, or any and this is the `last` chance.
+    /// Stores the counts if enough votes are new.
     ///
     /// # Errors
     /// [`ReadLogError`].
-    pub async fn keep(&mut self, store: &Store, last: bool) -> Result<(), ReadLogError> {
-        let new = self.read - self.kept;
-        if new >= KEEP_AFTER || last && new > 0 {
+    pub async fn store(&mut self, store: &Store, when: StoreWhen) -> Result<(), ReadLogError> {
+        let new = self.read - self.stored_read;
+        let least = match when {
+            StoreWhen::ManyNew => STORE_AFTER,
+            StoreWhen::AnyNew => 1,
+        };
+        if new >= least {
             store.put_vote_counts(&self.to_stored()).await?;
-            self.kept = self.read;
+            self.stored_read = self.read;
         }
         Ok(())
     }
@@ -166,8 +168,8 @@ impl VoteTally {
             .map(|(one, other, c)| (one, other, c.first_wins, c.second_wins, c.ties, c.both_bad))
             .collect();
         pairs.sort_unstable();
-        let kept = Kept {
-            shape: SHAPE,
+        let tally = StoredTally {
+            format: FORMAT,
             read: self.read,
             excluded: self.excluded.clone(),
             models: self.comparisons.models().to_vec(),
@@ -175,33 +177,34 @@ impl VoteTally {
             elo: self.elo.clone(),
             facets: self.facets.clone(),
         };
-        let body = serde_json::to_string(&kept).expect("counts are text and finite numbers");
+        let body = serde_json::to_string(&tally).expect("counts are text and finite numbers");
         StoredCounts { last_vote_seq: self.last_seq, body }
     }
 
-    /// What was kept; `None` where it is in another shape, or refers to models that it does not have.
+    /// Restores stored counts; `None` for another format version or invalid model positions.
     fn restore(stored: &StoredCounts) -> Option<Self> {
-        let kept: Kept = serde_json::from_str(&stored.body).ok()?;
-        let known = |position: u32| (position as usize) < kept.models.len();
-        if kept.shape != SHAPE || !kept.pairs.iter().all(|pair| known(pair.0) && known(pair.1) && pair.0 != pair.1) {
+        let tally: StoredTally = serde_json::from_str(&stored.body).ok()?;
+        let known = |position: u32| (position as usize) < tally.models.len();
+        if tally.format != FORMAT || !tally.pairs.iter().all(|pair| known(pair.0) && known(pair.1) && pair.0 != pair.1)
+        {
             return None;
         }
         let mut names = Names::default();
-        for model in &kept.models {
+        for model in &tally.models {
             names.position(model);
         }
-        let pairs = kept.pairs.into_iter().map(|(one, other, first_wins, second_wins, ties, both_bad)| {
+        let pairs = tally.pairs.into_iter().map(|(one, other, first_wins, second_wins, ties, both_bad)| {
             (one, other, PairCounts { first_wins, second_wins, ties, both_bad })
         });
         Some(Self {
             comparisons: ComparisonSet::restore(names, pairs),
-            elo: kept.elo,
-            facets: kept.facets,
-            read: kept.read,
-            excluded: kept.excluded,
+            elo: tally.elo,
+            facets: tally.facets,
+            read: tally.read,
+            excluded: tally.excluded,
             last_seq: stored.last_vote_seq,
-            looked: true,
-            kept: kept.read,
+            restored: true,
+            stored_read: tally.read,
         })
     }
 }
@@ -212,7 +215,7 @@ mod tests {
     use crate::domain::battle::Outcome;
 
     fn tally(votes: u32) -> VoteTally {
-        let mut tally = VoteTally { looked: true, ..VoteTally::default() };
+        let mut tally = VoteTally { restored: true, ..VoteTally::default() };
         for number in 0..votes {
             let (a, b) = (number % 7, (number % 7 + 1 + number % 5) % 7);
             if a == b {
@@ -229,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_were_kept_come_back_to_the_last_bit() {
+    fn stored_counts_are_restored_exactly() {
         let whole = tally(1_000);
         let restored = VoteTally::restore(&whole.to_stored()).unwrap();
-        assert_eq!(restored, VoteTally { kept: whole.read, ..whole });
+        assert_eq!(restored, VoteTally { stored_read: whole.read, ..whole });
     }
 
     #[test]
-    fn counts_in_another_shape_are_not_taken() {
+    fn counts_in_another_format_are_not_restored() {
         let stored = tally(10).to_stored();
         let other = |from: &str, to: &str| {
             assert!(stored.body.contains(from), "{}", stored.body);
@@ -244,7 +247,7 @@ mod tests {
         };
         assert!(VoteTally::restore(&stored).is_some());
         for changed in
-            [other("\"shape\":1", "\"shape\":2"), other("[0,", "[9,"), other("{", ""), other("[0,1,", "[1,1,")]
+            [other("\"format\":1", "\"format\":2"), other("[0,", "[9,"), other("{", ""), other("[0,1,", "[1,1,")]
         {
             assert_eq!(VoteTally::restore(&changed), None, "{}", changed.body);
         }

@@ -4,12 +4,13 @@ use langya::domain::battle::Outcome;
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
-use langya::domain::rating::leaderboard::{LeaderboardOptions, rank, rank_log};
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
-use langya::services::leaderboard::vote_log::{Reading, read_log};
+use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
 use langya::services::leaderboard::vote_tally::VoteTally;
 
 use super::{ready, vote};
@@ -30,7 +31,7 @@ async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
 }
 
 async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
-    read_log(store, Reading { wanted, range: VoteRange::ALL, at_once: 2 }, |_, _| {}).await.unwrap()
+    read_log(store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: 2 }, |_, _| {}).await.unwrap()
 }
 
 pub(super) async fn counts_that_were_kept_are_what_a_fresh_count_gives(store: &Store) {
@@ -48,8 +49,8 @@ pub(super) async fn counts_that_were_kept_are_what_a_fresh_count_gives(store: &S
     assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
 
     let log = whole_log(store, ColumnSet::default()).await;
-    assert_eq!(after.comparisons, ComparisonSet::of_log(&log));
-    assert_eq!(after.elo, EloTable::of_log(&log, Scoring::default()), "to the last bit");
+    assert_eq!(after.comparisons, ComparisonSet::from_log(&log));
+    assert_eq!(after.elo, EloTable::from_log(&log, Scoring::default()), "to the last bit");
     assert_eq!(after.excluded, log.excluded);
     let options = LeaderboardOptions::default();
     let mut board = rank(&after.comparisons, &after.elo, &options).unwrap();

@@ -3,7 +3,7 @@
 use langya::domain::labeling::Source::{self, Model, Review, Seed};
 use langya::domain::labeling::scheme::Scheme::{self, Superclue, Urs};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{Annotator, NewLabel, Store, StoreError, VoteRange};
+use langya::infra::storage::{LabelSource, NewLabel, Store, StoreError, VoteRange};
 
 use super::{ready, vote};
 
@@ -11,14 +11,14 @@ async fn put(store: &Store, by: (Scheme, Source, &str), rows: &[(&str, &str, Opt
     let (scheme, source, name) = by;
     let labels: Vec<NewLabel> =
         rows.iter().map(|&(query_id, label, confidence)| NewLabel { query_id, label, confidence }).collect();
-    store.put_labels(Annotator { scheme, source, name }, &labels, Timestamp(at)).await.unwrap()
+    store.put_labels(LabelSource { scheme, source, name }, &labels, Timestamp(at)).await.unwrap()
 }
 
 /// All labels as short texts.
 async fn labels(store: &Store, scheme: Scheme) -> Vec<String> {
     let found = store.labels_between(scheme, "", "z").await.unwrap();
-    let text = |label: langya::infra::storage::QueryLabel| {
-        format!("{} {} {}:{}", label.query_id, label.source.as_str(), label.annotator, label.label)
+    let text = |label: langya::infra::storage::PromptLabel| {
+        format!("{} {} {}:{}", label.query_id, label.source.as_str(), label.labeled_by, label.label)
     };
     found.into_iter().map(text).collect()
 }
@@ -59,7 +59,7 @@ pub(super) async fn labels_are_kept_by_who_gave_them(store: &Store) {
         NewLabel { query_id: "x", label: "leisure", confidence: None },
         NewLabel { query_id: "nobody's", label: "leisure", confidence: None },
     ];
-    let by = Annotator { scheme: Urs, source: Review, name: "ann" };
+    let by = LabelSource { scheme: Urs, source: Review, name: "ann" };
     let refused = store.put_labels(by, &nobodys, Timestamp(7)).await;
     assert!(matches!(refused, Err(StoreError::Database(_))), "{refused:?}");
     assert_eq!(labels(store, Urs).await, ["x seed :leisure"], "all of it or nothing");

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use langya::app::{AppState, Dependencies};
+use langya::app::Dependencies;
 use langya::domain::battle::ModelId;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{LimitSettings, Settings, Timeouts};
@@ -16,6 +16,7 @@ use langya::infra::llm::roster::Roster;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
 use langya::server::http::Serving;
+use langya::server::state::AppState;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;

@@ -1,7 +1,8 @@
 //! The checker finds nothing in a clean run, and each planted violation in a spoilt one.
 
 use langya::domain::battle::{Outcome, Side};
-use langya::domain::rating::leaderboard::{LeaderboardOptions, rank_log};
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_log::VoteLog;
 use serde_json::{Value, json};
 

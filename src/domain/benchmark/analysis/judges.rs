@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::rating::real_len;
 use crate::domain::stats::Undefined;
 use crate::domain::stats::correlation::{Concordance, Correlation, concordance, kendall, pearson, spearman};
+use crate::domain::stats::real_len;
 
 /// What two judges say of the models that both scored.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::judging::verdict::Preference;
-use crate::domain::rating::real;
 use crate::domain::stats::correlation::{Correlation, spearman_within};
 use crate::domain::stats::distribution::mean;
+use crate::domain::stats::real;
 use crate::domain::stats::{Share, Undefined};
 
 /// A game and the lengths of its answers, in characters.

@@ -54,7 +54,7 @@ impl SelfPreferenceMatrix {
             values.entry(key).or_default().push(score);
         }
         let cell = |(key, values): (_, Vec<f64>)| {
-            let std_dev = Summary::of(&values).ok().map(|summary| summary.std_dev);
+            let std_dev = Summary::new(&values).ok().map(|summary| summary.std_dev);
             let mean = crate::domain::stats::distribution::mean(&values).ok()?;
             Some((key, Cell { n: values.len(), mean, std_dev }))
         };

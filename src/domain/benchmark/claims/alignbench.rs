@@ -2,9 +2,9 @@
 
 use super::{Claim, Number, Text, WHOLE, column, most, table, value};
 use crate::domain::benchmark::published::Published;
-use crate::domain::rating::real_len;
 use crate::domain::stats::agreement::wins::WinCounts;
 use crate::domain::stats::correlation::Coefficient;
+use crate::domain::stats::real_len;
 
 const PAPER: &str = "AlignBench (Liu et al. 2023, arXiv:2311.18743)";
 const GPT4: &str = "alignbench_gpt4";
@@ -52,7 +52,7 @@ fn judges() -> Claim {
             Coefficient::Spearman => Text::of("Spearman's ρ", "Spearman ρ"),
             Coefficient::Kendall => Text::of("Kendall's τ-b", "Kendall τ-b"),
         };
-        Number::unprinted(name, coefficient.of(&gpt4, &critique).expect(WHOLE).r)
+        Number::unprinted(name, coefficient.correlate(&gpt4, &critique).expect(WHOLE).r)
     };
     let says = Text::of(
         "How the scores of 17 models by GPT-4 go with those by CritiqueLLM.",

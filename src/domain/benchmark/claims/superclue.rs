@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::{Claim, Number, Text, WHOLE, column, most, table, value};
-use crate::domain::rating::{real, real_len};
 use crate::domain::stats::combination::{Search, best};
 use crate::domain::stats::correlation::{Correlation, kendall, pearson, spearman_by_t};
 use crate::domain::stats::distribution::Summary;
+use crate::domain::stats::{real, real_len};
 
 const PAPER: &str = "SuperCLUE (Xu et al. 2023, arXiv:2307.15020)";
 /// The models whose makers are Chinese.
@@ -60,7 +60,7 @@ fn line_of_close_and_open() -> Claim {
 }
 
 fn coefficient_of_variation() -> Claim {
-    let of = |values: &[f64]| Summary::of(values).and_then(|summary| summary.coefficient_of_variation()).expect(WHOLE);
+    let of = |values: &[f64]| Summary::new(values).and_then(|summary| summary.coefficient_of_variation()).expect(WHOLE);
     let [close, open] = close_and_open();
     let says = Text::of(
         "The models lie closer together on CLOSE than on OPEN SINGLE (coefficient of variation, of a sample).",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
-use super::scores::Answers;
+use crate::domain::correlation::agreement::answers::Answers;
 use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
 use crate::domain::stats::agreement::choices::{band, between, majority, within};
 use crate::domain::stats::agreement::kappa::{fleiss, randolph};

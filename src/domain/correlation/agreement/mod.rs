@@ -9,6 +9,7 @@ pub mod figures;
 pub mod pairs;
 pub mod scores;
 
+mod answers;
 mod chance;
 mod labels;
 mod sheet;

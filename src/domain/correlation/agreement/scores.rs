@@ -1,19 +1,19 @@
 //! Scores of the same answers by people and by a judge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::answers::{AnswerKey, Answers};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::figures::{Number, ShareReport};
 use super::labels::{Bins, LabelsSection, by_label};
-use super::sheet::{ScoreSheet, Scored, shown};
+use super::sheet::{ScoreSheet, shown};
 use crate::domain::correlation::report::CoefficientReport;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::stats::agreement::scores::{
     JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,
 };
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::correlation::Coefficient;
-use crate::domain::stats::distribution::mean;
 
 /// How far the scores of a judge agree with those of people. Where several people or judges scored an answer, their mean
 /// counts.
@@ -133,30 +133,5 @@ impl SystemLevelReport {
             spearman: of(Coefficient::Spearman),
             kendall: of(Coefficient::Kendall),
         }
-    }
-}
-
-/// A question and the model that answered it.
-pub(super) type AnswerKey<'a> = (&'a str, &'a str);
-
-/// The scores of each answer by who gave them. Of several by one individual the last counts.
-pub(super) struct Answers<'a>(pub(super) BTreeMap<AnswerKey<'a>, BTreeMap<&'a str, f64>>);
-
-impl<'a> Answers<'a> {
-    fn of(scores: &'a [Scored]) -> Self {
-        let mut answers: BTreeMap<AnswerKey, BTreeMap<&str, f64>> = BTreeMap::new();
-        for Scored { question, model, rater, score } in scores {
-            answers.entry((question, model)).or_default().insert(rater, *score);
-        }
-        Self(answers)
-    }
-
-    fn mean(&self, key: AnswerKey) -> Option<f64> {
-        let scores: Vec<f64> = self.0.get(&key)?.values().copied().collect();
-        mean(&scores).ok()
-    }
-
-    fn scores(&self) -> usize {
-        self.0.values().map(BTreeMap::len).sum()
     }
 }

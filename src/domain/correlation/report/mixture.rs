@@ -108,5 +108,5 @@ pub fn mixture(
 }
 
 fn fixed(values: &[f64]) -> Column {
-    Column { values: values.iter().copied().map(Some).collect(), draws: Vec::new() }
+    Column { values: values.iter().copied().map(Some).collect(), samples: Vec::new() }
 }

@@ -150,7 +150,7 @@ fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
     let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
     let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();
     let values: Vec<f64> = points.iter().map(|(_, point)| point.value).collect();
-    let summary = Summary::of(&values).ok();
+    let summary = Summary::new(&values).ok();
     let point = |(subject, point): &(&String, &Point)| StudiedPoint {
         subject: (*subject).clone(),
         value: point.value,
@@ -161,7 +161,7 @@ fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
         series: series.name.to_string(),
         title: series.title.clone(),
         subjects: series.subjects,
-        redrawn: points.iter().any(|(_, point)| !point.draws.is_empty()),
+        resampled: points.iter().any(|(_, point)| !point.samples.is_empty()),
         mean: mean(&values).ok(),
         std_dev: summary.map(|summary| summary.std_dev),
         coefficient_of_variation: summary.and_then(|summary| summary.coefficient_of_variation().ok()),

@@ -1,7 +1,7 @@
 //! Why a study cannot be made.
 
 use crate::domain::correlation::{AliasError, SeriesError};
-use crate::domain::rating::FitError;
+use crate::domain::stats::confidence::InvalidConfidence;
 
 /// Why a study cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum StudyError {
     Aliases(#[from] AliasError),
     /// The confidence level is none.
     #[error(transparent)]
-    Level(#[from] FitError),
+    Level(#[from] InvalidConfidence),
 }
 
 impl StudyError {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::StudyError;
 use crate::domain::correlation::report::{StudyOptions, search};
 use crate::domain::correlation::{Aliases, SeriesName, VotePart};
-use crate::domain::rating::bootstrap::BootstrapOptions;
-use crate::domain::rating::interval::ConfidenceLevel;
 use crate::domain::stats::combination::Search;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::resample::BootstrapOptions;
 
 /// A study, word for word. Written again it has every key, those with their default values too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -90,7 +90,7 @@ pub struct StudiedSeries {
     /// What it has one number of.
     pub subjects: Subjects,
     /// Whether what is behind it can be drawn anew.
-    pub redrawn: bool,
+    pub resampled: bool,
     /// The mean of all of its numbers.
     pub mean: Option<f64>,
     /// Their sample standard deviation.
@@ -176,12 +176,12 @@ impl StudiedPair {
             if let Some(why) = &found.undefined {
                 warnings.push(format!("{name}: no {coefficient} correlation, since {why}"));
             }
-            let redrawn = found.redrawn.as_ref();
-            if let Some(why) = redrawn.and_then(|redrawn| redrawn.undefined.as_ref()) {
+            let resampled = found.resampled.as_ref();
+            if let Some(why) = resampled.and_then(|resampled| resampled.undefined.as_ref()) {
                 warnings.push(format!("{name}: no interval of {coefficient} drawn anew, since {why}"));
             }
-            if let Some(redrawn) = redrawn.filter(|redrawn| redrawn.without > 0) {
-                let without = redrawn.without;
+            if let Some(resampled) = resampled.filter(|resampled| resampled.without > 0) {
+                let without = resampled.without;
                 warnings
                     .push(format!("{name}: {without} replicates have no {coefficient} correlation and are left out"));
             }

@@ -1,37 +1,37 @@
-//! What the votes of a component tell of differences between its models.
+//! Covariance of the strengths of one component.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::bradley_terry::{Fit, ModelStrength};
 use super::super::loss::logistic;
-use super::super::real_len;
 use super::super::tally::{PairTally, Tally};
 use super::FitError;
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::real_len;
 
-/// The sandwich of one component, whole.
+/// The sandwich of one component.
 #[derive(Debug)]
 pub(super) struct Information {
-    /// Its rated models, by position in the tally; two or more.
+    /// Its rated models, by position in the tally; at least two.
     pub(super) members: Vec<usize>,
     /// θ by position in `members`.
     pub(super) strengths: DVector<f64>,
-    /// H⁺ but for a constant.
+    /// H⁺ up to a constant.
     pub(super) inverse: DMatrix<f64>,
     /// H⁺ B H⁺.
     covariance: DMatrix<f64>,
 }
 
 impl Information {
-    /// Of every component with two rated models and more.
+    /// One for every component with at least two rated models.
     pub(super) fn of_components(tally: &Tally, fit: &Fit) -> Result<Vec<Self>, FitError> {
         fit.members()
             .into_iter()
             .filter(|members| members.len() > 1)
-            .map(|members| Self::of(tally, fit, members))
+            .map(|members| Self::new(tally, fit, members))
             .collect()
     }
 
-    pub(super) fn of(tally: &Tally, fit: &Fit, members: Vec<usize>) -> Result<Self, FitError> {
+    pub(super) fn new(tally: &Tally, fit: &Fit, members: Vec<usize>) -> Result<Self, FitError> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
             ModelStrength::Unbounded { .. } => 0.0,
@@ -49,13 +49,13 @@ impl Information {
         }
         let stiffness = hessian.trace() / real_len(members.len());
         hessian.add_scalar_mut(stiffness / real_len(members.len()));
-        let singular = || FitError::Solver("the curvature cannot be inverted".into());
+        let singular = || FitError::Solver("the Hessian cannot be inverted".into());
         let inverse = hessian.cholesky().ok_or_else(singular)?.inverse();
         let covariance = &inverse * middle * &inverse;
         Ok(Self { members, strengths, inverse, covariance })
     }
 
-    /// Positions in `members`, best first; equals in the order of their names.
+    /// Positions in `members`, best first; ties in name order.
     pub(super) fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by(|&x, &y| self.strengths[y].total_cmp(&self.strengths[x]).then(x.cmp(&y)));
@@ -69,7 +69,6 @@ impl Information {
         (self.strengths[one] - self.strengths[other], variance.max(0.0))
     }
 
-    /// Standard error of one strength.
     pub(super) fn error(&self, member: usize) -> f64 {
         self.covariance[(member, member)].max(0.0).sqrt()
     }

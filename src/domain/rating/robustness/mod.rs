@@ -1,74 +1,77 @@
-//! How firm an order is: beyond intervals of single ratings, what votes, voters and more votes could change.
+//! Robustness of a ranking: how votes, voters and further votes could change the order, beyond intervals of single
+//! ratings.
 //!
-//! [`robustness`] says of every model which places it may truly have (`places`) and which it takes when any one voter is
-//! left out (`voters`); and of every two neighbours by rating how few votes hold their order (`swaps`) and how many
-//! more between the two would settle it ([`votes_to_separate`]). All of it is of the plain Bradley–Terry fit, each
-//! component by itself. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank*
-//! allows for intervals.
+//! [`robustness`] reports for every model its possible places (`places`) and its places with any one voter left out
+//! (`voters`); and for every two neighbours by rating, the fewest votes that hold their order (`flips`) and the number
+//! of further votes that would separate them ([`votes_to_separate`]). It uses the plain Bradley–Terry fit, component by
+//! component. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank* accounts
+//! for intervals.
 
+mod flips;
 mod information;
 mod places;
-mod swaps;
 mod voters;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bradley_terry::{Direction, Fit, ModelStrength, fit};
-use super::interval::ConfidenceLevel;
+use super::bradley_terry::fit;
+use super::fit::Direction;
 use super::loss::logistic;
 use super::scoring::{Scoring, TieRule};
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::{FitError, POINTS_PER_STRENGTH};
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::confidence::ConfidenceLevel;
+pub use flips::RemovedVotes;
+use flips::min_votes_to_flip;
 use information::Information;
-pub use swaps::RemovedVotes;
-use swaps::min_votes_to_flip;
 
-/// Strengths that differ by less differ only by rounding.
+/// Strengths that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// How firm the order of a leaderboard is.
+/// The robustness report of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Robustness {
-    /// Confidence of the ranges of places, and level at which two models count as separated.
+    /// Confidence level of the place ranges and of separation.
     pub confidence: f64,
-    /// By component, then place.
+    /// Ordered by component, then place.
     pub models: Vec<ModelRobustness>,
-    /// Every two rated models of a component that follow one another.
+    /// Every two consecutive rated models of a component.
     pub neighbours: Vec<NeighbourRobustness>,
-    /// Voters that were left out one at a time; none without a column of voters.
+    /// Number of voters left out one at a time; `None` without voters.
     pub voters: Option<u64>,
-    /// What a reader must know, in whole sentences.
+    /// What a reader has to know to read the numbers correctly, in English.
     pub notes: Vec<String>,
 }
 
-/// How firm a model's place is.
+/// The robustness of a model's place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRobustness {
-    /// Its name.
+    /// Name of the model.
     pub model: String,
-    /// Places are within a component.
+    /// Component; places are within a component.
     pub component: usize,
     /// 1 + the number of models with a higher rating.
     pub place: u64,
-    /// The places that the votes leave possible: with the confidence given, the true one is among them.
+    /// Possible places: a confidence range for the true place.
     pub possible: PlaceRange,
-    /// The places that it takes when any one voter's votes are left out; none without voters.
+    /// Places with any one voter left out; `None` without voters.
     pub without_a_voter: Option<PlaceRange>,
 }
 
-/// From the best to the worst place.
+/// A range of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceRange {
-    /// The best.
+    /// Best place.
     pub best: u64,
-    /// The worst.
+    /// Worst place.
     pub worst: u64,
 }
 
 impl PlaceRange {
-    fn of(place: u64) -> Self {
+    fn at(place: u64) -> Self {
         Self { best: place, worst: place }
     }
 
@@ -77,48 +80,48 @@ impl PlaceRange {
     }
 }
 
-/// How firm the order of two neighbours is.
+/// The robustness of the order of two neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NeighbourRobustness {
-    /// The one with the higher rating.
+    /// The model with the higher rating.
     pub upper: String,
-    /// The one that follows it.
+    /// The next model.
     pub lower: String,
-    /// How far apart their ratings are.
+    /// Difference of the ratings, in points.
     pub gap: f64,
-    /// Standard error of the gap.
+    /// Standard error of the gap, in points.
     pub gap_error: f64,
-    /// Votes whose removal lets the lower one pass, as few as were found; a refit without them has shown that it does.
-    /// None where no removal was found, or the two are equal.
-    pub votes_to_swap: Option<u64>,
-    /// Which votes these are.
-    pub swapped_by: Vec<RemovedVotes>,
-    /// How many more votes between the two would separate them if the gap is what it seems; none where they are equal.
+    /// The fewest votes found whose removal reverses the order, confirmed by a refit. `None` if no removal was found or
+    /// the two are equal.
+    pub votes_to_flip: Option<u64>,
+    /// These votes.
+    pub flipped_by: Vec<RemovedVotes>,
+    /// Further votes between the two that would separate them if the gap stays the same; `None` if they are equal.
     pub votes_to_separate: Option<u64>,
 }
 
-/// What to look into.
+/// Options of the robustness report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RobustnessOptions {
-    /// What ties and both-bad votes count; not by Davidson's model.
+    /// Treatment of ties and both-bad votes; Davidson's model is not supported.
     pub scoring: Scoring,
-    /// Confidence.
+    /// Confidence level.
     pub confidence: ConfidenceLevel,
 }
 
-/// Looks into the votes of a log. `progress` hears, from several threads, how much of the work is done, as a share.
+/// Makes the robustness report of a log. Several threads call `progress` with the share of the work that is done.
 ///
 /// # Errors
-/// [`FitError::PlainInsight`] for ties by Davidson's model, [`FitError::Solver`] as for the fit.
+/// [`FitError::PlainRobustness`] for Davidson's model, [`FitError::Solver`] as for the fit.
 pub fn robustness(
     log: &VoteLog,
     options: RobustnessOptions,
     progress: impl Fn(f64) + Sync,
 ) -> Result<Robustness, FitError> {
     if options.scoring.ties == TieRule::Davidson {
-        return Err(FitError::PlainInsight);
+        return Err(FitError::PlainRobustness);
     }
-    let tally = Tally::of_log(log, options.scoring);
+    let tally = Tally::from_log(log, options.scoring);
     let fit = fit(&tally)?;
     let parts: Vec<Information> = Information::of_components(&tally, &fit)?;
     let places = places_of(&fit);
@@ -140,21 +143,23 @@ pub fn robustness(
     Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes })
 }
 
-/// A strength to sort by: infinite where it has no limit.
-fn height(standing: &ModelStrength) -> f64 {
-    match standing {
+/// A strength to sort by; infinite for an unbounded model.
+fn height(model_strength: &ModelStrength) -> f64 {
+    match model_strength {
         ModelStrength::Rated { strength, .. } => *strength,
         ModelStrength::Unbounded { direction: Direction::Above, .. } => f64::INFINITY,
         ModelStrength::Unbounded { direction: Direction::Below, .. } => f64::NEG_INFINITY,
     }
 }
 
-/// 1 + the number of models of the same component that stand higher, by model.
+/// The place of each model.
 fn places_of(fit: &Fit) -> Vec<u64> {
     let above = |one: &ModelStrength, other: &ModelStrength| {
         one.component() == other.component() && height(one) > height(other) + ROUNDING
     };
-    let place = |standing| 1 + fit.model_strengths.iter().map(|other| u64::from(above(other, standing))).sum::<u64>();
+    let place = |model_strength| {
+        1 + fit.model_strengths.iter().map(|other| u64::from(above(other, model_strength))).sum::<u64>()
+    };
     fit.model_strengths.iter().map(place).collect()
 }
 
@@ -182,23 +187,23 @@ fn neighbours(
                 lower: tally.models[lower].name.clone(),
                 gap: POINTS_PER_STRENGTH * gap,
                 gap_error: POINTS_PER_STRENGTH * variance.sqrt(),
-                votes_to_swap: swap.as_ref().map(|swap| swap.votes),
-                swapped_by: swap.map_or_else(Vec::new, |swap| swap.removed),
+                votes_to_flip: swap.as_ref().map(|swap| swap.votes),
+                flipped_by: swap.map_or_else(Vec::new, |swap| swap.removed),
                 votes_to_separate: votes_to_separate(gap, variance, level),
             })
         })
         .collect()
 }
 
-/// Votes between two models after which the interval of their difference would no longer hold 0.
+/// Number of further votes between two models after which the interval of their difference excludes 0.
 ///
 /// Each vote adds p(1−p), p = σ(d), to the precision 1/v of the difference d (Sherman–Morrison on H + m·p(1−p)·uuᵀ), so
-/// d² > z²/(1/v + m·p(1−p)) from m = (z²/d² − 1/v) / (p(1−p)) on. 0 where they are separated already.
+/// d² > z²/(1/v + m·p(1−p)) for m > (z²/d² − 1/v) / (p(1−p)). 0 if they are already separated.
 #[must_use]
 pub fn votes_to_separate(difference: f64, variance: f64, level: ConfidenceLevel) -> Option<u64> {
     let each = logistic(difference) * logistic(-difference);
     let wanted = (level.z() / difference).powi(2);
-    // Where no vote contradicts the fit there is no variance to be had, and the two are as separated as they can be.
+    // Zero variance means that no vote contradicts the fit: the two are separated.
     let missing = if variance > 0.0 { wanted - 1.0 / variance } else { 0.0 };
     let votes = (missing / each).ceil().max(0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53 and not negative")]

@@ -1,20 +1,21 @@
-//! The places that the votes leave possible for each model.
+//! Possible places of each model.
 //!
-//! A model's true place is at least 1 + the number of models that are surely better and at most the size of the component
-//! less those that are surely worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks", section 3).
-//! Another model is surely better where the interval of the difference of the two strengths, by the joint covariance,
-//! lies above 0. All intervals of one model hold together with the confidence asked for: by Bonferroni's inequality each
-//! has 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards wider ranges.
+//! A model's true place is at least 1 + the number of models that are significantly better and at most the size of the
+//! component minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
+//! ranks", section 3). Another model is significantly better if the interval of the difference of the two strengths, by
+//! the joint covariance, lies above 0. All intervals of one model hold simultaneously at the requested confidence: by
+//! Bonferroni's inequality each has level 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards
+//! wider ranges.
 
-use super::super::bradley_terry::{Direction, Fit, ModelStrength};
-use super::super::interval::ConfidenceLevel;
-use super::super::real_len;
 use super::super::tally::Tally;
 use super::super::unbounded::limit;
 use super::information::Information;
 use super::{FitError, PlaceRange};
+use crate::domain::rating::fit::Direction;
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::real_len;
 
-/// The possible places of every model of a tally.
 pub(super) fn possible(
     tally: &Tally,
     fit: &Fit,
@@ -22,12 +23,12 @@ pub(super) fn possible(
     level: ConfidenceLevel,
 ) -> Result<Vec<PlaceRange>, FitError> {
     let mut components: Vec<Vec<usize>> = vec![Vec::new(); fit.components];
-    for (model, standing) in fit.model_strengths.iter().enumerate() {
-        components[standing.component()].push(model);
+    for (model, model_strength) in fit.model_strengths.iter().enumerate() {
+        components[model_strength.component()].push(model);
     }
-    let mut ranges = vec![PlaceRange::of(1); fit.model_strengths.len()];
+    let mut ranges = vec![PlaceRange::at(1); fit.model_strengths.len()];
     for component in components {
-        let of_component = Component::of(tally, fit, parts, &component, level)?;
+        let of_component = Component::new(tally, fit, parts, &component, level)?;
         for &model in &component {
             let count = |significantly_above: &dyn Fn(usize) -> bool| {
                 component.iter().map(|&other| u64::from(other != model && significantly_above(other))).sum::<u64>()
@@ -45,12 +46,12 @@ struct Component<'a> {
     fit: &'a Fit,
     part: Option<&'a Information>,
     z: f64,
-    /// Limits of the unbounded models, by model.
+    /// Likelihood-ratio limits of the unbounded models.
     limits: Vec<(usize, f64)>,
 }
 
 impl<'a> Component<'a> {
-    fn of(
+    fn new(
         tally: &Tally,
         fit: &'a Fit,
         parts: &'a [Information],
@@ -67,7 +68,7 @@ impl<'a> Component<'a> {
         Ok(Self { fit, part, z: each.z(), limits })
     }
 
-    /// Whether one model is better beyond doubt. A limit by likelihood ratio is compared with the far end of the other's
+    /// Whether one model is significantly better. A likelihood-ratio limit is compared with the far end of the other's
     /// interval, since a difference from infinity has no variance.
     fn significantly_above(&self, one: usize, other: usize) -> bool {
         match (self.fit.model_strengths[one], self.fit.model_strengths[other]) {

@@ -1,49 +1,50 @@
-//! The places that models take when the votes of any one voter are left out.
+//! Places of the models with any one voter left out.
 //!
-//! Each voter's votes are taken off the counts and the rest is fitted anew, exactly: by Newton's method with the curvature
-//! of all votes, which a few votes hardly change, or by the whole fit where the voter's votes held the graph together or
-//! were too many for that.
+//! Each voter's votes are subtracted from the counts and the rest is refitted exactly: by Newton's method with the
+//! Hessian of all votes, which a few votes hardly change, or by a full fit if the voter's votes connect the graph or
+//! are too many.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::super::bradley_terry::{Fit, ModelStrength, fit};
+use super::super::bradley_terry::fit;
 use super::super::loss::logistic;
-use super::super::real_len;
 use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Labels, VoteLog};
 use super::{FitError, PlaceRange, places_of};
 use crate::domain::battle::Outcome;
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::real_len;
 
-/// Voters that are left out one at a time, those with most votes first: beyond it the time would be felt.
+/// Maximum number of voters that are left out one at a time, those with most votes first; it bounds the running time.
 const MOST_VOTERS: usize = 20_000;
 const MAX_STEPS: usize = 40;
-/// A step so short leaves an error below what tells two strengths apart.
+/// A step this short leaves an error below the rounding of strengths.
 const LAST_STEP: f64 = 1e-11;
 
-/// Places over all voters left out.
+/// Place ranges over all left-out voters.
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// By model.
     pub(super) ranges: Vec<PlaceRange>,
-    /// How many voters were left out one at a time.
+    /// Number of voters left out one at a time.
     pub(super) left_out: u64,
     voters: usize,
 }
 
 impl Ranges {
-    /// Says where not all voters were looked at.
+    /// A note if some voters were not left out.
     pub(super) fn note(&self) -> Option<String> {
         (u64::try_from(self.voters).is_ok_and(|voters| voters > self.left_out)).then(|| {
-            format!("of {} voters, the {} with most votes were left out one at a time", self.voters, self.left_out)
+            format!("of {} voters, the {} most active were left out one at a time", self.voters, self.left_out)
         })
     }
 }
 
-/// Counts finished parts of a work and tells the share.
+/// Counts finished work items and reports the share.
 pub(super) struct Counter<F> {
     done: AtomicUsize,
     all: usize,
@@ -61,7 +62,7 @@ impl<F: Fn(f64) + Sync> Counter<F> {
     }
 }
 
-/// Leaves out one voter after another. `None` where the log does not say who voted. A vote without a voter always stays.
+/// Leaves out one voter after another. `None` if the log has no voters. Votes without a voter always stay.
 pub(super) fn leave_each_out(
     log: &VoteLog,
     scoring: Scoring,
@@ -70,20 +71,20 @@ pub(super) fn leave_each_out(
     progress: impl Fn(f64) + Sync,
 ) -> Result<Option<Ranges>, FitError> {
     let Some(labels) = &log.voters else { return Ok(None) };
-    let ballots = ballots(log, labels, scoring, tally);
-    let voters = ballots.len();
-    let looked_at = &ballots[..voters.min(MOST_VOTERS)];
+    let votes_by_voter = votes_by_voter(log, labels, scoring, tally);
+    let voters = votes_by_voter.len();
+    let looked_at = &votes_by_voter[..voters.min(MOST_VOTERS)];
     let refit = Refit::new(tally, fitted)?;
     let done = Counter::new(looked_at.len(), progress);
     let places: Vec<Vec<Option<u64>>> = looked_at
         .par_iter()
-        .map(|ballot| {
-            let places = refit.places_without(ballot);
+        .map(|votes| {
+            let places = refit.places_without(votes);
             done.advance();
             places
         })
         .collect::<Result<_, _>>()?;
-    let mut ranges: Vec<PlaceRange> = places_of(fitted).into_iter().map(PlaceRange::of).collect();
+    let mut ranges: Vec<PlaceRange> = places_of(fitted).into_iter().map(PlaceRange::at).collect();
     for places in places {
         for (range, place) in ranges.iter_mut().zip(places) {
             place.into_iter().for_each(|place| range.widen(place));
@@ -93,14 +94,15 @@ pub(super) fn leave_each_out(
     Ok(Some(Ranges { ranges, left_out, voters }))
 }
 
-/// The votes of one voter, as positions in [`Tally::pairs`] and what they were.
+/// The votes of one voter, as positions in [`Tally::pairs`] and outcomes, with whether the pair's first model is on
+/// side A.
 type VoterVotes = Vec<(u32, Outcome, bool)>;
 
-/// The counted votes of each voter, the busiest first.
-fn ballots(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally) -> Vec<VoterVotes> {
+/// The rated votes of each voter, the most active first.
+fn votes_by_voter(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally) -> Vec<VoterVotes> {
     let mut places = vec![0; log.models.as_slice().len()];
     tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = place);
-    let mut ballots: Vec<VoterVotes> = vec![Vec::new(); labels.names.as_slice().len()];
+    let mut votes_by_voter: Vec<VoterVotes> = vec![Vec::new(); labels.names.as_slice().len()];
     for row in 0..log.len() {
         let (voter, outcome) = (labels.rows[row], log.outcomes[row]);
         if voter == Labels::NONE || !scoring.counts(outcome) {
@@ -109,18 +111,18 @@ fn ballots(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally) -> V
         let (a, b) = (places[log.a[row] as usize], places[log.b[row] as usize]);
         let pair = tally.pairs.binary_search_by_key(&(a.min(b), a.max(b)), |pair| (pair.first, pair.second));
         let pair = pair.ok().and_then(|pair| u32::try_from(pair).ok());
-        ballots[voter as usize].extend(pair.map(|pair| (pair, outcome, a < b)));
+        votes_by_voter[voter as usize].extend(pair.map(|pair| (pair, outcome, a < b)));
     }
-    ballots.retain(|ballot| !ballot.is_empty());
-    ballots.sort_by_key(|ballot| std::cmp::Reverse(ballot.len()));
-    ballots
+    votes_by_voter.retain(|votes| !votes.is_empty());
+    votes_by_voter.sort_by_key(|votes| std::cmp::Reverse(votes.len()));
+    votes_by_voter
 }
 
-/// The fit of all votes, and what refits start from.
+/// The fit of all votes as the starting point of refits.
 struct Refit<'a> {
     tally: &'a Tally,
     fitted: &'a Fit,
-    /// Rated models that are not alone in their component.
+    /// Rated models in components of at least two.
     members: Vec<usize>,
     strengths: DVector<f64>,
     factor: Option<Cholesky<f64, Dyn>>,
@@ -143,7 +145,7 @@ impl<'a> Refit<'a> {
             hessian[(first, second)] -= weight;
             hessian[(second, first)] -= weight;
         }
-        // A shift of a component changes nothing: something has to hold it.
+        // The Hessian is singular along shifts of a component, which the stiffness fixes.
         let stiffness = hessian.trace() / real_len(refit.members.len().max(1)).powi(2);
         for component in &components {
             for one in component.iter().filter_map(|&model| refit.place(model)) {
@@ -160,22 +162,22 @@ impl<'a> Refit<'a> {
         self.members.binary_search(&model).ok()
     }
 
-    /// The pairs that tell something of strengths, with the places of their models.
+    /// The pairs within components, with the positions of their models.
     fn rated<'p>(&self, pairs: &'p [PairTally]) -> impl Iterator<Item = (&'p PairTally, usize, usize)> {
         pairs.iter().filter_map(|pair| {
             let (one, other) = (&self.fitted.model_strengths[pair.first], &self.fitted.model_strengths[pair.second]);
-            let told = one.component() == other.component();
-            Some((pair, self.place(pair.first)?, self.place(pair.second)?)).filter(|_| told)
+            let comparable = one.component() == other.component();
+            Some((pair, self.place(pair.first)?, self.place(pair.second)?)).filter(|_| comparable)
         })
     }
 
-    /// Places by model without a voter; none for a model that is then in another component or has no votes left.
-    fn places_without(&self, ballot: &VoterVotes) -> Result<Vec<Option<u64>>, FitError> {
+    /// Places by model without a voter; `None` for a model that is then in another component or has no votes.
+    fn places_without(&self, votes: &VoterVotes) -> Result<Vec<Option<u64>>, FitError> {
         let mut pairs = self.tally.pairs.clone();
-        for &(pair, outcome, first_is_a) in ballot {
-            take_off(&mut pairs[pair as usize], outcome, first_is_a);
+        for &(pair, outcome, first_is_a) in votes {
+            subtract_vote(&mut pairs[pair as usize], outcome, first_is_a);
         }
-        let same_graph = ballot.iter().all(|&(pair, ..)| {
+        let same_graph = votes.iter().all(|&(pair, ..)| {
             let (before, after) = (&self.tally.pairs[pair as usize], &pairs[pair as usize]);
             (before.points_first() > 0.0) == (after.points_first() > 0.0)
                 && (before.points_second() > 0.0) == (after.points_second() > 0.0)
@@ -188,7 +190,7 @@ impl<'a> Refit<'a> {
         Ok(self.compared(&refitted, &pairs))
     }
 
-    /// The fit of slightly different votes; `None` where Newton's method with the old curvature takes too long.
+    /// The fit of slightly different votes; `None` if Newton's method with the old Hessian converges too slowly.
     fn nearby(&self, pairs: &[PairTally]) -> Option<Fit> {
         let (factor, mut point) = (self.factor.as_ref()?, self.strengths.clone());
         let rated: Vec<(&PairTally, usize, usize)> = self.rated(pairs).collect();
@@ -224,14 +226,14 @@ impl<'a> Refit<'a> {
         for pair in pairs.iter().filter(|pair| pair.points_first() + pair.points_second() > 0.0) {
             (met[pair.first], met[pair.second]) = (true, true);
         }
-        // Only where the components are the same does a place mean the same.
+        // Places are comparable only if the components are the same.
         let whole = refitted.components == self.fitted.components || met.iter().any(|met| !met);
         let places = places_of(refitted);
         (0..places.len()).map(|model| (whole && met[model]).then_some(places[model])).collect()
     }
 }
 
-fn take_off(pair: &mut PairTally, outcome: Outcome, first_is_a: bool) {
+fn subtract_vote(pair: &mut PairTally, outcome: Outcome, first_is_a: bool) {
     match outcome {
         Outcome::AWins if first_is_a => pair.first_wins -= 1.0,
         Outcome::BWins if !first_is_a => pair.first_wins -= 1.0,

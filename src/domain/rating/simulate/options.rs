@@ -1,33 +1,33 @@
-//! What can be simulated, and what cannot.
+//! Options of a simulation, and their checks.
 
 use std::str::FromStr;
 
 use super::super::style::FEATURES;
 
 pub(super) const FEATURE_COUNT: usize = FEATURES.len();
-/// More pairs than this do not fit into memory.
+/// All pairs of more models would not fit into memory.
 const MOST_MODELS: u32 = 5_000;
 
-/// What to simulate.
+/// Options of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulationOptions {
     /// Number of models, at least 2.
     pub models: u32,
-    /// What all randomness is from: the same options and seed give the same votes.
+    /// Seed: the same options and seed give the same votes.
     pub seed: u64,
     /// Standard deviation of the strengths, in log odds.
     pub spread: f64,
     /// Share of votes that are ties.
     pub ties: f64,
-    /// Share of votes that say both are bad.
+    /// Share of both-bad votes.
     pub both_bad: f64,
-    /// Number of voters, who vote equally often.
+    /// Number of voters, each of whom votes equally often.
     pub voters: u32,
-    /// ρ, the share of a vote's luck that is its voter's taste: 0 for independent votes, below 1.
+    /// ρ, the share of a vote's random variation that is the voter's lasting taste: 0 for independent votes, below 1.
     pub voter_spread: f64,
-    /// β: log odds of one standard deviation more of each feature, in the order of [`FEATURES`].
+    /// β: change of the log odds per standard deviation of each feature, in the order of [`FEATURES`].
     pub style: [f64; FEATURE_COUNT],
-    /// Who meets whom.
+    /// Pairing policy.
     pub pairing: PairingPolicy,
 }
 
@@ -47,19 +47,19 @@ impl Default for SimulationOptions {
     }
 }
 
-/// Who meets whom.
+/// How pairs of models are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PairingPolicy {
-    /// All pairs equally often.
+    /// All pairs are equally likely.
     #[default]
     Uniform,
-    /// The k-th model is drawn in proportion to 1/k: few models have most of the votes.
+    /// The k-th model is chosen in proportion to 1/k: few models have most of the votes.
     Zipf,
-    /// Models of like strength more often: in proportion to p(1−p).
+    /// Models of similar strength meet more often: in proportion to p(1−p).
     Close,
 }
 
-/// A text that names no [`PairingPolicy`].
+/// An unknown name of a [`PairingPolicy`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected uniform, zipf or close")]
 pub struct UnknownPairing;
@@ -78,7 +78,7 @@ impl FromStr for PairingPolicy {
 }
 
 impl PairingPolicy {
-    /// Its name in files.
+    /// Name in files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl PairingPolicy {
     }
 }
 
-/// Why nothing can be simulated.
+/// Why a simulation is impossible.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// Too few or too many models.
@@ -98,28 +98,30 @@ pub enum SimulationError {
     /// No voters.
     #[error("votes need a voter: give at least 1")]
     NoVoters,
-    /// Something that is not a share.
+    /// A value that is not a share.
     #[error("{what} is {value}: give a number from 0 and below 1")]
     Share {
-        /// What it should be a share of.
+        /// Name of the value.
         what: &'static str,
-        /// What was given.
+        /// The value.
         value: f64,
     },
-    /// Something that is not a finite number.
+    /// A value that is not a finite number.
     #[error("{what} is {value}: give a finite number")]
     NotFinite {
-        /// What.
+        /// Name of the value.
         what: &'static str,
-        /// What was given.
+        /// The value.
         value: f64,
     },
-    /// More ties than such strengths allow.
-    #[error("{asked:.3} of the votes cannot be ties or both bad: models so far apart leave at most {most:.3}")]
+    /// More ties than the strengths allow.
+    #[error(
+        "a share of {asked:.3} ties and both-bad votes is impossible: models this far apart allow at most {most:.3}"
+    )]
     TooManyTies {
-        /// The share asked for.
+        /// Requested share.
         asked: f64,
-        /// The largest share.
+        /// Largest possible share.
         most: f64,
     },
 }

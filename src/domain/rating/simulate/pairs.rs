@@ -1,4 +1,4 @@
-//! Who meets whom.
+//! Pairing: chooses the two models of a simulated battle.
 
 use rand::Rng;
 use rand_distr::Distribution;
@@ -7,7 +7,7 @@ use rand_distr::weighted::WeightedAliasIndex;
 use super::super::loss::logistic;
 use super::{PairingPolicy, SimulatedModel};
 
-/// All pairs of models, drawn by their weights.
+/// All pairs of models with their probabilities.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// Positions of the two models, the lower first.
@@ -24,7 +24,7 @@ impl Pairs {
         let popular = |model: u32| 1.0 / (f64::from(model + 1) * harmonic);
         let weight = |&[a, b]: &[u32; 2]| match policy {
             PairingPolicy::Uniform => 1.0,
-            // The second model is drawn from those that are left.
+            // The second model is drawn from the remaining ones.
             PairingPolicy::Zipf => popular(a) * popular(b) * (1.0 / (1.0 - popular(a)) + 1.0 / (1.0 - popular(b))),
             PairingPolicy::Close => {
                 let d = models[a as usize].strength - models[b as usize].strength;
@@ -38,7 +38,7 @@ impl Pairs {
         Self { pairs, probabilities, alias }
     }
 
-    /// The mean of p(1−p) over votes without effects of style.
+    /// The mean of p(1−p) over votes without style effects.
     pub(super) fn variance(&self, models: &[SimulatedModel]) -> f64 {
         let of = |&[a, b]: &[u32; 2]| {
             let d = models[a as usize].strength - models[b as usize].strength;

@@ -1,17 +1,18 @@
-//! The joint sandwich of strengths and effects, for votes or for voters.
+//! The joint sandwich of strengths and effects, for independent votes or clustered by voter.
 //!
-//! V = H⁺ B H⁺ over (θ, β), H = Σ c·p(1−p)·uuᵀ with u = (e_first − e_second, x). B = Σ c²(p−y)²·uuᵀ where every vote
-//! stands for itself; where the votes of a voter g hang together, B = G/(G−1) · Σ_g s_g·s_gᵀ, s_g = Σ_{v∈g} c(p−y)·u
-//! (Liang and Zeger 1986; Cameron and Miller 2015).
+//! V = H⁺ B H⁺ over (θ, β), H = Σ c·p(1−p)·uuᵀ with u = (e_first − e_second, x). For independent votes B = Σ
+//! c²(p−y)²·uuᵀ; clustered by voter g, B = G/(G−1) · Σ_g s_g·s_gᵀ, s_g = Σ_{v∈g} c(p−y)·u (Liang and Zeger 1986;
+//! Cameron and Miller 2015).
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
+use super::super::FitError;
 use super::super::vote_log::Labels;
-use super::super::{FitError, real_len};
 use super::loss::{Shares, StyleLoss, squared};
+use crate::domain::stats::real_len;
 
-/// Variances of the strengths and effects at the optimum. `None` where all votes are one voter's.
+/// Variances of the strengths and effects at the optimum. `None` if one voter cast all votes.
 pub(super) fn variances(
     loss: &StyleLoss<'_>,
     point: &DVector<f64>,
@@ -26,8 +27,8 @@ pub(super) fn variances(
         Some(voters) => middle_by_voter(loss, point, voters),
     };
     let Some(middle) = middle else { return Ok(None) };
-    let singular = || FitError::Solver("the curvature with style cannot be inverted".into());
-    // The part of the inverse that the held means add meets only zeros in the middle.
+    let singular = || FitError::Solver("the Hessian with style features cannot be inverted".into());
+    // The stiffness of the held means meets only zeros in B.
     let inverse = loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse();
     let half = middle * &inverse;
     let variance = |i: usize| inverse.column(i).dot(&half.column(i)).max(0.0);
@@ -70,8 +71,8 @@ fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
     votes.groups.par_iter().enumerate().map(|(group, pair)| of_group((group, pair))).flatten_iter().collect()
 }
 
-/// Votes sorted by voter, and where each voter's begin, with one more for the end. A vote without a voter is a voter of
-/// its own.
+/// Votes sorted by voter, and the start of each voter's votes, plus the end. A vote without a voter is a cluster of its
+/// own.
 fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
     let named = u32::try_from(voters.names.as_slice().len()).unwrap_or(u32::MAX);
     let mut next = u64::from(named);
@@ -92,7 +93,7 @@ fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
     (keyed.into_iter().map(|(_, vote)| vote).collect(), begins)
 }
 
-/// A sum of few entries out of many places.
+/// A sparse vector of sums.
 struct SparseSum {
     values: Vec<f64>,
     touched: Vec<usize>,
@@ -111,7 +112,7 @@ impl SparseSum {
         self.values[place] += value;
     }
 
-    /// Adds the outer product with itself to `matrix` and empties the sum.
+    /// Adds the outer product of the sum with itself to `matrix` and clears the sum.
     fn square_into(&mut self, matrix: &mut DMatrix<f64>) {
         for &i in &self.touched {
             for &j in &self.touched {

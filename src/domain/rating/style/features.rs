@@ -1,53 +1,53 @@
-//! Features of style, z-scored and sorted by pair.
+//! Style features, z-scored and sorted by pair.
 
 use rayon::prelude::*;
 
-use super::super::bradley_terry::{Fit, ModelStrength};
-use super::super::real_len;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Counts, StyleColumns, VoteLog};
 use super::StyleOptions;
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::stats::real_len;
 
-/// The features, in the order in which they are reported.
+/// The features, in report order.
 pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];
 
 pub(super) const COUNT: usize = FEATURES.len();
-/// One number a feature.
-pub(super) type Row = [f64; COUNT];
+/// One number for each feature.
+pub(super) type FeatureVector = [f64; COUNT];
 
-/// Sums run over chunks of this many votes and are then added in order, so that no result depends on the number of
-/// threads.
+/// Sums run over chunks of this many votes and are then added in order, so the number of threads does not change a
+/// result.
 pub(super) const CHUNK: usize = 1 << 14;
 
-/// A vote as the loss reads it, turned so that the pair's first model stands on side A.
+/// A vote as the loss reads it, swapped if necessary so that the pair's first model is on side A.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StyledVote {
     /// z-scored features.
-    pub(super) x: Row,
+    pub(super) x: FeatureVector,
     /// Points of the pair's first model.
     pub(super) points: f64,
     pub(super) weight: f64,
 }
 
-/// Votes of one pair, which stand together.
+/// The votes of one pair, which are contiguous.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     /// The first model, by position in [`StyledVotes::models`].
     pub(super) first: usize,
     /// The second.
     pub(super) second: usize,
-    /// Where its votes begin; they end where the next group's begin.
+    /// Start of its votes; they end at the start of the next group.
     pub(super) begin: usize,
 }
 
-/// The votes that tell something of strengths or style, sorted by pair.
+/// The votes that carry information on strengths or style, sorted by pair.
 #[derive(Debug)]
 pub(super) struct StyledVotes {
     pub(super) votes: Vec<StyledVote>,
-    /// The row of the log from which each vote came.
+    /// The log row of each vote.
     pub(super) rows: Vec<u32>,
     pub(super) groups: Vec<Group>,
-    /// Models rated in components of two and more, by position in [`Tally::models`].
+    /// Rated models in components of at least two, by position in [`Tally::models`].
     pub(super) models: Vec<usize>,
     /// The models of each such component, by position in `models`.
     pub(super) components: Vec<Vec<usize>>,
@@ -66,17 +66,17 @@ impl StyledVotes {
             .zip(&log.outcomes)
             .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
             .collect();
-        let scales = columns_of(columns).map(|counts| Scale::of(counts, &counted));
+        let scales = columns_of(columns).map(|counts| Scale::new(counts, &counted));
         let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
         let mut models: Vec<usize> = components.iter().flatten().copied().collect();
         models.sort_unstable();
         let place = |model: usize| models.binary_search(&model).ok();
         let components =
             components.iter().map(|members| members.iter().filter_map(|&model| place(model)).collect()).collect();
-        let sorting = Sorting::of(log, tally, plain, &counted);
+        let sorting = Sorting::new(log, tally, plain, &counted);
         let mut votes = vec![StyledVote::default(); sorting.rows.len()];
         votes.par_iter_mut().zip(&sorting.rows).for_each(|(vote, &row)| {
-            *vote = turned(log, columns, &scales, options, row as usize, sorting.is_turned(log, row as usize));
+            *vote = styled_vote(log, columns, &scales, options, row as usize, sorting.is_swapped(log, row as usize));
         });
         let group = |(pair, begin): (&PairTally, usize)| {
             Some(Group { first: place(pair.first)?, second: place(pair.second)?, begin })
@@ -88,17 +88,16 @@ impl StyledVotes {
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
-    /// Features that differ between votes.
+    /// Indices of features that differ between votes.
     pub(super) fn varying(&self) -> impl Iterator<Item = usize> {
         (0..COUNT).filter(|&feature| self.varies[feature])
     }
 
-    /// Names of the others.
+    /// Names of the features that do not differ.
     pub(super) fn constant(&self) -> impl Iterator<Item = &'static str> {
         (0..COUNT).filter(|&feature| !self.varies[feature]).map(|feature| FEATURES[feature])
     }
 
-    /// The votes of a group.
     pub(super) fn end_of(&self, group: usize) -> usize {
         self.groups.get(group + 1).map_or(self.votes.len(), |next| next.begin)
     }
@@ -114,7 +113,7 @@ fn difference([a, b]: [u32; 2]) -> f64 {
     if a + b > 0.0 { (a - b) / (a + b) } else { 0.0 }
 }
 
-/// Mean and population standard deviation of a feature; a deviation of 0 where it is constant.
+/// Mean and population standard deviation of a feature; 0 for a constant feature.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     mean: f64,
@@ -122,10 +121,10 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(counts: &Counts, rows: &[u32]) -> Self {
+    fn new(counts: &Counts, rows: &[u32]) -> Self {
         let value = |&row: &u32| difference(counts[row as usize]);
         let first = rows.first().map_or(0.0, value);
-        // Exactly equal: rounding must not turn a constant into something that varies.
+        // Exact equality: rounding must not make a constant feature vary.
         if rows.par_iter().all(|row| value(row).to_bits() == first.to_bits()) {
             return Self { mean: first, std_dev: 0.0 };
         }
@@ -145,7 +144,7 @@ fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-fn turned(
+fn styled_vote(
     log: &VoteLog,
     columns: &StyleColumns,
     scales: &[Scale; COUNT],
@@ -163,25 +162,25 @@ fn turned(
     if turn { StyledVote { x: x.map(|x| -x), points: 1.0 - points, weight } } else { StyledVote { x, points, weight } }
 }
 
-/// Rows of the log sorted by pair: a counting sort, which keeps the order of the log within a pair.
+/// Log rows sorted by pair with a counting sort, which keeps the log order within a pair.
 struct Sorting {
     rows: Vec<u32>,
-    /// By position in [`Tally::pairs`], and one more for the end.
+    /// By position in [`Tally::pairs`], plus the end.
     begins: Vec<usize>,
-    /// Positions in [`Tally::models`] by position in the log's models.
+    /// Positions in [`Tally::models`], by position in the log's models.
     places: Vec<u32>,
 }
 
-/// No pair, no model.
+/// Marks a missing pair or model.
 const NONE: u32 = u32::MAX;
 
 impl Sorting {
-    fn of(log: &VoteLog, tally: &Tally, plain: &Fit, counted: &[u32]) -> Self {
+    fn new(log: &VoteLog, tally: &Tally, plain: &Fit, counted: &[u32]) -> Self {
         let mut places = vec![NONE; log.models.as_slice().len()];
         for (place, model) in (0_u32..).zip(&tally.models) {
             places[model.index] = place;
         }
-        let table = PairTable::of(tally, plain);
+        let table = PairTable::new(tally, plain);
         let pair_of =
             |&row: &u32| table.find(places[log.a[row as usize] as usize], places[log.b[row as usize] as usize]);
         let pairs: Vec<u32> = counted.par_iter().map(pair_of).collect();
@@ -201,22 +200,22 @@ impl Sorting {
         Self { rows, begins, places }
     }
 
-    /// Whether the pair's first model stands on side B.
-    fn is_turned(&self, log: &VoteLog, row: usize) -> bool {
+    /// Whether the pair's first model is on side B.
+    fn is_swapped(&self, log: &VoteLog, row: usize) -> bool {
         self.places[log.a[row] as usize] > self.places[log.b[row] as usize]
     }
 }
 
-/// The pairs whose votes tell something: both models are rated, in one component.
+/// The pairs whose votes carry information: both models are rated, in one component.
 struct PairTable {
-    /// Where the pairs of each first model begin, and one more for the end.
+    /// Start of the pairs of each first model, plus the end.
     begins: Vec<usize>,
-    /// The second model of each pair and the pair's position, or [`NONE`].
+    /// The second model of each pair and the pair's position or [`NONE`].
     seconds: Vec<(u32, u32)>,
 }
 
 impl PairTable {
-    fn of(tally: &Tally, plain: &Fit) -> Self {
+    fn new(tally: &Tally, plain: &Fit) -> Self {
         let component = |model: usize| match plain.model_strengths[model] {
             ModelStrength::Rated { component, .. } => Some(component),
             ModelStrength::Unbounded { .. } => None,

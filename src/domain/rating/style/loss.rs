@@ -1,4 +1,4 @@
-//! The negative log likelihood with style, and its derivatives, in one pass over the votes.
+//! The negative log likelihood with style features and its derivatives, in one pass over the votes.
 
 use std::cell::RefCell;
 
@@ -6,23 +6,23 @@ use argmin::core::{CostFunction, Error, Gradient, Hessian};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::super::bradley_terry::{Fit, ModelStrength};
 use super::super::newton::{mean_diagonal, project, project_matrix};
 use super::OwnInformation;
-use super::features::{CHUNK, COUNT, Row, StyledVote, StyledVotes};
+use super::features::{CHUNK, COUNT, FeatureVector, StyledVote, StyledVotes};
+use crate::domain::rating::fit::{Fit, ModelStrength};
 
 /// Σ c·[softplus(d) − y·d] over votes, d = θ_first − θ_second + x·β. A point holds the strengths of
-/// [`StyledVotes::models`], then the effects of the features kept.
+/// [`StyledVotes::models`], then the effects of the kept features.
 #[derive(Debug)]
 pub(super) struct StyleLoss<'votes> {
     votes: &'votes StyledVotes,
     kept: Vec<usize>,
     total: f64,
-    /// The point that was looked at last: argmin asks for loss, gradient and curvature there one after another.
+    /// Cache of the last point: argmin evaluates loss, gradient and Hessian at one point in sequence.
     last: RefCell<Option<(DVector<f64>, Sums)>>,
 }
 
-/// Terms of one vote, to be summed.
+/// Terms of one vote.
 pub(super) struct Terms {
     pub(super) loss: f64,
     pub(super) slope: f64,
@@ -31,23 +31,23 @@ pub(super) struct Terms {
 
 /// Sums over the votes of one group.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cell {
+struct GroupSums {
     slope: f64,
     weight: f64,
     /// Σ weight·x.
-    cross: Row,
+    cross: FeatureVector,
 }
 
-/// Sums over all votes, Σ slope·u and Σ weight·u·uᵀ with u = (e_first − e_second, x), kept by their parts.
+/// Sums over all votes, Σ slope·u and Σ weight·u·uᵀ with u = (e_first − e_second, x), in parts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     loss: f64,
     /// By group.
-    cells: Vec<(usize, Cell)>,
+    cells: Vec<(usize, GroupSums)>,
     /// Σ slope·x.
-    gradient: Row,
+    gradient: FeatureVector,
     /// Σ weight·x·xᵀ.
-    squares: [Row; COUNT],
+    squares: [FeatureVector; COUNT],
 }
 
 impl<'votes> StyleLoss<'votes> {
@@ -56,12 +56,12 @@ impl<'votes> StyleLoss<'votes> {
         Self { votes, kept, total: if total > 0.0 { total } else { 1.0 }, last: RefCell::default() }
     }
 
-    /// Features in the fit.
+    /// The features in the fit.
     pub(super) fn kept(&self) -> &[usize] {
         &self.kept
     }
 
-    /// Models in the fit, by position in the tally.
+    /// The models in the fit, by position in the tally.
     pub(super) fn models(&self) -> &[usize] {
         &self.votes.models
     }
@@ -70,12 +70,12 @@ impl<'votes> StyleLoss<'votes> {
         self.votes
     }
 
-    /// The sum of weights: argmin works on the mean loss.
+    /// The sum of the weights; argmin sees the mean loss.
     pub(super) fn total(&self) -> f64 {
         self.total
     }
 
-    /// The strengths without style.
+    /// The strengths of the fit without style, with effects 0.
     pub(super) fn start(&self, plain: &Fit) -> DVector<f64> {
         let strength = |&model: &usize| match plain.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
@@ -85,17 +85,16 @@ impl<'votes> StyleLoss<'votes> {
         DVector::from_iterator(self.models().len() + self.kept.len(), strengths)
     }
 
-    /// The point that was looked at last.
+    /// The last evaluated point.
     pub(super) fn last_point(&self) -> Option<DVector<f64>> {
         self.last.borrow().as_ref().map(|(point, _)| point.clone())
     }
 
-    /// Second derivatives of the loss.
     pub(super) fn hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
         self.at(point, |sums| self.matrix(sums))
     }
 
-    /// The curvature made invertible, as [`project_matrix`] does.
+    /// The Hessian made invertible by [`project_matrix`].
     pub(super) fn held_curvature(&self, point: &DVector<f64>) -> DMatrix<f64> {
         let mut hessian = self.hessian(point);
         let stiffness = mean_diagonal(&hessian);
@@ -103,8 +102,7 @@ impl<'votes> StyleLoss<'votes> {
         hessian
     }
 
-    /// What the votes tell of the effects at a point; `None` without any feature or where the strengths themselves
-    /// cannot be told.
+    /// Information on the effects at a point; `None` without features, or if the strengths are not identified.
     pub(super) fn information_on_style(&self, point: &DVector<f64>) -> Option<OwnInformation> {
         let (models, features) = (self.models().len(), self.kept.len());
         if features == 0 {
@@ -118,7 +116,7 @@ impl<'votes> StyleLoss<'votes> {
         Some(OwnInformation { alone, left })
     }
 
-    /// What the model says of a vote: d.
+    /// d of every vote.
     pub(super) fn predict(&self, point: &DVector<f64>) -> impl Fn(f64, &StyledVote) -> f64 + use<> {
         let mut effects = [0.0; COUNT];
         for (place, &feature) in self.kept.iter().enumerate() {
@@ -138,7 +136,7 @@ impl<'votes> StyleLoss<'votes> {
         found
     }
 
-    /// Sums terms of d over all votes, chunk by chunk on all threads.
+    /// Sums terms of d over all votes, in chunks on all threads.
     pub(super) fn sums(&self, point: &DVector<f64>, terms: impl Fn(f64, &StyledVote) -> Terms + Sync) -> Sums {
         let (votes, predict) = (self.votes, self.predict(point));
         let chunks = votes.votes.len().div_ceil(CHUNK);
@@ -207,7 +205,7 @@ fn chunk_sums(
         let until = votes.end_of(group).min(end);
         let pair = votes.groups[group];
         let difference = point[pair.first] - point[pair.second];
-        let mut cell = Cell::default();
+        let mut cell = GroupSums::default();
         for vote in &votes.votes[at..until] {
             sums.add_vote(&mut cell, &vote.x, &terms(predict(difference, vote), vote));
         }
@@ -218,7 +216,7 @@ fn chunk_sums(
 }
 
 impl Sums {
-    fn add_vote(&mut self, cell: &mut Cell, x: &Row, terms: &Terms) {
+    fn add_vote(&mut self, cell: &mut GroupSums, x: &FeatureVector, terms: &Terms) {
         self.loss += terms.loss;
         cell.slope += terms.slope;
         cell.weight += terms.weight;
@@ -244,7 +242,7 @@ impl Sums {
     }
 }
 
-/// Shares p = σ(d) and 1 − p, both exact in relative terms, with softplus(−|d|).
+/// p = σ(d) and 1 − p, both with full relative precision, and softplus(−|d|).
 pub(super) struct Shares {
     pub(super) p: f64,
     pub(super) q: f64,
@@ -260,7 +258,7 @@ impl Shares {
         Self { p, q, tail: small }
     }
 
-    /// p − y as a sum of two small terms: exact for 9,999 to 1 as well.
+    /// p − y as a sum of two small terms: exact even for 9,999 to 1.
     pub(super) fn residual(&self, points: f64) -> f64 {
         (1.0 - points) * self.p - points * self.q
     }
@@ -277,7 +275,7 @@ fn likelihood(d: f64, vote: &StyledVote) -> Terms {
     }
 }
 
-/// Squared scores: what a vote adds to the middle of the sandwich.
+/// Squared scores: the contribution of a vote to the middle of the sandwich.
 pub(super) fn squared(d: f64, vote: &StyledVote) -> Terms {
     let score = vote.weight * Shares::at(d).residual(vote.points);
     Terms { loss: 0.0, slope: score, weight: score * score }

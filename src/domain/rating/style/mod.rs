@@ -1,76 +1,78 @@
-//! Style control: ratings with the looks of the replies held equal.
+//! Style control: ratings adjusted for the length and formatting of the replies.
 //!
 //! Bradley–Terry with covariates, d = θ_a − θ_b + x·β (Li et al. 2024, "Does style matter?"; Chiang et al. 2024). The
-//! features x of a vote are (a − b)/(a + b) of the two replies' tokens, headings, list items and bold spans, 0 where
-//! both have none, each then z-scored by the population standard deviation over all counted votes. Strengths and
-//! effects are fitted jointly and without any penalty, and their errors come from one joint sandwich, so what the
-//! effects leave unsure shows in the intervals of the ratings.
+//! features x of a vote are (a − b)/(a + b) of the two replies' tokens, headings, list items and bold spans, 0 if both
+//! have none, each z-scored by the population standard deviation over all rated votes. Strengths and effects are fitted
+//! jointly without a penalty, and their errors come from one joint sandwich, so the intervals of the ratings include
+//! the uncertainty of the effects.
 //!
-//! Models that only win or only lose, and components, are as without style: such a vote's likelihood goes to 1 whatever
-//! β is. The components share β, which all of their votes fit together. A feature whose effect the votes cannot tell,
-//! because it is constant, follows from the others or decides every vote, is left out and a note says so.
+//! Unbounded models and components are the same as without style: the likelihood of such votes goes to 1 for any β. All
+//! components share β. A feature whose effect is not identified, because it is constant, depends on the others or
+//! separates the votes, is left out with a note.
 
-mod board;
 mod errors;
 mod features;
+mod leaderboard_style;
 mod loss;
 
 use nalgebra::{DMatrix, DVector};
 
-pub(super) use board::style_controlled;
 pub use features::FEATURES;
+pub use leaderboard_style::StyleEffect;
+pub(super) use leaderboard_style::style_controlled;
 
 use super::FitError;
-use super::bradley_terry::{Fit, ModelStrength};
 use super::newton::descend;
+use super::notes::RatingNote;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
+use crate::domain::rating::fit::{Fit, ModelStrength};
 use errors::variances;
 use features::StyledVotes;
 use loss::StyleLoss;
 
-/// A feature's own share of information, beside the other features and the models, below which it is taken to follow
-/// from them: rounding leaves about 1e-15 of what does, and features that differ at all keep far more.
+/// Threshold of a feature's own share of the information, given the other features and the models, below which it
+/// counts as dependent: rounding leaves about 1e-15, and a feature that differs at all keeps far more.
 const DEPENDENT: f64 = 1e-10;
-/// The share of the information at β = 0 below which the fit has run off to infinity: every vote that could tell is
-/// then predicted to about nine digits.
+/// Share of the information at β = 0 below which the fit diverges: every informative vote is then predicted to about
+/// nine digits.
 const SEPARATED: f64 = 1e-9;
 
-/// What the errors are to allow for.
+/// The kind of standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StyleErrors {
     /// No errors.
     None,
-    /// Every vote for itself.
+    /// Independent votes.
     #[default]
     Votes,
-    /// All votes of one voter together; a vote without a voter is one of its own.
+    /// Clustered by voter; a vote without a voter is a cluster of its own.
     Voters,
 }
 
-/// What is to be fitted.
+/// Options of a fit with style control.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StyleOptions<'log> {
-    /// What ties and both-bad votes count; as for the tally.
+    /// Treatment of ties and both-bad votes; the same as for the tally.
     pub scoring: Scoring,
-    /// Which errors are wanted.
+    /// Kind of standard errors.
     pub errors: StyleErrors,
-    /// What each vote of the log weighs; 1 without it.
+    /// Weight of each log row; 1 if `None`.
     pub weights: Option<&'log [f64]>,
 }
 
-/// Strengths with style held equal, and the effects of style.
+/// Strengths with style control, and the effects of the features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StyledFit {
-    /// The fit, laid out like the one without style.
+    /// The fit, with the same models and components as the one without style.
     pub fit: Fit,
-    /// Standard errors of the strengths, by position in [`Tally::models`]; none as in [`super::interval::sandwich`].
+    /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::interval::sandwich`].
     pub errors: Vec<Option<f64>>,
-    /// Effects of the features that are in the fit, in the order of [`FEATURES`].
+    /// Effects of the features in the fit, in the order of [`FEATURES`].
     pub effects: Vec<Effect>,
-    /// What was left out, in whole sentences.
-    pub notes: Vec<String>,
+    /// Features left out and missing intervals.
+    pub notes: Vec<RatingNote>,
 }
 
 /// The effect of one feature.
@@ -78,17 +80,17 @@ pub struct StyledFit {
 pub struct Effect {
     /// Its name, one of [`FEATURES`].
     pub feature: &'static str,
-    /// Log odds of a preference for one standard deviation more of it.
+    /// Change of the log odds of a preference per standard deviation of the feature.
     pub coefficient: f64,
-    /// Standard error of the coefficient, where errors were asked for and can be told.
+    /// Standard error of the coefficient, if requested and identified.
     pub error: Option<f64>,
 }
 
-/// Fits the votes of `log` with style. `tally` must hold the same votes, with [`super::tally::TalliedModel::index`]
-/// by position in [`VoteLog::models`], and `plain` must be its fit without style.
+/// Fits the votes of `log` with style control. `tally` must hold the same votes, with
+/// [`super::tally::TalliedModel::index`] by position in [`VoteLog::models`], and `plain` must be its fit without style.
 ///
 /// # Errors
-/// [`FitError::NoStyle`] without counts of style, [`FitError::NoVoters`] where voters are wanted and the log has none,
+/// [`FitError::NoStyle`] without style counts, [`FitError::NoVoters`] for clustered errors without voters,
 /// [`FitError::Solver`] as for the fit without style.
 pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOptions) -> Result<StyledFit, FitError> {
     let columns = log.style.as_ref().ok_or(FitError::NoStyle)?;
@@ -98,19 +100,19 @@ pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOption
         _ => None,
     };
     let votes = StyledVotes::gather(log, columns, tally, plain, options);
-    let mut notes: Vec<String> = votes.constant().map(constant).collect();
-    let (loss, found) = fit_what_can_be_told(&votes, plain, &mut notes)?;
+    let mut notes: Vec<RatingNote> = votes.constant().map(constant).collect();
+    let (loss, found) = fit_identified_features(&votes, plain, &mut notes)?;
     let variances = match options.errors {
         StyleErrors::None => None,
         StyleErrors::Votes | StyleErrors::Voters => variances(&loss, &found.point, voters)?,
     };
     if options.errors == StyleErrors::Voters && variances.is_none() {
-        notes.push("all votes are one voter's, so nothing says how much voters differ: there are no intervals".into());
+        notes.push(RatingNote::OneVoter);
     }
     Ok(assemble(&loss, &found, variances.as_ref(), plain, notes))
 }
 
-/// The optimum with style, in the order of [`StyleLoss`]: strengths, then effects.
+/// The optimum with style, in the parameter order of [`StyleLoss`]: strengths, then effects.
 struct Found {
     point: DVector<f64>,
     loss: f64,
@@ -118,11 +120,11 @@ struct Found {
     converged: bool,
 }
 
-/// Fits, leaving out one feature after another as long as the votes cannot tell its effect.
-fn fit_what_can_be_told<'votes>(
+/// Fits, leaving out one feature after another while one is not identified.
+fn fit_identified_features<'votes>(
     votes: &'votes StyledVotes,
     plain: &Fit,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<RatingNote>,
 ) -> Result<(StyleLoss<'votes>, Found), FitError> {
     let mut kept: Vec<usize> = votes.varying().collect();
     loop {
@@ -130,15 +132,15 @@ fn fit_what_can_be_told<'votes>(
         let start = loss.start(plain);
         let before = loss.information_on_style(&start);
         if let Some(place) = before.as_ref().and_then(dependent) {
-            notes.push(follows(FEATURES[kept.remove(place)]));
+            notes.push(dependent_feature(FEATURES[kept.remove(place)]));
             continue;
         }
         let found = descend(&loss, start);
-        // Where the search broke off, its last point shows which way it ran.
+        // After a failed search, the last point shows in which direction it diverged.
         let last = loss.last_point();
         let after = last.as_ref().and_then(|point| loss.information_on_style(point));
         if let Some(place) = runaway(before.as_ref().map(|own| &own.left), after.as_ref().map(|own| &own.left)) {
-            notes.push(decides(FEATURES[kept.remove(place)]));
+            notes.push(separating_feature(FEATURES[kept.remove(place)]));
             continue;
         }
         let found = found?;
@@ -149,16 +151,16 @@ fn fit_what_can_be_told<'votes>(
     }
 }
 
-/// What the votes tell of the effects: by themselves, and beyond what strengths could explain as well.
+/// Information on the effects: by themselves, and given the strengths.
 struct OwnInformation {
-    /// The block of the curvature that belongs to the features.
+    /// The block of the Hessian that belongs to the features.
     alone: DMatrix<f64>,
-    /// Its Schur complement: what is left once strengths adapt to any change of the effects.
+    /// Its Schur complement: the information left when the strengths adapt to any change of the effects.
     left: DMatrix<f64>,
 }
 
-/// The place of the first feature that follows from those before it and from who met whom: the pivots of a Cholesky
-/// factor are what each has left.
+/// The first feature that depends on those before it and on the models: the pivots of a Cholesky factor are the
+/// remaining information.
 fn dependent(own: &OwnInformation) -> Option<usize> {
     let mut matrix = own.left.clone();
     for place in 0..matrix.nrows() {
@@ -176,8 +178,8 @@ fn dependent(own: &OwnInformation) -> Option<usize> {
     None
 }
 
-/// The feature that moves most in a direction in which the fit has lost all but nothing of its information: there the
-/// likelihood grows without end.
+/// The feature with the largest part in a direction in which the fit lost almost all its information: there the
+/// likelihood grows without limit.
 fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Option<usize> {
     let (before, after) = (before?, after?);
     let scale = DVector::from_fn(before.nrows(), |place, _| before[(place, place)].sqrt());
@@ -192,7 +194,7 @@ fn assemble(
     found: &Found,
     variances: Option<&DVector<f64>>,
     plain: &Fit,
-    notes: Vec<String>,
+    notes: Vec<RatingNote>,
 ) -> StyledFit {
     let mut fit = plain.clone();
     let mut errors = vec![None; plain.model_strengths.len()];
@@ -216,16 +218,14 @@ fn assemble(
     StyledFit { fit, errors, effects, notes }
 }
 
-fn constant(feature: &'static str) -> String {
-    format!("every vote has the same difference in {feature}, so its effect cannot be told: it is left out")
+fn constant(feature: &'static str) -> RatingNote {
+    RatingNote::ConstantFeature { feature: feature.to_owned() }
 }
 
-fn follows(feature: &'static str) -> String {
-    format!("the difference in {feature} follows from the other features and the models, so it is left out")
+fn dependent_feature(feature: &'static str) -> RatingNote {
+    RatingNote::DependentFeature { feature: feature.to_owned() }
 }
 
-fn decides(feature: &'static str) -> String {
-    format!(
-        "{feature} goes with the preference in every vote that could tell, so its effect has no limit: it is left out"
-    )
+fn separating_feature(feature: &'static str) -> RatingNote {
+    RatingNote::SeparatingFeature { feature: feature.to_owned() }
 }

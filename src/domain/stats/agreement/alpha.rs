@@ -1,26 +1,26 @@
-//! Krippendorff's alpha: agreement beyond chance where not everyone rated everything.
+//! Krippendorff's alpha: agreement beyond chance when not every rater rated every unit.
 
 use std::collections::BTreeMap;
 
-use crate::domain::rating::real_len;
+use crate::domain::stats::real_len;
 use crate::domain::stats::{Series, Undefined};
 
-/// How far apart two values are.
+/// The distance of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Labels: alike or not.
+    /// Labels: 0 for equal labels, 1 otherwise.
     Nominal,
-    /// Ordered values: by how many ratings lie between them.
+    /// Ordered values: by the number of ratings between them.
     Ordinal,
-    /// Numbers: the square of their difference.
+    /// Numbers: the squared difference.
     Interval,
 }
 
-/// Krippendorff's α = 1 − D_o/D_e (2011): `units` has the values that each unit was given, in any order. A unit with one
-/// value agrees with nothing and is left out.
+/// Krippendorff's α = 1 − D_o/D_e (2011): `units` has the values given to each unit, in any order. Units with a single
+/// value are left out.
 ///
 /// # Errors
-/// [`Undefined::Nothing`] where no unit has two values, [`Undefined::NoVariation`] where all values are equal,
+/// [`Undefined::Nothing`] if no unit has two values, [`Undefined::NoVariation`] if all values are equal,
 /// [`Undefined::NotFinite`].
 pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> {
     if units.iter().flatten().any(|value| !value.is_finite()) {
@@ -37,7 +37,7 @@ pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> 
     }
 }
 
-/// The values that occur, in their order, with how often each does.
+/// The distinct values in ascending order, with their counts.
 struct Distances {
     places: BTreeMap<u64, usize>,
     values: Vec<f64>,
@@ -71,13 +71,13 @@ impl Distances {
         }
     }
 
-    /// Σ over ordered pairs of ratings of the whole.
+    /// Sum over ordered pairs of all ratings.
     fn expected(&self) -> f64 {
         let pairs = (0..self.counts.len()).flat_map(|i| (0..self.counts.len()).map(move |j| (i, j)));
         pairs.map(|(i, j)| self.counts[i] * self.counts[j] * self.between(i, j)).sum()
     }
 
-    /// Σ over ordered pairs of ratings of one unit, over the number of ratings less one.
+    /// Sum over ordered pairs of ratings of one unit, divided by its number of ratings minus one.
     fn within(&self, values: &[f64]) -> f64 {
         let places: Vec<usize> = values.iter().map(|value| self.places[&(value + 0.0).to_bits()]).collect();
         let sum: f64 = places.iter().flat_map(|&i| places.iter().map(move |&j| self.between(i, j))).sum();

@@ -1,30 +1,30 @@
-//! Agreement of two kinds of judge that choose between two answers, or give labels (MT-Bench, appendix D.3).
+//! Agreement of two kinds of judge that choose between two answers or give labels (MT-Bench, appendix D.3).
 //!
-//! The agreement of two kinds is the probability that two individuals drawn at random, one of each kind, say the same of
-//! a question drawn at random; of one kind with itself, that two different individuals of it do. Two estimates: pooled
-//! over all pairs of votes, as FastChat's `compute_agreement.py` reckons, and the mean over questions of each one's
-//! share, as the definition reads.
+//! The agreement of two kinds is the probability that two random individuals, one of each kind, give the same answer to
+//! a random question; of one kind with itself, that two different individuals do. There are two estimates: pooled over
+//! all pairs of votes, as in FastChat's `compute_agreement.py`, and the mean over questions of each question's share,
+//! as the definition says.
 
 use std::collections::BTreeMap;
 
 use crate::domain::stats::distribution::mean;
 use crate::domain::stats::{Share, Undefined};
 
-/// What was said of a pair of answers. All kinds of tie are one.
+/// The choice between two answers. All kinds of tie are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Choice {
-    /// The first is better.
+    /// The first answer is better.
     First,
-    /// The second is better.
+    /// The second answer is better.
     Second,
-    /// Neither.
+    /// Neither is better.
     Tie,
 }
 
 impl Choice {
-    /// The same with the two answers in the other order.
+    /// The choice with the two answers swapped.
     #[must_use]
-    pub fn turned(self) -> Self {
+    pub fn swapped(self) -> Self {
         match self {
             Self::First => Self::Second,
             Self::Second => Self::First,
@@ -36,15 +36,15 @@ impl Choice {
 /// Both estimates of an agreement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Agreement {
-    /// Over all pairs of votes.
+    /// Share over all pairs of votes.
     pub pooled: Share,
-    /// The mean over the questions that have a pair of votes.
+    /// Mean share over the questions that have a pair of votes.
     pub mean: Result<f64, Undefined>,
-    /// How many questions have one.
+    /// Number of such questions.
     pub questions: usize,
 }
 
-/// The agreement of two kinds: `questions` has the votes of the one and of the other, question by question.
+/// The agreement of two kinds: `questions` has the votes of the first and of the second kind for each question.
 pub fn between<L: PartialEq>(questions: impl IntoIterator<Item = (impl AsRef<[L]>, impl AsRef<[L]>)>) -> Agreement {
     pool(questions.into_iter().map(|(one, other)| {
         let mut share = Share::default();
@@ -55,7 +55,7 @@ pub fn between<L: PartialEq>(questions: impl IntoIterator<Item = (impl AsRef<[L]
     }))
 }
 
-/// The agreement of one kind with itself: all pairs of votes of a question, each by another individual.
+/// The agreement of one kind with itself: all pairs of votes of a question by different individuals.
 pub fn within<L: PartialEq>(questions: impl IntoIterator<Item = impl AsRef<[L]>>) -> Agreement {
     pool(questions.into_iter().map(|votes| {
         let mut share = Share::default();
@@ -77,13 +77,13 @@ fn pool(questions: impl Iterator<Item = Share>) -> Agreement {
     Agreement { pooled, mean: mean(&rates), questions: rates.len() }
 }
 
-/// The votes that are no ties: agreement "without ties" is that of these.
+/// The votes that are not ties, for agreement "without ties".
 #[must_use]
 pub fn decided(votes: &[Choice]) -> Vec<Choice> {
     votes.iter().copied().filter(|&vote| vote != Choice::Tie).collect()
 }
 
-/// The label that more individuals gave than any other; `None` where there is no such one.
+/// The label that strictly more individuals gave than any other.
 #[must_use]
 pub fn majority<L: Ord + Copy>(labels: &[L]) -> Option<L> {
     let mut counts: BTreeMap<L, usize> = BTreeMap::new();
@@ -93,8 +93,7 @@ pub fn majority<L: Ord + Copy>(labels: &[L]) -> Option<L> {
     leading.next().filter(|_| leading.next().is_none())
 }
 
-/// MT-Bench-101's rubric as bands of a score: 1–3, 4–6, 7–9 and 10, so that 7 and 8 say the same. A score between two
-/// bands belongs to the lower one.
+/// Score bands of MT-Bench-101's rubric: 1–3, 4–6, 7–9 and 10. A score between two bands belongs to the lower one.
 #[must_use]
 pub fn band(score: f64) -> u8 {
     match score {
@@ -105,13 +104,13 @@ pub fn band(score: f64) -> u8 {
     }
 }
 
-/// Votes on pairs of models, by question: the key is the question with its two models in the order of their names.
+/// Votes on pairs of models by question. The key is the question with its two models in name order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PairVotes<'a> {
     questions: BTreeMap<PairKey<'a>, Vec<Cast<'a>>>,
 }
 
-/// A question and its two models in order.
+/// A question and its two models in name order.
 pub type PairKey<'a> = (&'a str, &'a str, &'a str);
 /// A voter and the vote.
 pub type Cast<'a> = (&'a str, Choice);
@@ -119,24 +118,27 @@ pub type Cast<'a> = (&'a str, Choice);
 /// One vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairVote<'a> {
-    /// What was asked, and at which turn: what tells one question from another.
+    /// Identifies the question, including the turn.
     pub question: &'a str,
-    /// Who voted.
+    /// The voter.
     pub voter: &'a str,
-    /// The two models, in the order that `choice` speaks of.
+    /// The two models, in the order of `choice`.
     pub models: [&'a str; 2],
-    /// What was said.
+    /// The vote.
     pub choice: Choice,
 }
 
 impl<'a> PairVotes<'a> {
-    /// Sorts votes by question; a vote on the models in the other order is turned. Of several votes of one individual on
-    /// one question the last counts, so that nobody is compared with themselves.
+    /// Groups votes by question and swaps votes on the models in the other order. Of several votes of one voter on one
+    /// question, the last counts, so that nobody is compared with themselves.
     pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
         let mut ballot = Self::default();
         for PairVote { question, voter, models: [one, other], choice } in votes {
-            let (key, choice) =
-                if one <= other { ((question, one, other), choice) } else { ((question, other, one), choice.turned()) };
+            let (key, choice) = if one <= other {
+                ((question, one, other), choice)
+            } else {
+                ((question, other, one), choice.swapped())
+            };
             let cast = ballot.questions.entry(key).or_default();
             cast.retain(|(earlier, _)| *earlier != voter);
             cast.push((voter, choice));
@@ -144,28 +146,28 @@ impl<'a> PairVotes<'a> {
         ballot
     }
 
-    /// The votes of each question, in the order of the questions.
+    /// The votes of each question, in question order.
     pub fn questions(&self) -> impl Iterator<Item = Vec<Choice>> {
         self.questions.values().map(|cast| choices(cast))
     }
 
-    /// The questions in their order, with who voted and what.
+    /// The questions in order, with voters and votes.
     pub fn cast(&self) -> impl Iterator<Item = (PairKey<'a>, &[Cast<'a>])> {
         self.questions.iter().map(|(key, cast)| (*key, cast.as_slice()))
     }
 
-    /// The votes of one question; none where it has none.
+    /// The votes of one question.
     #[must_use]
     pub fn of(&self, key: PairKey<'a>) -> Vec<Choice> {
         self.questions.get(&key).map_or_else(Vec::new, |cast| choices(cast))
     }
 
-    /// The votes of each question beside those that another ballot has of it; only questions that both have.
+    /// The votes of each question that both have, with the votes of the other.
     pub fn beside(&self, other: &Self) -> impl Iterator<Item = (Vec<Choice>, Vec<Choice>)> {
         self.questions.iter().filter_map(|(key, cast)| Some((choices(cast), choices(other.questions.get(key)?))))
     }
 
-    /// The number of questions.
+    /// Number of questions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.questions.len()
@@ -188,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn votes_on_swapped_models_are_turned_and_a_second_thought_counts_alone() {
+    fn votes_on_swapped_models_are_swapped_and_a_second_thought_counts_alone() {
         let vote = |voter, models, choice| PairVote { question: "q", voter, models, choice };
         let ballot = PairVotes::gather([
             vote("ann", ["x", "y"], First),

@@ -1,34 +1,34 @@
-//! Agreement on labels beyond what chance would bring: Cohen's, Fleiss' and Randolph's kappa.
+//! Agreement on labels beyond chance: Cohen's, Fleiss' and Randolph's kappa.
 //!
-//! κ = (observed − expected) / (1 − expected). Where everyone gave one label to all items chance agrees always, and κ
-//! is 0/0: undefined.
+//! κ = (observed − expected) / (1 − expected). If every rating has the same label, chance agrees always and κ is 0/0:
+//! undefined.
 
 use std::collections::BTreeMap;
 
-use crate::domain::rating::{real, real_len};
 use crate::domain::stats::Undefined;
+use crate::domain::stats::{real, real_len};
 
-/// A kappa and what it comes from.
+/// A kappa and its parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kappa {
-    /// 1 for full agreement, 0 for what chance brings.
+    /// 1 for full agreement, 0 for chance agreement.
     pub kappa: f64,
-    /// The share of pairs of ratings that agree.
+    /// Share of agreeing pairs of ratings.
     pub observed: f64,
-    /// The share that chance would bring.
+    /// Expected share by chance.
     pub expected: f64,
-    /// Raters of each item.
+    /// Number of raters of each item.
     pub raters: u64,
-    /// Items that it rests on.
+    /// Number of items.
     pub items: usize,
-    /// Items left out, since another number of raters rated them.
+    /// Items left out because they have a different number of raters.
     pub excluded: usize,
 }
 
 impl Kappa {
-    /// The kappa of two raters of every item, from the shares that agree.
+    /// The kappa of two raters of every item, from the shares of agreement.
     fn new(observed: f64, expected: f64, items: usize) -> Result<Self, Undefined> {
-        // Σp² of shares that sum to one reaches 1 only up to rounding.
+        // Rounding keeps Σp² slightly off 1 when one share is 1.
         if 1.0 - expected < 1e-12 {
             return Err(Undefined::NoVariation);
         }
@@ -37,7 +37,8 @@ impl Kappa {
     }
 }
 
-/// Cohen's kappa (1960) of two raters, of whom each labelled every item: chance knows how often each gives each label.
+/// Cohen's kappa (1960) of two raters who both labelled every item: the chance agreement uses each rater's own label
+/// frequencies.
 ///
 /// # Errors
 /// [`Undefined::Lengths`], [`Undefined::Nothing`] without items, [`Undefined::NoVariation`].
@@ -57,14 +58,14 @@ pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
     Kappa::new(agreed / items, expected, one.len())
 }
 
-/// Fleiss' kappa (1971): `counts[item][label]` raters gave the item this label. P_i = (Σ n² − n)/(n(n−1)) agree on an
-/// item, Σp² would by chance. It takes a constant number of raters: items with another than the commonest one (the
-/// larger of equally common ones) are left out and counted.
+/// Fleiss' kappa (1971): `counts[item][label]` raters gave the item this label. P_i = (Σ n² − n)/(n(n−1)) is the
+/// agreement on an item, Σp² the chance agreement. It needs a constant number of raters: items with a different number
+/// than the most common one (the larger in case of a tie) are left out and counted.
 ///
 /// # Errors
-/// [`Undefined::Nothing`] where no item has two raters, [`Undefined::NoVariation`].
+/// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`].
 pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
-    let rated = Rated::of(counts)?;
+    let rated = Rated::new(counts)?;
     let labels = rated.items.iter().map(|item| item.len()).max().unwrap_or(0);
     let share_of = |label: usize| {
         let given: u64 = rated.items.iter().filter_map(|item| item.get(label)).sum();
@@ -74,17 +75,17 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
     rated.kappa(expected)
 }
 
-/// Randolph's free-marginal kappa (2005): as [`fleiss`], with every one of the `labels` labels equally likely by chance.
+/// Randolph's free-marginal kappa (2005): as [`fleiss`], with all `labels` labels equally likely by chance.
 ///
 /// # Errors
-/// [`Undefined::Nothing`] where no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
+/// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    let rated = Rated::of(counts)?;
+    let rated = Rated::new(counts)?;
     let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
     rated.kappa(expected)
 }
 
-/// The items that as many raters rated.
+/// The items with the most common number of raters.
 struct Rated<'a> {
     items: Vec<&'a [u64]>,
     raters: u64,
@@ -92,7 +93,7 @@ struct Rated<'a> {
 }
 
 impl<'a> Rated<'a> {
-    fn of(counts: &'a [Vec<u64>]) -> Result<Self, Undefined> {
+    fn new(counts: &'a [Vec<u64>]) -> Result<Self, Undefined> {
         let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
         for raters in counts.iter().map(|item| item.iter().sum()).filter(|&raters| raters > 1) {
             *sizes.entry(raters).or_default() += 1;
@@ -108,7 +109,7 @@ impl<'a> Rated<'a> {
         Ok(Kappa { raters: self.raters, excluded: self.excluded, ..found })
     }
 
-    /// The mean share of pairs of raters that agree on an item.
+    /// Mean share of agreeing pairs of raters of an item.
     fn observed(&self) -> f64 {
         let pairs = real(self.raters) * (real(self.raters) - 1.0);
         let agreed = |item: &&[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;

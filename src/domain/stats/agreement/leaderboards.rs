@@ -1,12 +1,12 @@
-//! Whether one leaderboard foretells another, allowing for what each cannot tell (Li et al. 2024, "From crowdsourced
-//! data to high-quality benchmarks", section 3).
+//! How well one leaderboard predicts another, given the uncertainty of both (Li et al. 2024, "From crowdsourced data to
+//! high-quality benchmarks", section 3).
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::domain::rating::{real, real_len};
 use crate::domain::stats::{Interval, Share, Undefined};
+use crate::domain::stats::{real, real_len};
 
-/// The share of pairs of models whose intervals do not overlap.
+/// Share of pairs of models whose intervals do not overlap.
 #[must_use]
 pub fn separability(intervals: &[Interval]) -> Share {
     let mut share = Share::default();
@@ -16,19 +16,19 @@ pub fn separability(intervals: &[Interval]) -> Share {
     share
 }
 
-/// How pairs of models stand in two leaderboards of the same models.
+/// Pairs of models by their order in two leaderboards of the same models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConfidentAgreement {
-    /// Pairs that both separate, in the same order.
+    /// Pairs that both leaderboards separate, in the same order.
     pub agree: u64,
     /// Pairs that both separate, in opposite orders.
     pub disagree: u64,
-    /// Pairs that one of them does not separate.
+    /// Pairs that at least one of them does not separate.
     pub unsure: u64,
 }
 
 impl ConfidentAgreement {
-    /// +1 for a pair on which they agree, −1 where they disagree, 0 where one is unsure; the mean over all pairs.
+    /// Mean over all pairs of +1 for agreement, −1 for disagreement and 0 for unseparated pairs.
     ///
     /// # Errors
     /// [`Undefined::Nothing`] for fewer than two models.
@@ -38,7 +38,7 @@ impl ConfidentAgreement {
     }
 }
 
-/// Agreement with confidence: of pairs whose intervals do not overlap in either leaderboard.
+/// Agreement with confidence: counts pairs whose intervals do not overlap in either leaderboard.
 ///
 /// # Errors
 /// [`Undefined::Lengths`] unless both have the same models.
@@ -55,18 +55,18 @@ pub fn confident_agreement(benchmark: &[Interval], reference: &[Interval]) -> Re
     Ok(found)
 }
 
-/// A number and how sure it is.
+/// A value with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The number.
+    /// Value.
     pub value: f64,
-    /// Its standard error.
+    /// Standard error.
     pub error: f64,
 }
 
-/// The Brier score of a benchmark as a forecast of the order of each pair of models in a reference: the mean of
-/// (p − o)², where p = Φ((x−y)/√(σx²+σy²)) is the probability that the benchmark gives and o is 1 or 0 by the reference.
-/// Pairs that the reference has equal are left out. 0.25 is what a coin gets, 0 is the best.
+/// Brier score of a benchmark as a forecast of the order of each pair of models in a reference: the mean of (p − o)²,
+/// where p = Φ((x−y)/√(σx²+σy²)) is the probability by the benchmark and o is 1 or 0 by the reference. Pairs that are
+/// equal in the reference are left out. A coin gets 0.25; 0 is best.
 ///
 /// # Errors
 /// [`Undefined::Lengths`] unless both have the same models, [`Undefined::Nothing`] without a pair.
@@ -92,7 +92,7 @@ fn probability(x: Estimate, y: Estimate) -> f64 {
     }
 }
 
-/// Whether the first lies above the second; `None` where they overlap.
+/// Whether the first interval lies above the second; `None` if they overlap.
 fn order(one: Interval, other: Interval) -> Option<bool> {
     if one.lower > other.upper {
         Some(true)

@@ -1,10 +1,10 @@
-//! How far people and judges agree.
+//! Agreement of people and judges.
 //!
-//! - [`scores`]: both gave scores to the same answers (AlignBench's three measures).
+//! - [`scores`]: both scored the same answers (AlignBench's three measures).
 //! - [`choices`]: both chose between two answers (MT-Bench's agreement between two kinds of judge), or gave labels.
-//! - [`kappa`] and [`alpha`]: agreement beyond chance, of labels.
+//! - [`kappa`] and [`alpha`]: agreement of labels beyond chance.
 //! - [`wins`]: win rates, and the bias of a judge towards one generator.
-//! - [`leaderboards`]: whether one leaderboard foretells another (Arena-Hard's measures).
+//! - [`leaderboards`]: how well one leaderboard predicts another (Arena-Hard's measures).
 
 pub mod alpha;
 pub mod choices;

@@ -1,47 +1,46 @@
 //! Agreement of a judge's scores with people's scores of the same answers (AlignBench, section 3.3).
 
-use crate::domain::rating::real_len;
 use crate::domain::stats::correlation::{Coefficient, Correlation, pearson_r};
 use crate::domain::stats::distribution::mean;
 use crate::domain::stats::ranks::by_size;
+use crate::domain::stats::real_len;
 use crate::domain::stats::{Share, Undefined};
 
-/// Both scores of the answers to one question, one pair a model in the order of the models; `None` for an answer that
-/// lacks one of them.
+/// The scores of the answers to one question, by model; `None` for an answer that lacks a score.
 pub type ScoredQuestion = Vec<Option<Scores>>;
 
-/// What an answer was given.
+/// The two scores of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scores {
-    /// By people.
+    /// Score by people.
     pub human: f64,
-    /// By the judge.
+    /// Score by the judge.
     pub judge: f64,
 }
 
-/// Pearson's r over the models, question by question.
+/// Pearson's r over the models for each question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLevel {
-    /// One a question.
+    /// One correlation for each question.
     pub questions: Vec<Result<f64, Undefined>>,
-    /// For how many questions it exists.
+    /// Number of questions with a correlation.
     pub defined: usize,
-    /// The mean over these.
+    /// Mean over these questions.
     pub mean: Result<f64, Undefined>,
 }
 
-/// What a judge's tie counts between two answers that people did not score alike.
+/// How a judge's tie counts for two answers that people scored differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JudgeTies {
-    /// A disagreement.
+    /// As a disagreement.
     #[default]
     Disagree,
-    /// Nothing: the pair is left out.
+    /// Not at all: the pair is left out.
     Drop,
 }
 
-/// Sample-level agreement: the mean over questions of Pearson's r over models. A question has none where fewer than
-/// three models have both scores, or one side scored all alike.
+/// Sample-level agreement: the mean over questions of Pearson's r over models. It is undefined for a question with
+/// fewer than three models, or where one side gave equal scores to all.
 #[must_use]
 pub fn sample_level(questions: &[ScoredQuestion]) -> SampleLevel {
     let by_question: Vec<Result<f64, Undefined>> = questions.iter().map(correlation).collect();
@@ -56,8 +55,8 @@ fn correlation(question: &ScoredQuestion) -> Result<f64, Undefined> {
     pearson_r(&human, &judge)
 }
 
-/// System-level agreement: the correlation over models of their mean scores. A mean is taken over the questions in
-/// which the model has both scores; a model without any is left out.
+/// System-level agreement: the correlation over models of their mean scores. Means are over the questions in which the
+/// model has both scores; models without any are left out.
 ///
 /// # Errors
 /// [`Undefined`] as for the correlation.
@@ -70,11 +69,11 @@ pub fn system_level(questions: &[ScoredQuestion], coefficient: Coefficient) -> R
     let means = |score: fn(&Scores) -> f64| -> Vec<f64> {
         scored.iter().map(|scores| scores.iter().map(score).sum::<f64>() / real_len(scores.len())).collect()
     };
-    coefficient.of(&means(|scores| scores.human), &means(|scores| scores.judge))
+    coefficient.correlate(&means(|scores| scores.human), &means(|scores| scores.judge))
 }
 
 /// Pairwise agreement without human ties: of all pairs of answers to one question that people scored differently, the
-/// share that the judge put into the same order.
+/// share that the judge put in the same order.
 #[must_use]
 pub fn pairwise(questions: &[ScoredQuestion], ties: JudgeTies) -> Share {
     let mut share = Share::default();

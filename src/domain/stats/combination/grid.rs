@@ -1,25 +1,25 @@
-//! Every point of a grid of weights, one after the other.
+//! Grid search over mixture weights.
 
 use super::{Best, MOST_SERIES, Moments};
 
-/// One number a series.
+/// One number for each series.
 type PerSeries = [f64; MOST_SERIES];
 
-/// A walk over all ways of giving a number of steps to the series. Whatever stays the same from one point to the next is
-/// kept: a point costs the terms of its last series.
+/// Enumerates all ways to distribute steps over the series. Partial products are reused from one point to the next: a
+/// point costs only the terms of its last series.
 pub(super) struct Walk<'a> {
     moments: &'a Moments,
     /// The columns of S.
     columns: Vec<PerSeries>,
     steps: f64,
     weights: PerSeries,
-    /// S·w of the first so many weights, none to all.
+    /// S·w for each prefix of the weights.
     products: Vec<PerSeries>,
     best: Best,
 }
 
 impl<'a> Walk<'a> {
-    /// The weights of the best point; of equally good ones the first, which gives the first series least.
+    /// The weights of the best point; of equally good points the first, which gives the first series the least.
     pub(super) fn best(moments: &'a Moments, steps: u32) -> Vec<f64> {
         let series = moments.c.len();
         let column = |j: usize| std::array::from_fn(|i| if i < series { moments.s[(i, j)] } else { 0.0 });
@@ -35,7 +35,7 @@ impl<'a> Walk<'a> {
         walk.best.weights
     }
 
-    /// Tries every way of giving `left` steps to the series from `place` on.
+    /// Tries every way to distribute `left` steps over the series from `place` on.
     fn give(&mut self, place: usize, left: u32) {
         let last = place + 1 == self.columns.len();
         for given in (if last { left } else { 0 })..=left {
@@ -58,7 +58,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// r(w) = w·c / √(wᵀSw) of the point at hand.
+    /// Evaluates r(w) = w·c / √(wᵀSw) at the current point.
     fn consider(&mut self) {
         let series = self.columns.len();
         let (mut square, mut product) = (0.0, 0.0);
@@ -81,7 +81,7 @@ mod tests {
     use crate::domain::stats::correlation::pearson_r;
 
     #[test]
-    fn the_best_point_is_the_best_of_all_mixtures_worked_out_one_by_one() {
+    fn grid_search_finds_the_best_of_all_mixtures() {
         for seed in 0..30 {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let mut random = || (0..6).map(|_| rng.random::<f64>()).collect::<Vec<f64>>();

@@ -1,29 +1,29 @@
-//! What of a series its correlations follow from.
+//! A series prepared for fast correlations.
 
-use crate::domain::rating::{real, real_len};
 use crate::domain::stats::Series;
 use crate::domain::stats::correlation::{cosine, direction, tau_b, usable};
 use crate::domain::stats::ranks::ranks;
+use crate::domain::stats::{real, real_len};
 
-/// A series made ready to be compared with others of its length.
+/// A series prepared for correlations with others of its length.
 ///
-/// Pearson's r and Spearman's ρ are cosines between vectors of length 1. For Kendall's τ-b the order of each pair of
-/// positions is one bit, so that a word holds 64 of them.
+/// Pearson's r and Spearman's ρ are cosines between unit vectors. For Kendall's τ-b, the order of each pair of
+/// positions is one bit, 64 to a word.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     values: Vec<f64>,
     ranks: Vec<f64>,
-    /// The pairs of positions whose first has the lower value.
+    /// Pairs of positions with a rising value.
     rising: Vec<u64>,
-    /// The pairs of positions with equal values.
+    /// Pairs of positions with equal values.
     tied: Vec<u64>,
-    /// Their number.
+    /// Number of tied pairs.
     ties: f64,
 }
 
 impl Shape {
-    /// `None` for a series that has no correlations.
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
+    /// `None` for a series without correlations.
+    pub(super) fn new(values: &[f64]) -> Option<Self> {
         usable(values, Series::First).ok()?;
         let ranks = ranks(values);
         let rising = pairs(&ranks, |x, y| x < y);
@@ -52,7 +52,7 @@ impl Shape {
     }
 }
 
-/// One bit for each pair of positions, always in the same order.
+/// One bit for each pair of positions, in a fixed order.
 fn pairs(ranks: &[f64], holds: impl Fn(f64, f64) -> bool) -> Vec<u64> {
     let mut bits = Bits::default();
     for (place, &later) in ranks.iter().enumerate() {
@@ -61,7 +61,7 @@ fn pairs(ranks: &[f64], holds: impl Fn(f64, f64) -> bool) -> Vec<u64> {
     bits.finish()
 }
 
-/// Bits put into words.
+/// A bit vector under construction.
 #[derive(Default)]
 struct Bits {
     words: Vec<u64>,

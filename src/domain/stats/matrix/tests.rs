@@ -1,4 +1,4 @@
-//! Against the correlations of each pair by itself.
+//! Compares the matrix with the correlations of each pair.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -7,42 +7,42 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::domain::stats::Series;
 
-/// A column without draws.
+/// A column without samples.
 fn fixed(values: &[Option<f64>]) -> Column {
-    Column { values: values.to_vec(), draws: Vec::new() }
+    Column { values: values.to_vec(), samples: Vec::new() }
 }
 
-/// What of two lists of values both have.
+/// The values at the positions that both have.
 fn common(x: &[Option<f64>], y: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
     x.iter().zip(y).filter_map(|(x, y)| Some(((*x)?, (*y)?))).unzip()
 }
 
-/// The values of a replicate, by the definition.
+/// The values in a replicate, by definition.
 fn in_replicate(column: &Column, replicate: usize) -> Vec<Option<f64>> {
-    match column.draws.get(replicate) {
+    match column.samples.get(replicate) {
         None => column.values.clone(),
         Some(draw) => draw.iter().zip(&column.values).map(|(draw, value)| draw.filter(|_| value.is_some())).collect(),
     }
 }
 
-/// What the cell of two columns is, pair by pair and replicate by replicate.
+/// The cell of two columns, computed pair by pair and replicate by replicate.
 fn expected(x: &Column, y: &Column, level: ConfidenceLevel) -> Cell {
     let (of_x, of_y) = common(&x.values, &y.values);
-    let draws = match (x.draws.len(), y.draws.len()) {
-        (0, draws) | (draws, 0) => draws,
+    let samples = match (x.samples.len(), y.samples.len()) {
+        (0, samples) | (samples, 0) => samples,
         (one, other) => one.min(other),
     };
-    let redrawn = Coefficient::ALL.map(|coefficient| {
-        let found = (0..draws).map(|replicate| {
+    let resampled = Coefficient::ALL.map(|coefficient| {
+        let found = (0..samples).map(|replicate| {
             let (x, y) = common(&in_replicate(x, replicate), &in_replicate(y, replicate));
-            coefficient.of(&x, &y).map(|found| found.r)
+            coefficient.correlate(&x, &y).map(|found| found.r)
         });
         percentiles(&found.collect::<Vec<_>>(), level)
     });
     Cell {
         n: of_x.len(),
-        found: Coefficient::ALL.map(|coefficient| coefficient.of(&of_x, &of_y)),
-        redrawn: (draws > 0).then_some(redrawn),
+        found: Coefficient::ALL.map(|coefficient| coefficient.correlate(&of_x, &of_y)),
+        resampled: (samples > 0).then_some(resampled),
     }
 }
 
@@ -50,7 +50,7 @@ fn cells(columns: &[Column], level: ConfidenceLevel) -> Vec<Cell> {
     matrix(columns, level).cells
 }
 
-/// A value that is often missing, often tied, and now and then no number at all.
+/// A value that is often missing or tied, and sometimes not a finite number.
 fn value() -> impl Strategy<Value = Option<f64>> {
     prop_oneof![
         2 => Just(None),
@@ -60,21 +60,21 @@ fn value() -> impl Strategy<Value = Option<f64>> {
     ]
 }
 
-/// A column of n positions: with values, constant, whole or with holes, and up to seven draws.
+/// A column of n positions: values, constants or gaps, with up to seven samples.
 fn column(n: usize) -> impl Strategy<Value = Column> {
     let values = prop_oneof![
         4 => prop::collection::vec(value(), n),
         4 => prop::collection::vec((-9_i32..=9).prop_map(|whole| Some(f64::from(whole))), n),
         1 => Just(vec![Some(0.1); n]),
     ];
-    (values.clone(), prop::collection::vec(values, 0..8)).prop_map(|(values, draws)| Column { values, draws })
+    (values.clone(), prop::collection::vec(values, 0..8)).prop_map(|(values, samples)| Column { values, samples })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_cell_is_what_its_two_columns_give_by_themselves(
+    fn every_cell_equals_the_correlation_of_its_two_columns(
         columns in prop_oneof![4 => 0_usize..12, 1 => 60_usize..70].prop_flat_map(|n| prop::collection::vec(column(n), 4))
     ) {
         let level = ConfidenceLevel::new(0.8).unwrap();
@@ -88,47 +88,47 @@ proptest! {
     }
 }
 
-/// Columns of 50 positions whose draws lie around their values.
-fn drawn(seed: u64) -> Vec<Column> {
+/// Columns of 50 positions with samples around their values.
+fn sampled_columns(seed: u64) -> Vec<Column> {
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut around = |centre: f64| Some(centre + rng.random::<f64>());
     let columns = (0..6).map(|_| {
         let values: Vec<Option<f64>> = (0..50).map(|position| around(f64::from(position) / 10.0)).collect();
-        let draws = (0..20).map(|_| values.iter().map(|value| around((*value)?)).collect()).collect();
-        Column { values, draws }
+        let samples = (0..20).map(|_| values.iter().map(|value| around((*value)?)).collect()).collect();
+        Column { values, samples }
     });
     columns.collect()
 }
 
 #[test]
 fn threads_do_not_change_a_cell() {
-    let (columns, level) = (drawn(5), ConfidenceLevel::default());
+    let (columns, level) = (sampled_columns(5), ConfidenceLevel::default());
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(alone.install(|| cells(&columns, level)), three.install(|| cells(&columns, level)));
 }
 
 #[test]
-fn the_reason_names_the_column_in_the_order_in_which_they_are_asked_for() {
+fn the_reason_names_the_column_in_the_requested_order() {
     let [varies, constant] =
         [fixed(&[Some(1.0), Some(2.0), Some(4.0), None]), fixed(&[Some(3.0), Some(3.0), Some(3.0), Some(1.0)])];
     let all = matrix(&[varies.clone(), constant.clone()], ConfidenceLevel::default());
     for (cell, series) in [(all.cell(0, 1), Series::Second), (all.cell(1, 0), Series::First)] {
-        assert_eq!((cell.n, cell.redrawn), (3, None));
+        assert_eq!((cell.n, cell.resampled), (3, None));
         assert_eq!(cell.found, [Err(Undefined::Constant(series)); 3]);
     }
     assert_eq!(pair(&constant, &varies, ConfidenceLevel::default()), all.cell(1, 0));
 }
 
 #[test]
-fn a_fixed_column_is_used_as_it_stands_in_every_replicate_of_the_other() {
+fn a_fixed_column_keeps_its_values_in_every_replicate() {
     let steady = fixed(&[Some(1.0), Some(2.0), Some(3.0)]);
     let rising = vec![Some(5.0), Some(7.0), Some(9.0)];
     let falling = vec![Some(5.0), Some(4.0), Some(3.0)];
-    let drawn = Column { values: rising.clone(), draws: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
+    let drawn = Column { values: rising.clone(), samples: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
     let cell = pair(&steady, &drawn, ConfidenceLevel::default());
-    for found in cell.redrawn.unwrap() {
+    for found in cell.resampled.unwrap() {
         let found = found.unwrap();
         assert_eq!((found.interval.upper, found.undefined), (1.0, 1));
         assert!(found.interval.lower < -0.8, "{found:?}");
@@ -136,21 +136,21 @@ fn a_fixed_column_is_used_as_it_stands_in_every_replicate_of_the_other() {
 }
 
 #[test]
-fn the_replicates_of_a_pair_are_those_that_its_interval_is_of() {
+fn the_interval_of_a_pair_comes_from_its_replicates() {
     let seed = 17;
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = || (0..9).map(|_| rng.random_bool(0.8).then(|| rng.random_range(0.0..9.0))).collect::<Vec<_>>();
     let values: Vec<Option<f64>> = (0..9).map(|place| Some(f64::from(place))).collect();
-    let [x, y] = [(), ()].map(|()| Column { values: values.clone(), draws: (0..40).map(|_| draw()).collect() });
+    let [x, y] = [(), ()].map(|()| Column { values: values.clone(), samples: (0..40).map(|_| draw()).collect() });
     let level = ConfidenceLevel::default();
-    let found = in_replicates(&x, &y);
+    let found = replicate_correlations(&x, &y);
     let cell = pair(&x, &y, level);
-    for (place, redrawn) in cell.redrawn.unwrap().into_iter().enumerate() {
+    for (place, resampled) in cell.resampled.unwrap().into_iter().enumerate() {
         let values: Vec<_> =
             found.iter().map(|three| three.map(|three| three[place]).ok_or(Undefined::Nothing)).collect();
-        assert_eq!(percentiles(&values, level), redrawn);
+        assert_eq!(percentiles(&values, level), resampled);
     }
     assert_eq!(found.len(), 40);
-    assert_eq!(in_replicates(&fixed(&values), &fixed(&values)), []);
+    assert_eq!(replicate_correlations(&fixed(&values), &fixed(&values)), []);
 }

@@ -1,5 +1,6 @@
 //! A column of one row group in memory: texts by number, or numbers.
 
+use super::texts::Texts;
 use std::borrow::Cow;
 
 use ::parquet::basic::{LogicalType, TimeUnit, Type};
@@ -19,30 +20,6 @@ pub(super) enum Column {
     Texts(Texts),
     /// Numbers and flags, NaN where a row has none.
     Numbers(Vec<f64>),
-}
-
-/// Texts by number.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Texts {
-    /// The distinct texts.
-    pub(super) names: Vec<String>,
-    /// One a row; [`Texts::NONE`] where it has none.
-    pub(super) rows: Vec<u32>,
-}
-
-impl Texts {
-    pub(super) const NONE: u32 = u32::MAX;
-
-    /// Adds a text that is looked for among few.
-    pub(super) fn push(&mut self, text: Option<&str>) {
-        let place = text.map(|text| {
-            self.names.iter().position(|name| name == text).unwrap_or_else(|| {
-                self.names.push(text.to_owned());
-                self.names.len() - 1
-            })
-        });
-        self.rows.push(place.map_or(Self::NONE, |place| u32::try_from(place).unwrap_or(Self::NONE)));
-    }
 }
 
 impl Column {

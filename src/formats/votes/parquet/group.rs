@@ -6,9 +6,10 @@ use super::super::batch::{Batch, STYLE_NAMES, count};
 use super::super::columns::Field;
 use super::super::error::RowError;
 use super::Plan;
-use super::column::{Column, Texts};
+use super::column::Column;
 use super::rows::{Read, Rows};
 use crate::domain::rating::vote_log::Labels;
+use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
 pub(super) struct Group<'g> {
@@ -20,7 +21,7 @@ pub(super) struct Group<'g> {
 }
 
 impl Group<'_> {
-    fn column(&self, at: usize) -> Option<&Column> {
+    pub(super) fn column(&self, at: usize) -> Option<&Column> {
         self.plan.needed.binary_search(&at).ok().map(|place| &self.columns[place])
     }
 
@@ -41,148 +42,4 @@ impl Group<'_> {
         let place = self.plan.needed.binary_search(&self.plan.header.one(field)?.at).ok()?;
         self.units[place]
     }
-
-    /// The votes of the rows; a bad row is counted from 0.
-    pub(super) fn into_batch(self) -> Result<Batch, (u64, RowError)> {
-        let mut batch = Batch::new(self.plan.job.wanted, self.plan.header.timed);
-        batch.rows = self.rows as u64;
-        let kept = self.votes(&mut batch)?;
-        self.labels(&mut batch, &kept);
-        self.details(&mut batch, &kept);
-        self.style(&mut batch, &kept).map_err(|reason| (0, reason))?;
-        Ok(batch)
-    }
-
-    /// Models, outcomes and times; returns which rows they are of.
-    fn votes(&self, batch: &mut Batch) -> Result<Vec<u32>, (u64, RowError)> {
-        let Some(mut rows) = Rows::of(self) else { return Ok(Vec::new()) };
-        let mut kept = Vec::with_capacity(self.rows);
-        batch.log.a.reserve_exact(self.rows);
-        batch.log.b.reserve_exact(self.rows);
-        batch.log.outcomes.reserve_exact(self.rows);
-        for row in 0..self.rows {
-            match rows.read(row, &mut batch.log) {
-                Ok(Read::Vote { a, b, outcome, seconds }) => {
-                    batch.log.a.push(a);
-                    batch.log.b.push(b);
-                    batch.log.outcomes.push(outcome);
-                    if let (Some(column), Some(seconds)) = (&mut batch.log.seconds, seconds) {
-                        column.push(seconds);
-                    }
-                    kept.push(u32::try_from(row).unwrap_or(u32::MAX));
-                }
-                Ok(Read::LeftOut(rule)) => batch.exclude(rule),
-                Err(reason) if self.plan.job.options.skip_bad => batch.exclude(RowError::kind(&reason)),
-                Err(reason) => return Err((row as u64, reason)),
-            }
-        }
-        Ok(kept)
-    }
-
-    /// Texts beside, for the rows that are kept.
-    fn labels(&self, batch: &mut Batch, kept: &[u32]) {
-        let Batch { log, seen, .. } = batch;
-        for (field, labels, seen) in [
-            (Field::Voter, &mut log.voters, &mut seen.voters),
-            (Field::Language, &mut log.languages, &mut seen.languages),
-            (Field::Category, &mut log.categories, &mut seen.categories),
-            (Field::Intent, &mut log.intents, &mut seen.intents),
-        ] {
-            let Some(labels) = labels else { continue };
-            let texts = match self.texts(field) {
-                None if field == Field::Category => self.tags().map(Cow::Owned),
-                texts => texts,
-            };
-            *labels = texts.as_ref().map_or_else(|| empty(kept.len()), |texts| pick(texts, kept));
-            *seen = !labels.names.as_slice().is_empty();
-        }
-    }
-
-    /// Numbers beside, for the rows that are kept.
-    fn details(&self, batch: &mut Batch, kept: &[u32]) {
-        let Batch { log, seen, .. } = batch;
-        let timed = self.plan.header.timed;
-        if let Some(column) = log.seconds.as_mut().filter(|_| !timed) {
-            *column = vec![f64::NAN; kept.len()];
-        }
-        seen.seconds = timed;
-        for (field, missing, column, seen) in [
-            (Field::Turn, 1, &mut log.turns, &mut seen.turns),
-            (Field::PromptTokens, 0, &mut log.prompt_tokens, &mut seen.prompt_tokens),
-            (Field::Satisfaction, 0, &mut log.satisfactions, &mut seen.satisfactions),
-        ] {
-            let Some(column) = column else { continue };
-            let numbers = self.numbers(field);
-            *seen = numbers.is_some();
-            *column = kept.iter().map(|&row| counted(numbers.as_deref(), row, missing)).collect();
-        }
-        if let Some(column) = &mut log.pair_probabilities {
-            let chances = self.numbers(Field::PairProbability);
-            seen.pair_probabilities = chances.is_some();
-            let chance = |&row: &u32| chances.as_ref().map_or(f64::NAN, |chances| chances[row as usize]);
-            *column = kept.iter().map(chance).collect();
-        }
-    }
-
-    /// Counts of style, for the rows that are kept.
-    fn style(&self, batch: &mut Batch, kept: &[u32]) -> Result<(), RowError> {
-        let Some(style) = &mut batch.log.style else { return Ok(()) };
-        let mut features = style.features_mut();
-        features.iter_mut().for_each(|column| **column = vec![[0; 2]; kept.len()]);
-        for &(at, feature, side) in &self.plan.header.style {
-            let numbers = self.column(at).map(Column::numbers);
-            let numbers = numbers.ok_or_else(|| RowError::Malformed(STYLE_NAMES[feature].into()))?;
-            for (pair, &row) in features[feature].iter_mut().zip(kept) {
-                pair[side] = pair[side].saturating_add(counted(Some(&numbers), row, 0));
-            }
-            batch.seen.style = true;
-        }
-        Ok(())
-    }
-
-    /// LMArena's tags, joined by commas.
-    fn tags(&self) -> Option<Texts> {
-        let flags: Vec<_> =
-            self.plan.tags.iter().filter_map(|(at, name)| Some((self.column(*at)?.numbers(), *name))).collect();
-        if flags.is_empty() {
-            return None;
-        }
-        let mut texts = Texts::default();
-        for row in 0..self.rows {
-            let set = flags.iter().filter(|(flags, _)| flags[row] > 0.0).map(|(_, name)| *name);
-            let joined = set.collect::<Vec<_>>().join(",");
-            texts.push(Some(&joined).filter(|text| !text.is_empty()).map(String::as_str));
-        }
-        Some(texts)
-    }
-}
-
-fn empty(rows: usize) -> Labels {
-    Labels { rows: vec![Labels::NONE; rows], ..Labels::default() }
-}
-
-/// The texts of the kept rows, with the names in the order in which they come.
-fn pick(texts: &Texts, kept: &[u32]) -> Labels {
-    let mut labels = Labels::default();
-    let mut places = vec![Labels::NONE; texts.names.len()];
-    labels.rows.reserve_exact(kept.len());
-    for &row in kept {
-        let text = texts.rows[row as usize];
-        let place = match text {
-            Texts::NONE => Labels::NONE,
-            text => {
-                let place = &mut places[text as usize];
-                if *place == Labels::NONE && !texts.names[text as usize].is_empty() {
-                    *place = labels.names.position(&texts.names[text as usize]);
-                }
-                *place
-            }
-        };
-        labels.rows.push(place);
-    }
-    labels
-}
-
-fn counted(numbers: Option<&[f64]>, row: u32, missing: u32) -> u32 {
-    numbers.map(|numbers| numbers[row as usize]).filter(|number| number.is_finite()).map_or(missing, count)
 }

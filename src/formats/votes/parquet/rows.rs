@@ -7,11 +7,12 @@ use super::super::cell::{as_seconds, in_calendar, parse_seconds};
 use super::super::columns::Field;
 use super::super::error::{RowError, shortened};
 use super::super::winner::{one_of, parse_winner, parse_word};
-use super::column::{Column, Texts};
+use super::column::Column;
 use super::group::Group;
 use crate::domain::battle::Outcome;
-use crate::domain::rating::comparison::SelfPlay;
+use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{Labels, VoteLog};
+use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns that make a vote.
 pub(super) struct Rows<'g> {

@@ -1,5 +1,6 @@
 use super::*;
-use crate::domain::benchmark::options::{NAMES, suite};
+use crate::domain::benchmark::options::NAMES;
+use crate::domain::benchmark::registry::suite;
 use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::benchmark::{SuiteOptions, published};
 

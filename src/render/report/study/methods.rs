@@ -5,11 +5,11 @@ use crate::domain::correlation::study::Results;
 
 /// The methods that a study used, as Markdown.
 pub(super) fn of(results: &Results) -> String {
-    let redrawn = results.pairs.iter().any(|pair| pair.report.bootstrap.is_some());
+    let resampled = results.pairs.iter().any(|pair| pair.report.bootstrap.is_some());
     let votes = results.data.used.votes.is_some();
     let mixed = !results.combinations.is_empty();
     let scored = !results.data.used.suites.is_empty();
-    let parts = [Some(CORRELATIONS), Some(INTERVALS), redrawn.then_some(REDRAWN), votes.then_some(ARENA)];
+    let parts = [Some(CORRELATIONS), Some(INTERVALS), resampled.then_some(REDRAWN), votes.then_some(ARENA)];
     let parts = parts.into_iter().chain([scored.then_some(SUITES), mixed.then_some(MIXTURES), Some(READING)]);
     parts.flatten().map(|part| format!("{part}\n\n")).collect()
 }

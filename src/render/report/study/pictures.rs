@@ -91,8 +91,8 @@ fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) ->
 /// A picture for each coefficient, a violin for each pair of which something was drawn anew.
 fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
     let mut samples: [Vec<Sample>; 3] = Default::default();
-    let redrawn = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
-    for pair in redrawn.take(PAIRS) {
+    let resampled = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
+    for pair in resampled.take(PAIRS) {
         let [x, y] = [&pair.report.x.series, &pair.report.y.series].map(|name| index.named(name));
         let found = figures::replicates(x?, y?, &study.file.models)?;
         for (samples, scores) in samples.iter_mut().zip(found) {
@@ -103,7 +103,7 @@ fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<
     let drawn = Coefficient::ALL.into_iter().zip(samples).filter_map(|(coefficient, samples)| {
         let title = format!("{} correlations, drawn anew", capital(coefficient.as_str()));
         let svg = figures::of_replicates(&title, &samples)?;
-        Some(Picture { name: format!("redrawn-{}.svg", coefficient.as_str()), title, svg })
+        Some(Picture { name: format!("resampled-{}.svg", coefficient.as_str()), title, svg })
     });
     Ok(drawn.collect())
 }

@@ -39,7 +39,7 @@ fn section(out: &mut String, title: &str, text: &str) {
 
 fn how_it_was_made(results: &Results) -> String {
     let (percent, bootstrap) = (percent(results.confidence), results.bootstrap);
-    let redrawn = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
+    let resampled = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
         format!("votes and judged items are drawn anew {replicates} times with seed {seed}")
     } else {
@@ -50,7 +50,7 @@ fn how_it_was_made(results: &Results) -> String {
         models => format!("these models: {}", joined(models)),
     };
     format!(
-        "Made by {}. Series: {}; comparisons: {}; mixtures: {}. It is over {models}, with intervals at {percent} %; {redrawn}. \
+        "Made by {}. Series: {}; comparisons: {}; mixtures: {}. It is over {models}, with intervals at {percent} %; {resampled}. \
          `results.json` holds every number, `data` holds them as tables, and `langya correlate --study study.toml` over the same \
          database makes the same bytes again.",
         escaped(&results.program),
@@ -90,11 +90,11 @@ fn series(results: &Results) -> String {
 }
 
 fn pairs<'p>(pairs: impl Iterator<Item = &'p StudiedPair>) -> String {
-    let mut out = head(&["pair", "x", "y", "n", "coefficient", "r", "p", "Fisher", "redrawn"], 3);
+    let mut out = head(&["pair", "x", "y", "n", "coefficient", "r", "p", "Fisher", "resampled"], 3);
     let empty = out.len();
     for pair in pairs {
         for (coefficient, found) in pair.report.correlations.named() {
-            let [p, fisher, redrawn] = uncertainty(found);
+            let [p, fisher, resampled] = uncertainty(found);
             let cells = [
                 pair.pair.to_string(),
                 escaped(&pair.report.x.series),
@@ -104,7 +104,7 @@ fn pairs<'p>(pairs: impl Iterator<Item = &'p StudiedPair>) -> String {
                 found.r.map_or_else(|| "none".to_owned(), |r| format!("{r:.4}")),
                 p,
                 fisher,
-                redrawn,
+                resampled,
             ];
             line(&mut out, &cells);
         }
@@ -124,9 +124,9 @@ fn uncertainty(found: &CoefficientReport) -> [String; 3] {
         Some(p) => format!("{p:.4} ({method})"),
         None => "–".to_owned(),
     };
-    let redrawn = found.redrawn.as_ref();
-    let redrawn = between(redrawn.and_then(|found| found.lower), redrawn.and_then(|found| found.upper));
-    [p, between(found.lower, found.upper), redrawn]
+    let resampled = found.resampled.as_ref();
+    let resampled = between(resampled.and_then(|found| found.lower), resampled.and_then(|found| found.upper));
+    [p, between(found.lower, found.upper), resampled]
 }
 
 /// A table for each part of the votes, after a line a pair with Pearson's correlation in all of them.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::StudyReportError;
 use crate::domain::correlation::report::{CoefficientReport, LeftOut, SeriesReport};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
-use crate::formats::tables::defused;
+use crate::domain::spreadsheet::defused;
 
 /// A cell.
 enum Cell<'c> {
@@ -70,8 +70,8 @@ pub(super) fn correlations(results: &Results) -> Result<Vec<u8>, StudyReportErro
         "p_method",
         "fisher_lower",
         "fisher_upper",
-        "redrawn_lower",
-        "redrawn_upper",
+        "resampled_lower",
+        "resampled_upper",
         "replicates_without",
         "undefined",
     ];
@@ -82,9 +82,9 @@ pub(super) fn correlations(results: &Results) -> Result<Vec<u8>, StudyReportErro
 }
 
 fn correlation<'c>(pair: &'c StudiedPair, coefficient: &'c str, found: &'c CoefficientReport) -> Vec<Cell<'c>> {
-    let redrawn = found.redrawn.as_ref();
+    let resampled = found.resampled.as_ref();
     let reasons = [&found.undefined, &found.no_interval].into_iter().flatten();
-    let reasons = reasons.chain(redrawn.and_then(|redrawn| redrawn.undefined.as_ref()));
+    let reasons = reasons.chain(resampled.and_then(|resampled| resampled.undefined.as_ref()));
     vec![
         Cell::Whole(pair.pair),
         Cell::text(&pair.report.x.series),
@@ -97,9 +97,9 @@ fn correlation<'c>(pair: &'c StudiedPair, coefficient: &'c str, found: &'c Coeff
         Cell::text(found.p_method.map_or("", |method| method.as_str())),
         Cell::Real(found.lower),
         Cell::Real(found.upper),
-        Cell::Real(redrawn.and_then(|redrawn| redrawn.lower)),
-        Cell::Real(redrawn.and_then(|redrawn| redrawn.upper)),
-        Cell::text(redrawn.map_or(String::new(), |redrawn| redrawn.without.to_string())),
+        Cell::Real(resampled.and_then(|resampled| resampled.lower)),
+        Cell::Real(resampled.and_then(|resampled| resampled.upper)),
+        Cell::text(resampled.map_or(String::new(), |resampled| resampled.without.to_string())),
         Cell::text(reasons.cloned().collect::<Vec<_>>().join("; ")),
     ]
 }

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::{Language, Page, Section, respond};
-use crate::app::AppState;
+use crate::server::state::AppState;
 
 #[derive(Template)]
 #[template(path = "about.html")]
@@ -17,7 +17,7 @@ struct AboutPage {
 
 /// `GET /about`
 pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    rules(&request, !app.settings.now().crowd_judge.models.is_empty())
+    rules(&request, !app.settings.now().judge.models.is_empty())
 }
 
 /// The rules, with a word on judges where there are any.

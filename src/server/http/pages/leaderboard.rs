@@ -11,8 +11,9 @@ use askama::Template;
 use super::charts::ChartView;
 use super::strings::{LeaderboardStrings, Strings};
 use super::{Language, Page, Section, respond};
+use crate::domain::rating::facets::Facets;
+use crate::domain::rating::notes::RatingNote;
 use crate::server::http::leaderboard_query::LeaderboardQuery;
-use crate::services::leaderboard::vote_tally::Facets;
 
 /// A leaderboard as it is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,8 +22,8 @@ pub struct LeaderboardView {
     pub as_of_ms: Option<i64>,
     /// Rated votes in it.
     pub votes: u64,
-    /// What a reader must know, in the visitor's language: one line each.
-    pub notes: Vec<String>,
+    /// Notes of the leaderboard.
+    pub notes: Vec<RatingNote>,
     /// The models, best first.
     pub rows: Vec<LeaderboardRow>,
     /// Which votes are in it.

@@ -8,7 +8,7 @@ pub mod battle;
 pub mod benchmark;
 pub mod charts;
 pub(crate) mod correlation;
-pub(crate) mod crowd;
+pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::domain::rating::notes::RatingNote;
+
 /// The words of one language.
 pub(crate) struct Strings {
     pub(crate) tagline: &'static str,
@@ -24,7 +26,7 @@ pub(crate) struct Strings {
     pub(crate) leaderboard: LeaderboardStrings,
     pub(crate) benchmark: BenchmarkStrings,
     pub(crate) correlation: CorrelationStrings,
-    pub(crate) crowd: CrowdStrings,
+    pub(crate) judges: JudgesStrings,
     pub(crate) about: AboutStrings,
     pub(crate) missing: MissingStrings,
     pub(crate) unavailable: UnavailableStrings,
@@ -149,6 +151,15 @@ pub(crate) struct LeaderboardStrings {
     pub(crate) changed: &'static str,
     pub(crate) reading: &'static str,
     pub(crate) reading_points: &'static [&'static str],
+    /// Words a note.
+    pub(crate) note: fn(&RatingNote) -> String,
+}
+
+impl LeaderboardStrings {
+    /// A note in this language.
+    pub(crate) fn note(&self, note: &RatingNote) -> String {
+        (self.note)(note)
+    }
 }
 
 /// The rules.
@@ -183,11 +194,12 @@ pub(crate) struct UnavailableStrings {
 mod benchmark;
 mod chinese;
 mod correlation;
-mod crowd;
 mod english;
+mod judges;
+mod notes;
 
 pub(crate) use benchmark::BenchmarkStrings;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationStrings;
-pub(crate) use crowd::CrowdStrings;
 pub(crate) use english::ENGLISH;
+pub(crate) use judges::JudgesStrings;

@@ -3,11 +3,12 @@ use actix_web::http::header::{CONTENT_TYPE, SET_COOKIE};
 use actix_web::test::TestRequest;
 
 use crate::domain::battle::Outcome;
-use crate::domain::battle_judging::report::{CrowdReport, report};
+use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::judging::verdict::Preference;
-use crate::domain::rating::interval::ConfidenceLevel;
+use crate::domain::rating::notes::RatingNote;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -27,7 +28,7 @@ async fn pages(query: &str) -> Vec<String> {
     vec![
         text(battle::battle(request(&format!("/{query}"))).await).await,
         text(about::rules(&request(&format!("/about{query}")), true)).await,
-        text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await,
+        text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &LeaderboardView::default())).await,
@@ -64,7 +65,7 @@ fn view() -> LeaderboardView {
     LeaderboardView {
         as_of_ms: Some(1_700_000_000_000),
         votes: 80,
-        notes: vec!["a note".into()],
+        notes: vec![RatingNote::Text { text: "a note".into() }],
         rows: vec![row, other],
         ..LeaderboardView::default()
     }
@@ -199,7 +200,7 @@ fn both_languages_have_the_same_placeholders_and_parts() {
 }
 
 /// A report whose every text is hostile.
-fn judged() -> CrowdReport {
+fn judged() -> BattleJudgingReport {
     let said = |seq, judge: &str, game, winner| JudgedVote {
         seq,
         models: ["<x>".into(), "y".into()],
@@ -222,8 +223,7 @@ fn judged() -> CrowdReport {
 
 #[actix_web::test]
 async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
-    let page =
-        async |query: &str| text(crowd::crowd(&request(&format!("/correlation/judges{query}")), &judged())).await;
+    let page = async |query: &str| text(judges::judges(&request(&format!("/judges{query}")), &judged())).await;
     let (english, chinese) = (page("?lang=en").await, page("?lang=zh").await);
     for html in [&english, &chinese] {
         assert!(!html.contains("<i>judge") && !html.contains("<script>") && !html.contains("<x>"), "{html}");
@@ -234,7 +234,7 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
     assert!(english.contains("Several turns") && english.contains("Distance not known"));
     assert!(chinese.contains("多轮") && chinese.contains("距离未知"));
     let nothing = report(&[], &[], ConfidenceLevel::default()).unwrap();
-    let nothing = text(crowd::crowd(&request("/correlation/judges?lang=en"), &nothing)).await;
+    let nothing = text(judges::judges(&request("/judges?lang=en"), &nothing)).await;
     assert!(nothing.contains("No battle has been judged yet.") && !nothing.contains("<table"));
 }
 

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Group, is_of_models};
 use crate::domain::correlation::{Series, SeriesName, Subjects, VotePart};
+use crate::domain::rating::facets::Facets;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::{Slice, Turns};
 use crate::infra::storage::PublishedScoreRow;
-use crate::services::battle_judging::reports::CrowdError;
+use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::correlation::{ReadSeriesError, SeriesReader};
-use crate::services::leaderboard::vote_tally::Facets;
 
 /// A part of the votes with fewer than this is no series.
 const LEAST_VOTES: u64 = 20;
@@ -97,7 +97,7 @@ pub(super) async fn read(
                 ReadSeriesError::Slice(_)
                 | ReadSeriesError::NoSatisfaction
                 | ReadSeriesError::NotJudged { .. }
-                | ReadSeriesError::Crowd(CrowdError::NoVerdicts(..)),
+                | ReadSeriesError::BattleJudging(BattleJudgingError::NoVerdicts(..)),
             ) => {}
             Err(error) if error.is_input() => unusable.push(error.to_string()),
             Err(error) => return Err(error),

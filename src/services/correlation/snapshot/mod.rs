@@ -20,18 +20,18 @@ use crate::domain::correlation::align::column;
 use crate::domain::correlation::papers::published_names;
 use crate::domain::correlation::report::StudyOptions;
 use crate::domain::correlation::{Aliases, Series, SeriesName, Subjects};
-use crate::domain::rating::bootstrap::BootstrapOptions;
 use crate::domain::rating::history::{Moment, history};
-use crate::domain::rating::leaderboard::LeaderboardOptions;
+use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::stats::matrix::{Cell, Matrix, matrix};
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::services::leaderboard::refit::{LatestLeaderboard, leaderboard_options};
-use crate::services::leaderboard::vote_log::{Reading, read_log};
+use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
 /// How votes and judged items are drawn anew. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
@@ -324,7 +324,7 @@ impl CorrelationService {
         }
         let wanted = ColumnSet { seconds: true, ..ColumnSet::default() };
         let range = VoteRange { upto: input_version.votes, ..VoteRange::ALL };
-        let log = read_log(&self.store, Reading { wanted, range, at_once: 1 }, |_, _| {}).await?;
+        let log = read_log(&self.store, ReadOptions { columns: wanted, range, concurrency: 1 }, |_, _| {}).await?;
         let (rating, aliases) = (input_version.rating.clone(), input_version.aliases.clone());
         let moments = tokio::task::spawn_blocking(move || {
             let mut moments = history(&log, MOMENTS, &rating)?;

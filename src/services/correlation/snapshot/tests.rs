@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::domain::correlation::history::{HistoryPoint, correlation_history};
 use crate::domain::correlation::{Point, VotePart};
+use crate::domain::rating::facets::Facets;
 use crate::domain::rating::slice::Slice;
 use crate::domain::stats::Undefined;
 use crate::domain::stats::correlation::Coefficient;
-use crate::services::leaderboard::vote_tally::Facets;
 
 fn series(name: &str, values: &[f64]) -> Series {
     let name: SeriesName = name.parse().unwrap();
@@ -27,7 +27,7 @@ fn board(names: &[&str]) -> CorrelationSnapshot {
 }
 
 fn real(count: usize) -> f64 {
-    crate::domain::rating::real_len(count)
+    crate::domain::stats::real_len(count)
 }
 
 fn named(board: &CorrelationSnapshot, places: &[usize]) -> Vec<String> {
@@ -76,7 +76,7 @@ fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
     let all = board.grid(Group::All);
     assert_eq!((all.series.len(), all.of), (7, 7));
     let cell = all.cell(0, 1);
-    let expected = Coefficient::Pearson.of(&[1.0, 10.0, 4.0, 3.0, 9.0], &[1.0, 7.0, 4.0, 3.0, 9.0]);
+    let expected = Coefficient::Pearson.correlate(&[1.0, 10.0, 4.0, 3.0, 9.0], &[1.0, 7.0, 4.0, 3.0, 9.0]);
     assert_eq!((cell.n, cell.found[0]), (5, expected));
 }
 

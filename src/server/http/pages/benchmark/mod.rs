@@ -1,6 +1,7 @@
 //! The pages of benchmarks: the suites, a suite's report, its items, and one item.
 
 mod item;
+pub(crate) mod suite_card;
 
 use std::collections::BTreeSet;
 
@@ -12,12 +13,13 @@ pub(crate) use item::{ItemPageView, item};
 
 use super::{Language, Page, Section, respond};
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::options::{NAMES, suite as suite_named};
+use crate::domain::benchmark::options::NAMES;
+use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::render::report::benchmark::words::{self, Words, named};
 use crate::render::report::benchmark::{Report, html};
-use crate::server::http::benchmark::SuiteCard;
 use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::benchmark::suite_card::SuiteCard;
 
 /// Characters of a question in a list.
 const SHORT: usize = 220;

@@ -62,8 +62,8 @@ fn shown(found: &Found, names: &Names<'_>) -> Cell {
     match found.found[place] {
         Err(why) => Cell::Undefined((names.words().why_none)(why)),
         Ok(one) => {
-            let redrawn = found.redrawn.and_then(|redrawn| redrawn[place].ok()).map(|found| found.interval);
-            let interval = redrawn.or_else(|| one.interval(names.view.board.options.level).ok());
+            let resampled = found.resampled.and_then(|resampled| resampled[place].ok()).map(|found| found.interval);
+            let interval = resampled.or_else(|| one.interval(names.view.board.options.level).ok());
             Cell::Found { r: one.r, interval, n: found.n }
         }
     }

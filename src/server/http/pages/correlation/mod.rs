@@ -17,7 +17,7 @@ use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
-use crate::server::http::correlation::CorrelationQuery;
+use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
 use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, PairStudy, Source};

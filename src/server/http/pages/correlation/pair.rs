@@ -39,7 +39,7 @@ pub(super) struct Row {
     pub(super) r: String,
     pub(super) p: String,
     pub(super) fisher: String,
-    pub(super) redrawn: String,
+    pub(super) resampled: String,
 }
 
 impl PairView {
@@ -101,9 +101,9 @@ fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<Row> {
             r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
             p: found.map_or_else(|_| "–".to_owned(), |found| p_value(&found, words)),
             fisher: fisher.map_or_else(none, ends),
-            redrawn: match study.cell.redrawn {
+            resampled: match study.cell.resampled {
                 None => words.fixed.to_owned(),
-                Some(redrawn) => redrawn[place].map_or_else(none, |found| ends(found.interval)),
+                Some(resampled) => resampled[place].map_or_else(none, |found| ends(found.interval)),
             },
         }
     };

@@ -97,6 +97,7 @@ pub(crate) const CHINESE: Strings = Strings {
         error_no_models: "可用的模型不足两个，请稍后再试或联系本站的管理者。",
     },
     leaderboard: LeaderboardStrings {
+        note: super::notes::chinese,
         title: "排行榜",
         lead: "不知作者是谁时，人们更喜欢谁的回答。",
         as_of: "更新于",
@@ -146,7 +147,7 @@ pub(crate) const CHINESE: Strings = Strings {
     },
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
-    crowd: super::crowd::CHINESE,
+    judges: super::judges::CHINESE,
     about: AboutStrings {
         title: "规则",
         lead: "琅琊之名取自琅琊阁：故事里，阁中有榜，评定天下高手。这份榜单由提问的人评出，规则人人可查。",

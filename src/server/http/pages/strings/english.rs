@@ -97,6 +97,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         error_no_models: "Fewer than two models are available. Try again later, or ask the operator of this arena.",
     },
     leaderboard: LeaderboardStrings {
+        note: super::notes::english,
         title: "Leaderboard",
         lead: "What people prefer when they do not know who wrote it.",
         as_of: "As of",
@@ -146,7 +147,7 @@ pub(crate) const ENGLISH: Strings = Strings {
     },
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
-    crowd: super::crowd::ENGLISH,
+    judges: super::judges::ENGLISH,
     about: AboutStrings {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",

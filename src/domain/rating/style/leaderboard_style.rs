@@ -1,27 +1,44 @@
-//! Style control as the leaderboard asks for it.
+//! Style control as a leaderboard shows it.
+
+use serde::{Deserialize, Serialize};
 
 use super::super::FitError;
-use super::super::bradley_terry::Fit;
-use super::super::interval::{ConfidenceLevel, Ends, Intervals};
-use super::super::leaderboard::{IntervalMethod, LeaderboardOptions, Method, StyleEffect};
+use super::super::fit::Fit;
+use super::super::interval::{Ends, Intervals};
+use super::super::notes::RatingNote;
+use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::{Scoring, TieRule};
 use super::super::tally::Tally;
 use super::super::vote_log::VoteLog;
 use super::super::weighting::Weights;
 use super::{Effect, StyleErrors, StyleOptions, fit_style};
+use crate::domain::stats::confidence::ConfidenceLevel;
 
-/// What a leaderboard shows of a fit with style held equal.
+/// The effect of a style feature with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StyleEffect {
+    /// Name of the feature.
+    pub feature: String,
+    /// Change of the log odds of a preference per standard deviation of the feature.
+    pub coefficient: f64,
+    /// Lower bound.
+    pub lower: f64,
+    /// Upper bound.
+    pub upper: f64,
+}
+
+/// The parts of a fit with style control that a leaderboard shows.
 pub(in super::super) struct StyledBoard {
     pub(in super::super) fit: Fit,
     pub(in super::super) intervals: Intervals,
     pub(in super::super) effects: Vec<StyleEffect>,
-    pub(in super::super) notes: Vec<String>,
+    pub(in super::super) notes: Vec<RatingNote>,
 }
 
-/// Fits with style what was fitted as `plain` without it.
+/// Refits with style control. `plain` is the fit without it.
 ///
 /// # Errors
-/// [`FitError::StyleOptions`] where style control does not go with the other options, and those of [`fit_style`].
+/// [`FitError::StyleOptions`] for options that style control does not support, and the errors of [`fit_style`].
 pub(in super::super) fn style_controlled(
     log: Option<&VoteLog>,
     tally: &Tally,
@@ -60,7 +77,7 @@ fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> 
     Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
 }
 
-/// The weight of every row of the log; none where all are alike.
+/// The weight of every log row; `None` for equal weights.
 fn weights_of(log: &VoteLog, tally: &Tally, weights: &Weights, scoring: Scoring) -> Option<Vec<f64>> {
     if *weights == Weights::Equal {
         return None;

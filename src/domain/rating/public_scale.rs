@@ -1,26 +1,28 @@
-//! Models on the public scale, before they are ranked.
+//! Ratings and intervals on the public scale, before ranking.
 
-use super::bradley_terry::{Direction, Fit, ModelStrength};
-use super::interval::{ConfidenceLevel, Ends, Intervals};
-use super::leaderboard::Anchor;
+use super::fit::Direction;
+use super::interval::{Ends, Intervals};
 use super::tally::Tally;
 use super::unbounded::limit;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
+use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::domain::rating::options::Anchor;
+use crate::domain::stats::confidence::ConfidenceLevel;
 
-/// Ratings that differ by less, in points, differ only by rounding.
+/// Ratings that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Where a model stands on the public scale.
+/// A model on the public scale.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
+pub(super) struct ScaledModel {
     pub(super) rating: f64,
-    /// The interval, infinite where it is open; none where there is no interval at all.
+    /// The interval, infinite at an open end; `None` without an interval.
     pub(super) ends: Option<Ends>,
     pub(super) unbounded: Option<Direction>,
     pub(super) component: usize,
 }
 
-impl Placed {
+impl ScaledModel {
     pub(super) fn lower(&self) -> Option<f64> {
         self.ends.map(|ends| ends.lower).filter(|lower| lower.is_finite())
     }
@@ -29,21 +31,21 @@ impl Placed {
         self.ends.map(|ends| ends.upper).filter(|upper| upper.is_finite())
     }
 
-    /// Whether all of this model's interval lies above all of the other's; without intervals, whether its rating does.
-    pub(super) fn significantly_above(&self, other: &Placed) -> bool {
+    /// Whether this model's interval lies above the other's; without intervals, whether its rating does.
+    pub(super) fn significantly_above(&self, other: &ScaledModel) -> bool {
         let lower = self.ends.map_or(self.rating, |ends| ends.lower);
         lower > other.ends.map_or(other.rating, |ends| ends.upper) + ROUNDING
     }
 
-    /// Predicted share of points against the other; none between two that are unbounded to the same side, nor between
-    /// components.
-    pub(super) fn win_rate(&self, other: &Placed, fit: &Fit) -> Option<f64> {
-        let side = |placed: &Placed| placed.unbounded.map_or(0.0, Direction::sign);
+    /// Predicted share of points against the other; `None` between components, and between two models unbounded in the
+    /// same direction.
+    pub(super) fn win_rate(&self, other: &ScaledModel, fit: &Fit) -> Option<f64> {
+        let side = |scaled: &ScaledModel| scaled.unbounded.map_or(0.0, Direction::sign);
         match (self.unbounded, other.unbounded) {
             _ if self.component != other.component => None,
             (None, None) => {
                 let d = (self.rating - other.rating) / POINTS_PER_STRENGTH;
-                Some(fit.likelihood().chances(d, fit.log_nu.unwrap_or(0.0)).points_first())
+                Some(fit.likelihood().probabilities(d, fit.log_nu.unwrap_or(0.0)).points_first())
             }
             (one, another) if one == another => None,
             _ => Some(f64::midpoint(1.0, (side(self) - side(other)).clamp(-1.0, 1.0))),
@@ -56,25 +58,25 @@ impl Placed {
     }
 }
 
-/// Places every model of a tally.
-pub(super) fn place(
+/// Puts every model of a tally on the public scale.
+pub(super) fn scale_models(
     tally: &Tally,
     fit: &Fit,
     intervals: &Intervals,
     level: ConfidenceLevel,
-) -> Result<Vec<Placed>, FitError> {
-    let place = |(model, standing): (usize, &ModelStrength)| {
+) -> Result<Vec<ScaledModel>, FitError> {
+    let place = |(model, model_strength): (usize, &ModelStrength)| {
         let rating = on_scale(limit(tally, fit, model, level)?);
         let measured = intervals.strengths[model].map(|ends| Ends {
             lower: on_scale(ends.lower),
             upper: on_scale(ends.upper),
             error: ends.error.map(|error| error * POINTS_PER_STRENGTH),
         });
-        let (unbounded, ends) = match standing {
+        let (unbounded, ends) = match model_strength {
             ModelStrength::Rated { .. } => (None, measured),
             ModelStrength::Unbounded { direction, .. } => (Some(*direction), Some(half_open(rating, *direction))),
         };
-        Ok(Placed { rating, ends, unbounded, component: standing.component() })
+        Ok(ScaledModel { rating, ends, unbounded, component: model_strength.component() })
     };
     fit.model_strengths.iter().enumerate().map(place).collect()
 }
@@ -83,7 +85,7 @@ fn on_scale(strength: f64) -> f64 {
     CENTRE + POINTS_PER_STRENGTH * strength
 }
 
-/// All ratings from a limit to infinity.
+/// The interval from a limit to infinity.
 fn half_open(limit: f64, direction: Direction) -> Ends {
     match direction {
         Direction::Above => Ends { lower: limit, upper: f64::INFINITY, error: None },
@@ -91,22 +93,22 @@ fn half_open(limit: f64, direction: Direction) -> Ends {
     }
 }
 
-/// Moves the anchor's component so that the anchor stands at its rating.
-pub(super) fn move_to_anchor(placed: &mut [Placed], tally: &Tally, anchor: &Anchor) -> Result<(), FitError> {
+/// Shifts the anchor's component so that the anchor has its given rating.
+pub(super) fn move_to_anchor(scaled: &mut [ScaledModel], tally: &Tally, anchor: &Anchor) -> Result<(), FitError> {
     if !anchor.rating.is_finite() {
         return Err(FitError::AnchorRating(anchor.rating));
     }
-    if placed.is_empty() {
+    if scaled.is_empty() {
         return Ok(());
     }
     let position = tally
         .models
         .binary_search_by(|model| model.name.as_str().cmp(&anchor.model))
         .map_err(|_| FitError::UnknownAnchor(anchor.model.clone()))?;
-    if placed[position].unbounded.is_some() {
+    if scaled[position].unbounded.is_some() {
         return Err(FitError::UnboundedAnchor(anchor.model.clone()));
     }
-    let (component, points) = (placed[position].component, anchor.rating - placed[position].rating);
-    placed.iter_mut().filter(|model| model.component == component).for_each(|model| model.shift(points));
+    let (component, points) = (scaled[position].component, anchor.rating - scaled[position].rating);
+    scaled.iter_mut().filter(|model| model.component == component).for_each(|model| model.shift(points));
     Ok(())
 }

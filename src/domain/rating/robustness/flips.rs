@@ -1,48 +1,49 @@
 //! The fewest votes that hold the order of two models.
 //!
-//! Leaving out a vote (a, b, y) moves the gap between i and j by about −(y − p)·(h_a − h_b), h = H⁺(e_i − e_j): its
-//! influence (Broderick, Giordano and Meager 2020; Huang et al. 2025, "Dropping just a handful of preferences"). Votes of
-//! one pair and outcome are alike, so there are few kinds. [`min_votes_to_flip`] takes off the most influential ones, first
-//! half of what seems to be needed and in the end one at a time, with an exact refit after each step.
+//! Removing a vote (a, b, y) moves the gap between i and j by about −(y − p)·(h_a − h_b), h = H⁺(e_i − e_j): its
+//! influence (Broderick, Giordano and Meager 2020; Huang et al. 2025, "Dropping just a handful of preferences"). Votes
+//! of one pair and outcome have the same influence. [`min_votes_to_flip`] removes the most influential votes, at first
+//! half of the estimated number and at the end one at a time, with an exact refit after each step.
 //!
-//! What is guaranteed: the votes named do swap the two, as the last refit has shown, so the fewest are at most as many.
-//! That no smaller set does is what influence suggests and is not proven, except for one vote.
+//! The last refit confirms that the reported votes reverse the order, so their number is an upper bound of the minimum.
+//! Influence suggests that no smaller set does, which is proven only for a single vote.
 
 use serde::{Deserialize, Serialize};
 
-use super::super::bradley_terry::{Fit, fit};
+use super::super::bradley_terry::fit;
 use super::super::loss::logistic;
-use super::super::real;
 use super::super::tally::{PairTally, Tally};
 use super::information::Information;
 use super::{FitError, ROUNDING, height};
+use crate::domain::rating::fit::Fit;
+use crate::domain::stats::real;
 
-/// Refits before the search is given up. Each takes off half of what is needed, so this is far beyond any log.
+/// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.
 const MAX_STEPS: usize = 200;
-/// So few votes are taken off one at a time.
+/// At most this many votes are removed one at a time.
 const FEW: u64 = 6;
 
 /// Votes of one pair and outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedVotes {
-    /// The model that was preferred; for a tie, one of the two.
+    /// The preferred model; for a tie, one of the two.
     pub winner: String,
     /// The other one.
     pub loser: String,
-    /// Whether neither was preferred.
+    /// Whether the votes are for neither.
     pub tie: bool,
-    /// How many votes.
+    /// Number of votes.
     pub votes: u64,
 }
 
-/// Votes without which two models change places.
+/// Votes whose removal reverses the order of two models.
 #[derive(Debug)]
-pub(super) struct Swap {
+pub(super) struct Flip {
     pub(super) votes: u64,
     pub(super) removed: Vec<RemovedVotes>,
 }
 
-/// What a vote of a pair said.
+/// The outcome of a vote of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     First,
@@ -70,7 +71,7 @@ impl Kind {
     }
 }
 
-/// Votes of one kind that hold the order, and how much each.
+/// Votes of one pair and outcome that hold the order, and their influence.
 struct Holding {
     pair: usize,
     kind: Kind,
@@ -78,21 +79,21 @@ struct Holding {
     votes: u64,
 }
 
-/// Votes without which `upper` is no longer above `lower`. `None` where the order is lost in another way first: one of
-/// the two no longer has a rating that could be compared.
+/// The votes whose removal puts `lower` above `upper`. `None` if the search ends without a flip or one of the two loses
+/// its comparable rating.
 pub(super) fn min_votes_to_flip(
     tally: &Tally,
     fitted: &Fit,
     upper: usize,
     lower: usize,
-) -> Result<Option<Swap>, FitError> {
+) -> Result<Option<Flip>, FitError> {
     let (mut left, mut now) = (tally.clone(), fitted.clone());
     for _ in 0..MAX_STEPS {
         let Some(gap) = gap(&now, upper, lower) else { return Ok(None) };
         if gap < -ROUNDING {
-            return Ok(Some(swap(tally, &left)));
+            return Ok(Some(flip(tally, &left)));
         }
-        if !gap.is_finite() || !take_off(&mut left, &now, upper, lower, gap.max(0.0))? {
+        if !gap.is_finite() || !remove_votes(&mut left, &now, upper, lower, gap.max(0.0))? {
             return Ok(None);
         }
         now = fit(&left)?;
@@ -100,15 +101,15 @@ pub(super) fn min_votes_to_flip(
     Ok(None)
 }
 
-/// How far one model stands above another of the same component.
+/// Difference of the strengths of two models of one component.
 fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
     let (upper, lower) = (&fit.model_strengths[upper], &fit.model_strengths[lower]);
     let gap = height(upper) - height(lower);
     (upper.component() == lower.component() && !gap.is_nan()).then_some(gap)
 }
 
-/// Takes off some of the votes that hold the gap most; says whether there were any.
-fn take_off(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
+/// Removes some of the most influential votes; `false` if no vote holds the order.
+fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
     let component = now.model_strengths[upper].component();
     let members = now.members().swap_remove(component);
     let Some(holding) = holding(left, now, members, upper, lower)? else { return Ok(false) };
@@ -122,7 +123,7 @@ fn take_off(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -
     Ok(true)
 }
 
-/// The kinds of votes that hold the gap, most influential first; `None` if there are none.
+/// The votes that hold the order, most influential first; `None` if there are none.
 fn holding(
     left: &Tally,
     now: &Fit,
@@ -130,7 +131,7 @@ fn holding(
     upper: usize,
     lower: usize,
 ) -> Result<Option<Vec<Holding>>, FitError> {
-    let information = Information::of(left, now, members)?;
+    let information = Information::new(left, now, members)?;
     let place = |model: usize| information.members.binary_search(&model).ok();
     let Some((upper, lower)) = place(upper).zip(place(lower)) else { return Ok(None) };
     let pull = information.inverse.column(upper) - information.inverse.column(lower);
@@ -150,7 +151,7 @@ fn holding(
     Ok((!holding.is_empty()).then_some(holding))
 }
 
-/// How many votes it takes by their influence; all of them if that is not enough.
+/// Estimated number of votes to remove, by influence; all of them if that is not enough.
 fn needed(holding: &[Holding], gap: f64) -> u64 {
     let (mut missing, mut votes) = (gap, 0);
     for kind in holding {
@@ -164,7 +165,7 @@ fn needed(holding: &[Holding], gap: f64) -> u64 {
     votes
 }
 
-fn swap(before: &Tally, after: &Tally) -> Swap {
+fn flip(before: &Tally, after: &Tally) -> Flip {
     let name = |model: usize| before.models[model].name.clone();
     let mut removed = Vec::new();
     for (mut was, mut is) in before.pairs.iter().copied().zip(after.pairs.iter().copied()) {
@@ -182,7 +183,7 @@ fn swap(before: &Tally, after: &Tally) -> Swap {
         }
     }
     removed.sort_by_key(|removed| std::cmp::Reverse(removed.votes));
-    Swap { votes: removed.iter().map(|removed| removed.votes).sum(), removed }
+    Flip { votes: removed.iter().map(|removed| removed.votes).sum(), removed }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of votes, whole and not negative")]

@@ -1,71 +1,70 @@
 //! A column in one replicate.
 
 use super::shape::Shape;
-use super::{Column, Three};
+use super::{Column, ReplicateCorrelations};
 
-/// How many replicates two columns have together; `None` where the values of both are fixed.
-pub(super) fn draws_of(x: &Column, y: &Column) -> Option<usize> {
-    let draws = [x, y].map(|column| column.draws.len());
-    draws.into_iter().filter(|&draws| draws > 0).min()
+/// Number of replicates that two columns share; `None` if both are fixed.
+pub(super) fn replicates_of(x: &Column, y: &Column) -> Option<usize> {
+    let samples = [x, y].map(|column| column.samples.len());
+    samples.into_iter().filter(|&samples| samples > 0).min()
 }
 
-/// The values of a column in one replicate, with their shape over each set of positions that was asked for: columns that
-/// lack the same positions share a set, so that there are few.
-pub(super) struct Drawn {
+/// The values of a column in one replicate, with a cached shape for each requested set of positions: columns that lack
+/// the same positions share a set, so there are few.
+pub(super) struct ReplicateColumn {
     values: Vec<Option<f64>>,
     present: Positions,
     shapes: Vec<(Positions, Option<Shape>)>,
 }
 
-impl Drawn {
-    /// The column in this replicate; as it stands where it has no draws at all.
-    pub(super) fn of(column: &Column, replicate: usize) -> Self {
-        let values = if column.draws.is_empty() {
+impl ReplicateColumn {
+    /// The column in this replicate; its values if it has no samples.
+    pub(super) fn new(column: &Column, replicate: usize) -> Self {
+        let values = if column.samples.is_empty() {
             column.values.clone()
         } else {
-            let draw = column.draws.get(replicate).into_iter().flatten();
-            column.values.iter().zip(draw).map(|(value, drawn)| value.and(*drawn)).collect()
+            let sample = column.samples.get(replicate).into_iter().flatten();
+            column.values.iter().zip(sample).map(|(value, sampled)| value.and(*sampled)).collect()
         };
-        Self { present: Positions::of(&values), values, shapes: Vec::new() }
+        Self { present: Positions::with_value(&values), values, shapes: Vec::new() }
     }
 
-    /// The correlations of two columns of a replicate, of the positions that both have in it.
-    pub(super) fn compare(columns: &mut [Self], i: usize, j: usize) -> Three {
+    /// Correlations of two columns over the positions that both have in the replicate.
+    pub(super) fn compare(columns: &mut [Self], i: usize, j: usize) -> ReplicateCorrelations {
         let both = columns[i].present.and(&columns[j].present);
         let places = [i, j].map(|column| columns[column].place_of(&both));
         let [x, y] = [(i, places[0]), (j, places[1])].map(|(column, place)| columns[column].shapes[place].1.as_ref());
         Some(x?.compare(y?))
     }
 
-    /// Where the shape over these positions stands; it is made when it is first asked for.
+    /// Index of the cached shape over these positions.
     fn place_of(&mut self, positions: &Positions) -> usize {
         self.shapes.iter().position(|(known, _)| known == positions).unwrap_or_else(|| {
             let values: Vec<f64> = positions.all().filter_map(|position| self.values[position]).collect();
-            self.shapes.push((positions.clone(), Shape::of(&values)));
+            self.shapes.push((positions.clone(), Shape::new(&values)));
             self.shapes.len() - 1
         })
     }
 }
 
-/// A set of positions, a bit each.
+/// A set of positions as a bit set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Positions(Vec<u64>);
 
 impl Positions {
-    /// Those that have a value.
-    fn of(values: &[Option<f64>]) -> Self {
+    /// The positions with a value.
+    fn with_value(values: &[Option<f64>]) -> Self {
         let word = |values: &[Option<f64>]| {
             values.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(value.is_some()) << bit)
         };
         Self(values.chunks(u64::BITS as usize).map(word).collect())
     }
 
-    /// Those of both.
     fn and(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| one & other).collect())
     }
 
-    /// One after the other.
+    /// The positions in ascending order.
     fn all(&self) -> impl Iterator<Item = usize> {
         let bits = (0..u64::BITS).map(|bit| (bit as usize, 1 << bit));
         self.0.iter().enumerate().flat_map(move |(place, word)| {

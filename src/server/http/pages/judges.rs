@@ -4,17 +4,17 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::strings::CrowdStrings;
+use super::strings::JudgesStrings;
 use super::{Language, Page, Section, respond};
 use crate::domain::battle_judging::agreement::{Rate, Setups, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
-use crate::domain::battle_judging::report::{CrowdReport, JudgeReport};
+use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
 
 /// The report as HTML that fits into any page: sections with tables.
 #[derive(Template)]
-#[template(path = "_parts/crowd.html")]
-pub(crate) struct CrowdPart {
-    words: &'static CrowdStrings,
+#[template(path = "_parts/judges.html")]
+pub(crate) struct JudgesPart {
+    words: &'static JudgesStrings,
     judges: Vec<JudgePart>,
     /// One table, where there are several judges.
     between: Option<TablePart>,
@@ -42,11 +42,11 @@ struct Cell {
     reason: String,
 }
 
-impl CrowdPart {
+impl JudgesPart {
     /// The report in a language.
     #[must_use]
-    pub(crate) fn new(report: &CrowdReport, language: Language) -> Self {
-        let words = &language.strings().crowd;
+    pub(crate) fn new(report: &BattleJudgingReport, language: Language) -> Self {
+        let words = &language.strings().judges;
         let judges = (1..).zip(&report.judges).map(|(number, judge)| one(words, number, judge)).collect();
         let rows = report.between.iter().map(|pair| (pair.judges.join(" · "), counted(pair.battles, &pair.agreement)));
         let rows: Vec<_> = rows.collect();
@@ -61,7 +61,7 @@ impl CrowdPart {
     }
 }
 
-fn one(words: &'static CrowdStrings, number: usize, judge: &JudgeReport) -> JudgePart {
+fn one(words: &'static JudgesStrings, number: usize, judge: &JudgeReport) -> JudgePart {
     let shares = [
         (words.judged, &judge.judged),
         (words.consistent, &judge.consistent),
@@ -90,7 +90,7 @@ fn one(words: &'static CrowdStrings, number: usize, judge: &JudgeReport) -> Judg
     }
 }
 
-fn boards(words: &'static CrowdStrings, number: usize, boards: &JudgeLeaderboards) -> TablePart {
+fn boards(words: &'static JudgesStrings, number: usize, boards: &JudgeLeaderboards) -> TablePart {
     let places = |place: &Place| [Cell::plain(place.rank.to_string()), Cell::plain(rating(words, place))];
     let rows = boards
         .models
@@ -105,7 +105,7 @@ fn boards(words: &'static CrowdStrings, number: usize, boards: &JudgeLeaderboard
     }
 }
 
-fn notes(words: &CrowdStrings, judge: &JudgeReport) -> Vec<String> {
+fn notes(words: &JudgesStrings, judge: &JudgeReport) -> Vec<String> {
     let correlation = |name: &str, found: &Statistic| {
         let Cell { text, reason } = Cell::figure(found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
@@ -129,7 +129,7 @@ fn counted(battles: usize, found: &Setups) -> Vec<Cell> {
     vec![Cell::plain(battles.to_string()), Cell::rate(with_ties), Cell::rate(without_ties), Cell::figure(kappa)]
 }
 
-fn rating(words: &CrowdStrings, place: &Place) -> String {
+fn rating(words: &JudgesStrings, place: &Place) -> String {
     match (place.unbounded, place.lower, place.upper) {
         (true, ..) => format!("{:.0} ({})", place.rating, words.bound),
         (false, Some(lower), Some(upper)) => format!("{:.0} ({lower:.0}–{upper:.0})", place.rating),
@@ -166,16 +166,16 @@ impl Cell {
 }
 
 #[derive(Template)]
-#[template(path = "crowd.html")]
-struct CrowdPage {
+#[template(path = "judges.html")]
+struct JudgesPage {
     page: Page,
-    part: CrowdPart,
+    part: JudgesPart,
 }
 
 /// The page.
 #[must_use]
-pub(crate) fn crowd(request: &HttpRequest, report: &CrowdReport) -> HttpResponse {
+pub(crate) fn judges(request: &HttpRequest, report: &BattleJudgingReport) -> HttpResponse {
     let page = Page::new(request, Section::Correlation);
-    let part = CrowdPart::new(report, page.language);
-    respond(request, StatusCode::OK, &CrowdPage { page, part })
+    let part = JudgesPart::new(report, page.language);
+    respond(request, StatusCode::OK, &JudgesPage { page, part })
 }

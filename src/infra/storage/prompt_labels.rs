@@ -15,10 +15,10 @@ use crate::infra::metrics::store_time;
 /// Rows in one statement.
 const ROWS: usize = 1_000;
 
-const UPSERT: &str = "ON CONFLICT (query_id, scheme, source, annotator) DO UPDATE SET label = excluded.label, \
-     confidence = excluded.confidence, ts = excluded.ts WHERE query_labels.label <> excluded.label \
-     OR query_labels.confidence IS DISTINCT FROM excluded.confidence";
-const INSERT: &str = "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
+const UPSERT: &str = "ON CONFLICT (query_id, scheme, source, labeled_by) DO UPDATE SET label = excluded.label, \
+     confidence = excluded.confidence, ts = excluded.ts WHERE prompt_labels.label <> excluded.label \
+     OR prompt_labels.confidence IS DISTINCT FROM excluded.confidence";
+const INSERT: &str = "INSERT INTO prompt_labels (query_id, scheme, source, label, confidence, labeled_by, ts) \
      SELECT query_id, $2, $3, label, confidence, $4, CAST($5 AS BIGINT) FROM";
 const ROWS_ON_SQLITE: &str = "(SELECT value->>'query_id' AS query_id, value->>'label' AS label, \
      value->>'confidence' AS confidence FROM json_each($1)) AS given WHERE TRUE";
@@ -28,21 +28,21 @@ const SELECT_QUERIES: &str = "SELECT battle_id, prompt FROM turns WHERE turn = 1
      ORDER BY battle_id LIMIT $2";
 const SELECT_KNOWN: &str = "SELECT battle_id FROM turns WHERE turn = 1 AND battle_id = $1";
 const SELECT_QUEUE: &str = "SELECT labels.query_id, turns.prompt, labels.label, labels.confidence \
-     FROM query_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
-     WHERE labels.scheme = $1 AND labels.source = 'model' AND NOT EXISTS (SELECT 1 FROM query_labels AS other \
+     FROM prompt_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
+     WHERE labels.scheme = $1 AND labels.source = 'model' AND NOT EXISTS (SELECT 1 FROM prompt_labels AS other \
      WHERE other.query_id = labels.query_id AND other.scheme = $1 AND (other.source = 'seed' \
-     OR other.source = 'review' AND other.annotator = $2)) ORDER BY labels.confidence, labels.query_id LIMIT $3";
-const SELECT_LABELS: &str = "SELECT query_id, source, annotator, label FROM query_labels \
-     WHERE scheme = $1 AND query_id > $2 AND query_id <= $3 ORDER BY query_id, source, annotator";
+     OR other.source = 'review' AND other.labeled_by = $2)) ORDER BY labels.confidence, labels.query_id LIMIT $3";
+const SELECT_LABELS: &str = "SELECT query_id, source, labeled_by, label FROM prompt_labels \
+     WHERE scheme = $1 AND query_id > $2 AND query_id <= $3 ORDER BY query_id, source, labeled_by";
 /// The order of the tables is said outright: a page of votes looks up its labels, never all labels their votes.
 const SELECT_OF_VOTES: &str = "SELECT votes.seq, votes.rated, votes.category, votes.intent, labels.source, labels.label \
-     FROM votes CROSS JOIN query_labels AS labels WHERE votes.seq > $2 AND votes.seq <= $3 \
+     FROM votes CROSS JOIN prompt_labels AS labels WHERE votes.seq > $2 AND votes.seq <= $3 \
      AND labels.query_id = votes.battle_id AND labels.scheme = $1 ORDER BY votes.seq";
-const SELECT_CHANGED: &str = "SELECT COALESCE(MAX(ts), 0) FROM query_labels";
+const SELECT_CHANGED: &str = "SELECT COALESCE(MAX(ts), 0) FROM prompt_labels";
 
 /// A prompt of the arena.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
-pub struct QueryRow {
+pub struct PromptRow {
     /// Its id: the battle's.
     #[sqlx(rename = "battle_id")]
     pub id: String,
@@ -52,7 +52,7 @@ pub struct QueryRow {
 
 /// Who labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Annotator<'a> {
+pub struct LabelSource<'a> {
     /// With which labels.
     pub scheme: Scheme,
     /// In which part.
@@ -74,13 +74,13 @@ pub struct NewLabel<'a> {
 
 /// A label of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueryLabel {
+pub struct PromptLabel {
     /// The prompt.
     pub query_id: String,
     /// Who says it.
     pub source: Source,
     /// The reviewer's name.
-    pub annotator: String,
+    pub labeled_by: String,
     /// What it is about.
     pub label: String,
 }
@@ -101,14 +101,14 @@ pub struct VoteLabel {
 }
 
 impl Store {
-    /// Keeps what an annotator says, in place of what the same one said before: all of it or nothing. Returns how many
+    /// Keeps what somebody says, in place of what the same one said before: all of it or nothing. Returns how many
     /// labels are new or other ones.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was kept then.
     pub async fn put_labels(
         &self,
-        by: Annotator<'_>,
+        by: LabelSource<'_>,
         labels: &[NewLabel<'_>],
         at: Timestamp,
     ) -> Result<u64, StoreError> {
@@ -140,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn queries_after(&self, last: &str, limit: u32) -> Result<Vec<QueryRow>, StoreError> {
+    pub async fn queries_after(&self, last: &str, limit: u32) -> Result<Vec<PromptRow>, StoreError> {
         let _time = store_time("queries_after");
         on_reader!(self, |pool| {
             sqlx::query_as(SELECT_QUERIES).bind(last).bind(i64::from(limit)).fetch_all(pool).await
@@ -191,13 +191,18 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn labels_between(&self, scheme: Scheme, after: &str, upto: &str) -> Result<Vec<QueryLabel>, StoreError> {
+    pub async fn labels_between(
+        &self,
+        scheme: Scheme,
+        after: &str,
+        upto: &str,
+    ) -> Result<Vec<PromptLabel>, StoreError> {
         let _time = store_time("labels_between");
         let rows: Vec<(String, String, String, String)> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_LABELS).bind(scheme.as_str()).bind(after).bind(upto).fetch_all(pool).await
         })?;
-        let label = |(query_id, source, annotator, label): (String, String, _, _)| {
-            Ok(QueryLabel { source: parse_source(&source, &query_id)?, query_id, annotator, label })
+        let label = |(query_id, source, labeled_by, label): (String, String, _, _)| {
+            Ok(PromptLabel { source: parse_source(&source, &query_id)?, query_id, labeled_by, label })
         };
         rows.into_iter().map(label).collect()
     }
@@ -249,7 +254,7 @@ struct RawVoteLabel {
 
 fn parse_source(text: &str, row: &str) -> Result<Source, StoreError> {
     Source::parse(text).ok_or_else(|| StoreError::Inconsistent {
-        table: "query_labels",
+        table: "prompt_labels",
         column: "source",
         row: row.to_owned(),
         value: text.to_owned(),

@@ -24,7 +24,7 @@ async fn field(max_calls_per_day: u64) -> Field {
     let settings = std::fs::read_to_string(field.path().join("langya.toml")).unwrap();
     let settings = settings.replace("id = \"judge\"\n", "id = \"judge\"\nweight = 0.0\n");
     let judges = format!(
-        "[battle]\npacing = \"raw\"\n[crowd_judge]\nmodels = [\"judge\"]\nshare = 1.0\n\
+        "[battle]\npacing = \"raw\"\n[judge]\nmodels = [\"judge\"]\nshare = 1.0\n\
          max_calls_per_day = {max_calls_per_day}\n"
     );
     field.write("langya.toml", settings.replacen("[server]", &(judges + "[server]"), 1));

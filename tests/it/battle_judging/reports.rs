@@ -6,13 +6,13 @@ use langya::domain::battle::Outcome;
 use langya::domain::benchmark::judgement::{Game, Status, Tokens};
 use langya::domain::correlation::{Aliases, Series, SeriesName};
 use langya::domain::judging::verdict::Preference;
-use langya::domain::rating::bootstrap::BootstrapOptions;
-use langya::domain::rating::interval::ConfidenceLevel;
-use langya::domain::rating::leaderboard::LeaderboardOptions;
+use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::stats::confidence::ConfidenceLevel;
+use langya::domain::stats::resample::BootstrapOptions;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{IfMissing, Store, VerdictRow};
 use langya::infra::tasks::Tasks;
-use langya::services::battle_judging::reports::{CrowdError, CrowdReports};
+use langya::services::battle_judging::reports::{BattleJudgingError, BattleJudgingReports};
 use langya::services::correlation::{ReadSeriesError, SeriesReader, Sources};
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     let store = open(folder.path()).await;
     small_arena(&store).await;
     let level = ConfidenceLevel::default();
-    let report = CrowdReports::new(store.clone(), Tasks::default()).latest(level).await.unwrap();
+    let report = BattleJudgingReports::new(store.clone(), Tasks::default()).latest(level).await.unwrap();
     let report = serde_json::to_value(&*report).unwrap();
     let judge = &report["judges"][0];
     assert_eq!((share(&judge["consistent"]), share(&judge["first_position"])), ((8, 12), (4, 4)));
@@ -108,12 +108,13 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     let rating = |model: &str| points[model].value;
     assert!(rating("z") > rating("x") && rating("x") > rating("y"), "{points:?}");
     assert!(points["z"].interval.is_some_and(|ends| ends.lower < rating("z")));
-    assert_eq!(points["z"].draws.len(), 20, "verdicts are drawn anew like votes");
+    assert_eq!(points["z"].samples.len(), 20, "verdicts are drawn anew like votes");
     assert_eq!(boards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
     assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
     let nobody = verdict_series(&store, "nobody").await.unwrap_err();
     assert!(
-        matches!(nobody, ReadSeriesError::Crowd(CrowdError::NoVerdicts(..))) && nobody.to_string().contains("<judge>"),
+        matches!(nobody, ReadSeriesError::BattleJudging(BattleJudgingError::NoVerdicts(..)))
+            && nobody.to_string().contains("<judge>"),
         "{nobody}"
     );
 }
@@ -136,7 +137,7 @@ async fn a_report_is_made_once_until_something_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;
     small_arena(&store).await;
-    let (reports, level) = (CrowdReports::new(store.clone(), Tasks::default()), ConfidenceLevel::default());
+    let (reports, level) = (BattleJudgingReports::new(store.clone(), Tasks::default()), ConfidenceLevel::default());
     let first = reports.latest(level).await.unwrap();
     assert!(Arc::ptr_eq(&first, &reports.latest(level).await.unwrap()));
     let mut battle = Battle::new(99, [2, 1]);
@@ -156,7 +157,7 @@ async fn the_api_sends_the_report_and_an_empty_one_where_nobody_judges() {
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let arena = TestArena::start(&models).await;
-    let report = async || -> Value { get(&format!("{}/api/v1/crowd", arena.url)).await.json().await.unwrap() };
+    let report = async || -> Value { get(&format!("{}/api/v1/judges", arena.url)).await.json().await.unwrap() };
     assert_eq!(report().await, json!({"confidence": 0.95, "judges": [], "between": []}));
     small_arena(&arena.app.store).await;
     let found = report().await;

@@ -68,7 +68,7 @@ async fn round(
     let mut changes = settings.changes();
     let watching = async {
         let lost = async { lead.wait_for(|leads| !leads).await.is_ok() };
-        let changed = async { changes.wait_for(|settings| settings.crowd_judge != now.crowd_judge).await.is_ok() };
+        let changed = async { changes.wait_for(|settings| settings.judge != now.judge).await.is_ok() };
         tokio::select! {
             _ = lost => {}
             _ = changed => {}

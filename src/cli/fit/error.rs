@@ -1,0 +1,30 @@
+//! Errors of `langya fit`.
+
+use crate::cli::charts::ChartsError;
+use crate::domain::rating::FitError;
+use crate::domain::rating::slice::SliceError;
+use crate::domain::stats::confidence::InvalidConfidence;
+use crate::formats::votes::VoteFileError;
+
+/// Why `langya fit` made no leaderboard.
+#[derive(Debug, thiserror::Error)]
+pub enum FitCommandError {
+    /// A vote file cannot be read.
+    #[error(transparent)]
+    Votes(#[from] VoteFileError),
+    /// The votes cannot be fitted with these options.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The confidence level is not between 0 and 1.
+    #[error(transparent)]
+    Confidence(#[from] InvalidConfidence),
+    /// No vote belongs to the slice.
+    #[error(transparent)]
+    Slice(#[from] SliceError),
+    /// The charts cannot be drawn or written.
+    #[error(transparent)]
+    Charts(#[from] ChartsError),
+    /// The anchor is not MODEL=RATING.
+    #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
+    Anchor(String),
+}

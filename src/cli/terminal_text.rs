@@ -1,0 +1,16 @@
+//! Text in the columns of a terminal.
+
+use crate::domain::text_direction;
+
+/// Columns that a shortened model name keeps on a narrow terminal.
+pub(super) const SHORTEST_NAME: usize = 12;
+
+/// Columns that a text takes on a terminal: two for each wide character of East Asian scripts and emoji.
+pub(super) fn width(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// Replaces control characters, which could steer the terminal, and isolates the direction of the text.
+pub(super) fn printable(text: &str) -> String {
+    text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}

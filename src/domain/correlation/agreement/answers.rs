@@ -1,0 +1,30 @@
+//! Scores of the same answers by people and by a judge.
+
+use crate::domain::correlation::agreement::sheet::Scored;
+use crate::domain::stats::distribution::mean;
+use std::collections::BTreeMap;
+
+/// The scores of each answer by who gave them. Of several by one individual the last counts.
+pub(super) struct Answers<'a>(pub(super) BTreeMap<AnswerKey<'a>, BTreeMap<&'a str, f64>>);
+
+impl<'a> Answers<'a> {
+    pub(super) fn of(scores: &'a [Scored]) -> Self {
+        let mut answers: BTreeMap<AnswerKey, BTreeMap<&str, f64>> = BTreeMap::new();
+        for Scored { question, model, rater, score } in scores {
+            answers.entry((question, model)).or_default().insert(rater, *score);
+        }
+        Self(answers)
+    }
+
+    pub(super) fn mean(&self, key: AnswerKey) -> Option<f64> {
+        let scores: Vec<f64> = self.0.get(&key)?.values().copied().collect();
+        mean(&scores).ok()
+    }
+
+    pub(super) fn scores(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+}
+
+/// A question and the model that answered it.
+pub(super) type AnswerKey<'a> = (&'a str, &'a str);

@@ -1,0 +1,16 @@
+//! Rated votes by language, category and intent: the choices that the filters of a leaderboard offer.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Number of rated votes for each language, category and intent. Votes without such a value are not counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facets {
+    /// Votes by language.
+    pub languages: BTreeMap<String, u64>,
+    /// Votes by category.
+    pub categories: BTreeMap<String, u64>,
+    /// Votes by intent.
+    pub intents: BTreeMap<String, u64>,
+}

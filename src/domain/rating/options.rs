@@ -1,0 +1,121 @@
+//! What to fit and how: the options of a leaderboard.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::scoring::Scoring;
+use super::weighting::Reweight;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::resample::BootstrapOptions;
+
+/// Rating method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Bradley–Terry by maximum likelihood.
+    #[default]
+    Bt,
+    /// Elo in log order.
+    Elo,
+}
+
+/// Interval method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntervalMethod {
+    /// Sandwich formula, with independent votes.
+    #[default]
+    Sandwich,
+    /// Sandwich formula, clustered by voter.
+    Cluster,
+    /// Bootstrap of the votes.
+    Bootstrap,
+    /// No intervals.
+    None,
+}
+
+/// An unknown name of an option's value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected {0}")]
+pub struct UnknownChoice(&'static str);
+
+impl std::str::FromStr for Method {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "bt" => Ok(Self::Bt),
+            "elo" => Ok(Self::Elo),
+            _ => Err(UnknownChoice("bt or elo")),
+        }
+    }
+}
+
+impl std::str::FromStr for IntervalMethod {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "sandwich" => Ok(Self::Sandwich),
+            "cluster" => Ok(Self::Cluster),
+            "bootstrap" => Ok(Self::Bootstrap),
+            "none" => Ok(Self::None),
+            _ => Err(UnknownChoice("sandwich, cluster, bootstrap or none")),
+        }
+    }
+}
+
+/// A model held at a given rating, which shifts its whole component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anchor {
+    /// Name of the model.
+    pub model: String,
+    /// Rating of the model.
+    pub rating: f64,
+}
+
+/// Options of a leaderboard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeaderboardOptions {
+    /// Method of the ratings and ranks.
+    pub method: Method,
+    /// Interval method; Elo has no intervals.
+    pub interval: IntervalMethod,
+    /// Confidence level of the intervals.
+    pub confidence: ConfidenceLevel,
+    /// Options of the bootstrap, if it gives the intervals.
+    pub bootstrap: BootstrapOptions,
+    /// Weights of the votes.
+    pub reweight: Reweight,
+    /// Treatment of ties and both-bad votes.
+    pub scoring: Scoring,
+    /// Models with fewer rated votes are provisional.
+    pub min_votes: u64,
+    /// Anchor model; without one, the mean of each component is 1000.
+    pub anchor: Option<Anchor>,
+    /// Votes excluded beforehand, by rule; they count as read and excluded.
+    pub excluded: BTreeMap<String, u64>,
+    /// Whether the leaderboard includes [`Matrices`](super::matrices::Matrices).
+    pub matrices: bool,
+    /// Whether to rate with style control.
+    pub style: bool,
+}
+
+impl Default for LeaderboardOptions {
+    fn default() -> Self {
+        Self {
+            method: Method::default(),
+            interval: IntervalMethod::default(),
+            confidence: ConfidenceLevel::default(),
+            bootstrap: BootstrapOptions::default(),
+            reweight: Reweight::default(),
+            scoring: Scoring::default(),
+            min_votes: 30,
+            anchor: None,
+            excluded: BTreeMap::new(),
+            matrices: false,
+            style: false,
+        }
+    }
+}

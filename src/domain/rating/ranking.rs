@@ -1,0 +1,223 @@
+//! Ranking: fits the votes, puts every number on the public scale and orders the models.
+//!
+//! A rank is 1 + the number of models of the same component whose lower bound lies above this model's upper bound.
+
+mod note_rules;
+
+use self::note_rules::notes;
+use super::bootstrap::{BootstrapReport, bootstrap as resample};
+use super::cluster::cluster;
+use super::comparison::ComparisonSet;
+use super::elo::EloTable;
+use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
+use super::interval::{Ends, Intervals, joint_sandwich};
+use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
+use super::matrices::{Matrices, empirical_win_rates};
+use super::options::{IntervalMethod, LeaderboardOptions, Method};
+use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
+use super::scoring::{Scoring, TieRule};
+use super::style::style_controlled;
+use super::tally::{TalliedModel, Tally};
+use super::vote_log::VoteLog;
+use super::weighting::{Reweight, Weights, weigh};
+use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
+use crate::domain::stats::{real, real_len};
+
+/// Fits and ranks counted votes. `elo` must have counted the same votes with the same scoring.
+///
+/// Counts have no voters and no pair probabilities.
+///
+/// # Errors
+/// [`FitError`] for an invalid anchor, or for options that need single votes. Too few votes are not an error: a note
+/// reports them.
+pub fn rank(
+    comparisons: &ComparisonSet,
+    elo: &EloTable,
+    options: &LeaderboardOptions,
+) -> Result<Leaderboard, FitError> {
+    rank_tally(comparisons.tally(options.scoring), elo, None, options)
+}
+
+/// Fits and ranks the votes of a log.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
+    let (tally, elo) =
+        rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
+    let mut board = rank_tally(tally, &elo, Some(log), options)?;
+    board.votes.exclude(&log.excluded);
+    Ok(board)
+}
+
+/// Fits and ranks a tally. `log` holds the same votes, if they are available one by one.
+fn rank_tally(
+    mut tally: Tally,
+    elo: &EloTable,
+    log: Option<&VoteLog>,
+    options: &LeaderboardOptions,
+) -> Result<Leaderboard, FitError> {
+    let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
+    let (fit, interval) = match options.method {
+        Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval),
+        Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
+    };
+    let styled = match options.style {
+        true => Some(style_controlled(log, &tally, &fit, &weights, options)?),
+        false => None,
+    };
+    let (intervals, bootstrap) = match styled {
+        Some(_) => (Intervals::none(0), None),
+        None => intervals_by(interval, &tally, &fit, (log, &weights), options)?,
+    };
+    let intervals = styled.as_ref().map_or(intervals, |styled| styled.intervals.clone());
+    // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
+    let mut scaled = scale_models(&tally, &fit, &intervals, options.confidence)?;
+    let (fit, effects, style_notes) = match styled {
+        Some(styled) => (styled.fit, styled.effects, styled.notes),
+        None => (fit, Vec::new(), Vec::new()),
+    };
+    for (scaled, strength) in scaled.iter_mut().zip(fit.strengths()) {
+        scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
+    }
+    if let Some(anchor) = &options.anchor {
+        move_to_anchor(&mut scaled, &tally, anchor)?;
+    }
+    let models = ranked_models(&tally, &fit, &scaled, elo, options.min_votes);
+    let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
+    let name = |model: usize| tally.models[model].name.clone();
+    let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
+    let mut board = Leaderboard {
+        method: options.method,
+        interval,
+        confidence: options.confidence.share(),
+        converged: fit.converged && bootstrap.is_none_or(|report| report.converged),
+        iterations: fit.iterations,
+        log_likelihood: fit.log_likelihood,
+        votes: count_votes(&tally, options),
+        components: fit.components,
+        models,
+        style: effects,
+        bridges: fit.bridges.iter().map(named).collect(),
+        notes: Vec::new(),
+        reweight: options.reweight,
+        davidson: tie_effect(&fit, &intervals),
+        bootstrap,
+        matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
+        robustness: None,
+    };
+    board.notes = notes(&tally, &board, options);
+    board.notes.extend(style_notes);
+    Ok(board)
+}
+
+/// Intervals of a fit without style. Clustered intervals read single votes and their weights.
+fn intervals_by(
+    method: IntervalMethod,
+    tally: &Tally,
+    fit: &Fit,
+    (log, weights): (Option<&VoteLog>, &Weights),
+    options: &LeaderboardOptions,
+) -> Result<(Intervals, Option<BootstrapReport>), FitError> {
+    match method {
+        IntervalMethod::Sandwich => Ok((joint_sandwich(tally, fit)?.around(fit, options.confidence), None)),
+        IntervalMethod::Cluster => {
+            let log = log.ok_or(FitError::NoVoters)?;
+            let errors = cluster(log, options.scoring, weights, tally, fit)?;
+            Ok((errors.around(fit, options.confidence), None))
+        }
+        IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => Err(FitError::WeightedBootstrap),
+        IntervalMethod::Bootstrap => {
+            let (intervals, report) = resample(tally, fit, options.bootstrap, options.confidence)?;
+            Ok((intervals, Some(report)))
+        }
+        IntervalMethod::None => Ok((Intervals::none(tally.models.len()), None)),
+    }
+}
+
+pub(super) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {
+    match scoring.ties {
+        TieRule::Davidson => davidson::fit(tally),
+        TieRule::Half | TieRule::Drop => bradley_terry::fit(tally),
+    }
+}
+
+fn tie_effect(fit: &Fit, intervals: &Intervals) -> Option<TieEffect> {
+    let end = |end: fn(&Ends) -> f64| intervals.log_nu.as_ref().map(end).map(f64::exp).filter(|nu| nu.is_finite());
+    Some(TieEffect { nu: fit.log_nu?.exp(), lower: end(|ends| ends.lower), upper: end(|ends| ends.upper) })
+}
+
+/// Elo ratings as strengths. They need no connected graph, so all models are in one component.
+fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
+    let strength = |model: &TalliedModel| (elo.rating(model.index) - CENTRE) / POINTS_PER_STRENGTH;
+    let model_strength = |model| ModelStrength::Rated { component: 0, strength: strength(model) };
+    Fit {
+        model_strengths: tally.models.iter().map(model_strength).collect(),
+        components: tally.models.len().min(1),
+        bridges: Vec::new(),
+        converged: true,
+        iterations: 0,
+        log_likelihood: elo.log_likelihood(),
+        log_nu: None,
+    }
+}
+
+/// The rows in leaderboard order.
+fn ranked_models(tally: &Tally, fit: &Fit, scaled: &[ScaledModel], elo: &EloTable, min_votes: u64) -> Vec<RankedModel> {
+    let empirical = empirical_win_rates(tally);
+    let line = |(model, here): (usize, &ScaledModel)| {
+        let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
+        let peers = || scaled.iter().filter(|other| other.component == here.component);
+        let others = scaled.iter().enumerate().filter(|&(other, _)| other != model);
+        RankedModel {
+            model: tallied.name.clone(),
+            rank: 1 + peers().map(|other| u64::from(other.significantly_above(here))).sum::<u64>(),
+            rating: here.rating,
+            lower: here.lower(),
+            upper: here.upper(),
+            elo: elo.rating(tallied.index),
+            battles: counts.battles(),
+            wins: counts.wins,
+            losses: counts.losses,
+            ties: counts.ties,
+            both_bad: counts.both_bad,
+            win_tie_rate: real(counts.wins + counts.ties + counts.both_bad) / real(counts.battles()),
+            average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other, fit))),
+            component: here.component,
+            provisional: counts.battles() < min_votes,
+            unbounded: here.unbounded,
+            standard_error: here.ends.and_then(|ends| ends.error),
+            empirical_win_rate: Some(empirical[model]),
+        }
+    };
+    let mut models: Vec<RankedModel> = scaled.iter().enumerate().map(line).collect();
+    sort(&mut models);
+    models
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / real_len(values.len()))
+}
+
+fn sort(models: &mut [RankedModel]) {
+    let end = |model: &RankedModel| match model.unbounded {
+        Some(Direction::Above) => 0,
+        None => 1,
+        Some(Direction::Below) => 2,
+    };
+    models.sort_by(|x, y| {
+        (x.component, end(x), x.rank)
+            .cmp(&(y.component, end(y), y.rank))
+            .then_with(|| y.rating.total_cmp(&x.rating))
+            .then_with(|| x.model.cmp(&y.model))
+    });
+}
+
+fn count_votes(tally: &Tally, options: &LeaderboardOptions) -> VoteCounts {
+    let mut excluded = options.excluded.clone();
+    for (&outcome, &count) in &tally.dropped {
+        *excluded.entry(format!("{outcome}_dropped")).or_default() += count;
+    }
+    VoteCounts { read: tally.votes + excluded.values().sum::<u64>(), rated: tally.votes, excluded }
+}

@@ -1,0 +1,41 @@
+//! The confidence level of an interval.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// A confidence level that is not between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("confidence is {0}: give a number between 0 and 1, for example 0.95")]
+pub struct InvalidConfidence(pub f64);
+
+/// Share of intervals that contain the true value, strictly between 0 and 1; 0.95 by default.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConfidenceLevel(f64);
+
+impl Default for ConfidenceLevel {
+    fn default() -> Self {
+        Self(0.95)
+    }
+}
+
+impl ConfidenceLevel {
+    /// Checks a level.
+    ///
+    /// # Errors
+    /// [`InvalidConfidence`] unless 0 < `share` < 1.
+    pub fn new(share: f64) -> Result<Self, InvalidConfidence> {
+        if share > 0.0 && share < 1.0 { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
+    }
+
+    /// The level as a share, such as 0.95.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
+    /// Half the width of a normal interval in standard errors: 1.96 at 0.95. Its square is the chi-square quantile with
+    /// one degree of freedom.
+    #[must_use]
+    pub fn z(self) -> f64 {
+        Normal::standard().inverse_cdf(f64::midpoint(1.0, self.0)).min(f64::MAX.sqrt())
+    }
+}

@@ -1,0 +1,336 @@
+//! Rows of battles, turns, replies and side failures.
+
+use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::{ModelId, Side};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{StoreError, unsigned};
+use sqlx::FromRow;
+
+/// A battle as an export has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleLine {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// Its stage.
+    pub stage: String,
+    /// Its turns.
+    pub turn: u64,
+    /// The models on sides A and B.
+    pub models: [String; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct RawLine {
+    pub(super) id: String,
+    pub(super) visitor: String,
+    pub(super) stage: String,
+    pub(super) turn: i64,
+    pub(super) model_a: String,
+    pub(super) model_b: String,
+    pub(super) pairing_policy: String,
+    pub(super) pair_probability: f64,
+    pub(super) language: String,
+    pub(super) category: Option<String>,
+    pub(super) intent: Option<String>,
+    pub(super) created_at: i64,
+}
+
+impl TryFrom<RawLine> for BattleLine {
+    type Error = StoreError;
+
+    fn try_from(raw: RawLine) -> Result<Self, StoreError> {
+        Ok(Self {
+            turn: unsigned(raw.turn, "battles", "turn", &raw.id)?,
+            id: raw.id,
+            visitor: raw.visitor,
+            stage: raw.stage,
+            models: [raw.model_a, raw.model_b],
+            pairing_policy: raw.pairing_policy,
+            pair_probability: raw.pair_probability,
+            language: raw.language,
+            category: raw.category,
+            intent: raw.intent,
+            created_at: Timestamp(raw.created_at),
+        })
+    }
+}
+
+/// One question of a battle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The visitor's text.
+    pub prompt: String,
+}
+
+/// How a reply came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyEnding {
+    /// The model ended it.
+    Complete,
+    /// The visitor stopped it, or left.
+    Stopped,
+    /// It reached the limit of length.
+    Cut,
+    /// It broke off.
+    Failed,
+}
+
+impl ReplyEnding {
+    const ALL: [Self; 4] = [Self::Complete, Self::Stopped, Self::Cut, Self::Failed];
+
+    /// The database's spelling.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+            Self::Cut => "cut",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A reply to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReply {
+    /// Its side.
+    pub side: Side,
+    /// Who wrote it.
+    pub model: ModelId,
+    /// What the visitor saw of it.
+    pub text: String,
+    /// Reasoning in a field of its own.
+    pub reasoning: String,
+    /// How it ended.
+    pub ending: ReplyEnding,
+    /// From the request to the first token; `None` where none came.
+    pub first_token_ms: Option<u64>,
+    /// From the request to the end.
+    pub duration_ms: u64,
+}
+
+/// A stored reply with its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The reply.
+    pub reply: NewReply,
+}
+
+/// A battle as it stood at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRecord {
+    /// Where it stood.
+    pub battle: BattleRow,
+    /// Its questions in order.
+    pub turns: Vec<TurnRow>,
+    /// Its replies that count, by turn and side.
+    pub replies: Vec<ReplyRow>,
+}
+
+/// A side that failed, and the model that took its place.
+#[derive(Debug, Clone)]
+pub struct SideFailure {
+    /// The turn in which it failed.
+    pub turn: u32,
+    /// The side.
+    pub side: Side,
+    /// The model that failed.
+    pub model: ModelId,
+    /// For the operator; holds no key and no provider text.
+    pub reason: String,
+    /// The model that took its place with the probability of the new pair; `None` voids the battle.
+    pub replacement: Option<(ModelId, f64)>,
+}
+
+#[derive(FromRow)]
+pub(super) struct RawBattle {
+    pub(super) id: String,
+    pub(super) visitor: String,
+    pub(super) stage: String,
+    pub(super) turn: i64,
+    pub(super) model_a: String,
+    pub(super) model_b: String,
+    pub(super) pairing_policy: String,
+    pub(super) policy_version: i64,
+    pub(super) pair_probability: f64,
+    pub(super) language: String,
+    pub(super) category: Option<String>,
+    pub(super) intent: Option<String>,
+    pub(super) answered_by: Option<String>,
+}
+
+impl TryFrom<RawBattle> for BattleRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawBattle) -> Result<Self, StoreError> {
+        let stage = Stage::parse(&raw.stage).ok_or_else(|| StoreError::Inconsistent {
+            table: "battles",
+            column: "stage",
+            row: raw.id.clone(),
+            value: raw.stage.clone(),
+        })?;
+        Ok(Self {
+            progress: Progress { stage, turn: turn_number(raw.turn, "battles", &raw.id)? },
+            policy_version: turn_number(raw.policy_version, "battles", &raw.id)?,
+            id: raw.id,
+            visitor: raw.visitor,
+            models: [ModelId::new(raw.model_a), ModelId::new(raw.model_b)],
+            pairing_policy: raw.pairing_policy,
+            pair_probability: raw.pair_probability,
+            language: raw.language,
+            category: raw.category,
+            intent: raw.intent,
+            answered_by: raw.answered_by,
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(super) struct RawReply {
+    pub(super) turn: i64,
+    pub(super) side: String,
+    pub(super) model: String,
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) ending: String,
+    pub(super) first_token_ms: Option<i64>,
+    pub(super) duration_ms: i64,
+}
+
+impl RawReply {
+    pub(super) fn checked(self, battle: &str) -> Result<ReplyRow, StoreError> {
+        let inconsistent = |column, value: &str| StoreError::Inconsistent {
+            table: "replies",
+            column,
+            row: battle.to_owned(),
+            value: value.to_owned(),
+        };
+        let side = Side::BOTH
+            .into_iter()
+            .find(|side| side.as_str() == self.side)
+            .ok_or_else(|| inconsistent("side", &self.side))?;
+        let ending = ReplyEnding::ALL
+            .into_iter()
+            .find(|ending| ending.as_str() == self.ending)
+            .ok_or_else(|| inconsistent("ending", &self.ending))?;
+        Ok(ReplyRow {
+            turn: turn_number(self.turn, "replies", battle)?,
+            reply: NewReply {
+                side,
+                model: ModelId::new(self.model),
+                text: self.text,
+                reasoning: self.reasoning,
+                ending,
+                first_token_ms: self
+                    .first_token_ms
+                    .map(|ms| unsigned(ms, "replies", "first_token_ms", battle))
+                    .transpose()?,
+                duration_ms: unsigned(self.duration_ms, "replies", "duration_ms", battle)?,
+            },
+        })
+    }
+}
+
+/// One row of [`SELECT_RECORD`].
+#[derive(FromRow)]
+pub(super) struct RawRecordRow {
+    #[sqlx(flatten)]
+    pub(super) battle: RawBattle,
+    #[sqlx(flatten)]
+    pub(super) turn: RawRecordTurn,
+}
+
+/// The turn and the reply of one row; without either where there is none.
+#[derive(FromRow)]
+pub(super) struct RawRecordTurn {
+    pub(super) asked: Option<i64>,
+    pub(super) prompt: Option<String>,
+    pub(super) side: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) ending: Option<String>,
+    pub(super) first_token_ms: Option<i64>,
+    pub(super) duration_ms: Option<i64>,
+}
+
+impl RawRecordTurn {
+    pub(super) fn add_to(mut self, record: &mut BattleRecord) -> Result<(), StoreError> {
+        let Some((asked, prompt)) = self.asked.zip(self.prompt.take()) else { return Ok(()) };
+        let turn = turn_number(asked, "turns", &record.battle.id)?;
+        if record.turns.last().is_none_or(|last| last.turn != turn) {
+            record.turns.push(TurnRow { turn, prompt });
+        }
+        if let Some(reply) = self.reply(asked) {
+            record.replies.push(reply.checked(&record.battle.id)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn reply(self, turn: i64) -> Option<RawReply> {
+        Some(RawReply {
+            turn,
+            side: self.side?,
+            model: self.model?,
+            text: self.text?,
+            reasoning: self.reasoning?,
+            ending: self.ending?,
+            first_token_ms: self.first_token_ms,
+            duration_ms: self.duration_ms?,
+        })
+    }
+}
+
+pub(super) fn turn_number(value: i64, table: &'static str, row: &str) -> Result<u32, StoreError> {
+    u32::try_from(value).map_err(|_| StoreError::Inconsistent {
+        table,
+        column: "turn",
+        row: row.to_owned(),
+        value: value.to_string(),
+    })
+}
+
+/// A stored battle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRow {
+    /// Its id.
+    pub id: String,
+    /// Pseudonym of the visitor.
+    pub visitor: String,
+    /// Stage and latest turn.
+    pub progress: Progress,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Version of that policy.
+    pub policy_version: u32,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category that the client named.
+    pub category: Option<String>,
+    /// Intent that the client named.
+    pub intent: Option<String>,
+    /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
+    pub answered_by: Option<String>,
+}

@@ -1,0 +1,167 @@
+//! Rows of votes.
+
+use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::battle::{ModelId, Outcome};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{StoreError, unsigned};
+use sqlx::FromRow;
+
+/// A stored vote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VoteRow {
+    /// Position in the log.
+    pub seq: i64,
+    /// Its id.
+    pub id: String,
+    /// Its battle.
+    pub battle: String,
+    /// Pseudonym of the voter.
+    pub visitor: String,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// What the person said.
+    pub outcome: Outcome,
+    /// Turns of the battle.
+    pub turn: u64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// 1 to 5, where given.
+    pub satisfaction: Option<u64>,
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// First-token times of sides A and B.
+    pub first_token_ms: [Option<u64>; 2],
+    /// Durations of sides A and B.
+    pub duration_ms: [u64; 2],
+    /// Text counts of sides A and B.
+    pub text_counts: [TextCounts; 2],
+    /// Whether it counts in the rating.
+    pub rated: bool,
+    /// The rule that excludes it.
+    pub exclusion: Option<String>,
+    /// What the voter was told.
+    pub receipt: String,
+    /// When it was cast.
+    pub created_at: Timestamp,
+}
+
+/// What a visitor said of how satisfied they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SatisfiedVote {
+    /// Number in the log.
+    pub seq: i64,
+    /// What the visitor wanted, where they said.
+    pub intent: Option<String>,
+    /// From 1 to 5.
+    pub satisfaction: u8,
+}
+
+#[derive(FromRow)]
+pub(super) struct RawVote {
+    pub(super) seq: i64,
+    pub(super) id: String,
+    pub(super) battle_id: String,
+    pub(super) visitor: String,
+    pub(super) model_a: String,
+    pub(super) model_b: String,
+    pub(super) outcome: String,
+    pub(super) turn: i64,
+    pub(super) language: String,
+    pub(super) category: Option<String>,
+    pub(super) intent: Option<String>,
+    pub(super) satisfaction: Option<i64>,
+    pub(super) pairing_policy: String,
+    pub(super) pair_probability: f64,
+    pub(super) first_token_ms_a: Option<i64>,
+    pub(super) first_token_ms_b: Option<i64>,
+    pub(super) duration_ms_a: i64,
+    pub(super) duration_ms_b: i64,
+    pub(super) text_counts: String,
+    pub(super) rated: bool,
+    pub(super) exclusion: Option<String>,
+    pub(super) receipt: String,
+    pub(super) created_at: i64,
+}
+
+impl TryFrom<RawVote> for VoteRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawVote) -> Result<Self, StoreError> {
+        let row = raw.id.clone();
+        let natural = |value: i64, column| unsigned(value, "votes", column, &row);
+        let optional = |value: Option<i64>, column| value.map(|value| natural(value, column)).transpose();
+        let text_counts = serde_json::from_str(&raw.text_counts).map_err(|_| StoreError::Inconsistent {
+            table: "votes",
+            column: "text_counts",
+            row: row.clone(),
+            value: raw.text_counts.clone(),
+        })?;
+        Ok(Self {
+            outcome: parse_outcome(&raw.outcome, raw.seq)?,
+            turn: natural(raw.turn, "turn")?,
+            satisfaction: optional(raw.satisfaction, "satisfaction")?,
+            first_token_ms: [
+                optional(raw.first_token_ms_a, "first_token_ms_a")?,
+                optional(raw.first_token_ms_b, "first_token_ms_b")?,
+            ],
+            duration_ms: [natural(raw.duration_ms_a, "duration_ms_a")?, natural(raw.duration_ms_b, "duration_ms_b")?],
+            text_counts,
+            seq: raw.seq,
+            id: raw.id,
+            battle: raw.battle_id,
+            visitor: raw.visitor,
+            models: [ModelId::new(raw.model_a), ModelId::new(raw.model_b)],
+            language: raw.language,
+            category: raw.category,
+            intent: raw.intent,
+            pairing_policy: raw.pairing_policy,
+            pair_probability: raw.pair_probability,
+            rated: raw.rated,
+            exclusion: raw.exclusion,
+            receipt: raw.receipt,
+            created_at: Timestamp(raw.created_at),
+        })
+    }
+}
+
+pub(super) fn parse_outcome(text: &str, seq: i64) -> Result<Outcome, StoreError> {
+    Outcome::parse(text).map_err(|_| StoreError::Inconsistent {
+        table: "votes",
+        column: "outcome",
+        row: seq.to_string(),
+        value: text.to_owned(),
+    })
+}
+
+/// A vote to be kept.
+#[derive(Debug, Clone)]
+pub struct NewVoteRow {
+    /// Its id.
+    pub id: String,
+    /// The battle it is cast on.
+    pub battle: String,
+    /// The latest turn as the voter saw it.
+    pub turn: u32,
+    /// What the person said.
+    pub outcome: Outcome,
+    /// The person's satisfaction, 1 to 5.
+    pub satisfaction: Option<i64>,
+    /// First-token times of sides A and B in the last turn.
+    pub first_token_ms: [Option<u64>; 2],
+    /// Durations of sides A and B in the last turn.
+    pub duration_ms: [u64; 2],
+    /// Text counts of sides A and B over all turns.
+    pub text_counts: [TextCounts; 2],
+    /// The rule that keeps it out of the rating, if one does.
+    pub exclusion: Option<String>,
+    /// What the voter is told, as JSON: every retry gets the same.
+    pub receipt: String,
+    /// When it was cast.
+    pub created_at: Timestamp,
+}

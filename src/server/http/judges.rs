@@ -1,0 +1,40 @@
+//! Judges on the arena's own battles, as a page and as JSON.
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::error::PageError;
+use super::pages;
+use crate::domain::battle_judging::report::BattleJudgingReport;
+use crate::domain::rating::FitError;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::server::state::AppState;
+use crate::services::battle_judging::reports::BattleJudgingError;
+
+/// The latest report, at the confidence level of the leaderboard.
+///
+/// # Errors
+/// [`PageError::BattleJudging`].
+pub(super) async fn latest(app: &AppState) -> Result<Arc<BattleJudgingReport>, PageError> {
+    let level = ConfidenceLevel::new(app.settings.now().rating.confidence)
+        .map_err(FitError::from)
+        .map_err(BattleJudgingError::from)?;
+    Ok(app.battle_judging.latest(level).await?)
+}
+
+/// `GET /api/v1/judges`: how far judges agree with people, as `langya judge report --format json` gives it.
+///
+/// # Errors
+/// As [`latest`].
+pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(HttpResponse::Ok().json(&*latest(&app).await?))
+}
+
+/// `GET /judges`
+///
+/// # Errors
+/// As [`latest`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(pages::judges::judges(&request, &*latest(&app).await?))
+}

@@ -1,0 +1,97 @@
+//! Notes of a leaderboard in the languages of the pages.
+
+use crate::domain::rating::fit::Direction;
+use crate::domain::rating::notes::RatingNote;
+
+pub(super) fn english(note: &RatingNote) -> String {
+    note.to_string()
+}
+
+pub(super) fn chinese(note: &RatingNote) -> String {
+    match note {
+        RatingNote::NoVotes => "还没有计分选票：两个模型之间有了第一张选票，排行榜就会出现".into(),
+        RatingNote::Slice { conditions } => format!("仅统计符合以下条件的选票：{}", conditions.join("、")),
+        RatingNote::NotConverged => "拟合未收敛：评分仅供参考".into(),
+        RatingNote::NoTies => "没有平局，因此戴维森模型与布拉德利–特里模型相同".into(),
+        RatingNote::UnboundedTieParameter => {
+            "这些选票无法为戴维森模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
+        }
+        RatingNote::Unbounded { model, direction, confidence } => {
+            let (result, open, bound) = match direction {
+                Direction::Above => ("全胜", "上限", "下限"),
+                Direction::Below => ("全负", "下限", "上限"),
+            };
+            format!(
+                "“{model}”在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
+                 其他模型的评分不计入它的选票"
+            )
+        }
+        RatingNote::Components { count } => {
+            format!("选票把模型分成 {count} 组，组与组之间无法比较：各组分别评分，均值为 1000")
+        }
+        RatingNote::OneWayVotes { bridges, more } => {
+            let pairs: Vec<String> = bridges
+                .iter()
+                .map(|bridge| format!("“{}”胜“{}”（{} 票）", bridge.winner, bridge.loser, bridge.votes))
+                .collect();
+            let rest = if *more > 0 { format!("，另有 {more} 对") } else { String::new() };
+            format!(
+                "连接这些组的选票全是单向的：{}{rest}；只要有一张方向相反的选票，就能把两组连起来",
+                pairs.join("、")
+            )
+        }
+        RatingNote::InfiniteReplicates { infinite, replicates } => format!(
+            "{replicates} 次自助重抽样中有 {infinite} 次使某个模型失去全部胜局或全部败局，评分不再有限：延伸到那里的区间没有端点"
+        ),
+        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，\
+            无法估计投票者之间的差异，因此这些模型没有区间"
+            .into(),
+        RatingNote::NoVoteVariance => {
+            "某组模型的每张选票都与拟合完全一致（例如只有一次平局），无法估计抽样误差，因此这些模型没有区间".into()
+        }
+        RatingNote::OneVoter => "全部选票来自同一位投票者，无法估计投票者之间的差异，因此没有区间".into(),
+        RatingNote::ConstantFeature { feature } => {
+            format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
+        }
+        RatingNote::DependentFeature { feature } => {
+            format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
+        }
+        RatingNote::SeparatingFeature { feature } => {
+            format!("{}能预测每一张在此项上有差异的选票，其影响没有上限，因此未纳入", feature_name(feature))
+        }
+        RatingNote::Text { text } => text.clone(),
+    }
+}
+
+fn feature_name(feature: &str) -> &str {
+    match feature {
+        "length" => "长度",
+        "headings" => "标题",
+        "lists" => "列表",
+        "bold" => "加粗",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::fit::OneWayBridge;
+
+    #[test]
+    fn notes_name_models_and_numbers_in_both_languages() {
+        let bridge = OneWayBridge { winner: "a".into(), loser: "x".into(), votes: 2.0 };
+        let note = RatingNote::OneWayVotes { bridges: vec![bridge], more: 3 };
+        assert!(english(&note).contains("\"a\" over \"x\" (2) and 3 more"), "{}", english(&note));
+        assert!(chinese(&note).contains("“a”胜“x”（2 票），另有 3 对"), "{}", chinese(&note));
+        let note = RatingNote::Unbounded { model: "a".into(), direction: Direction::Below, confidence: 0.9 };
+        assert!(
+            english(&note).contains("\"a\" lost every vote") && english(&note).contains("0.9"),
+            "{}",
+            english(&note)
+        );
+        assert!(chinese(&note).contains("“a”") && chinese(&note).contains("全负"), "{}", chinese(&note));
+        let note = RatingNote::ConstantFeature { feature: "bold".into() };
+        assert_eq!(chinese(&note), "所有选票在加粗上的差异都相同，无法估计其影响，因此未纳入");
+    }
+}

@@ -1,0 +1,64 @@
+//! What handlers and jobs reach.
+
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::EventBus;
+use crate::infra::limits::RateLimits;
+use crate::infra::redis::RedisHandle;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::Store;
+use crate::infra::tasks::Tasks;
+use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::battles::Battles;
+use crate::services::arena::fleet::Fleet;
+use crate::services::arena::matchmaking::Matchmaker;
+use crate::services::arena::models::Models;
+use crate::services::arena::sessions::Sessions;
+use crate::services::arena::voting::Voting;
+use crate::services::battle_judging::reports::BattleJudgingReports;
+use crate::services::benchmark::suite_results::SuiteResultsCache;
+use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::leaderboard::filtered::FilteredLeaderboards;
+use crate::services::leaderboard::refit::LatestLeaderboard;
+use std::sync::Arc;
+
+/// What the edges reach.
+pub struct AppState {
+    /// The settings in force.
+    pub settings: CurrentSettings,
+    /// The database.
+    pub store: Store,
+    /// Who can be asked.
+    pub models: Arc<Models>,
+    /// The latest leaderboard.
+    pub leaderboard: Arc<LatestLeaderboard>,
+    /// Leaderboards of a part of the votes.
+    pub filtered: Arc<FilteredLeaderboards>,
+    /// The scores of benchmarks.
+    pub boards: Arc<SuiteResultsCache>,
+    /// How series of the arena and of benchmarks go together.
+    pub correlation: Arc<CorrelationService>,
+    /// What judges made of the arena's own battles.
+    pub battle_judging: Arc<BattleJudgingReports>,
+    /// Who meets whom.
+    pub matchmaker: Arc<Matchmaker>,
+    /// Which instances serve the arena.
+    pub fleet: Arc<Fleet>,
+    /// Battles.
+    pub battles: Arc<Battles>,
+    /// Votes.
+    pub voting: Arc<Voting>,
+    /// Who the visitors are.
+    pub sessions: Sessions,
+    /// How much a visitor may do.
+    pub limits: Arc<RateLimits>,
+    /// What changed.
+    pub events: Arc<dyn EventBus>,
+    /// The way to Redis, where several instances share one.
+    pub link: Option<RedisHandle>,
+    /// Randomness.
+    pub rng: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<WatchedClock>,
+    /// Owner of all background tasks.
+    pub tasks: Tasks,
+}

@@ -1,0 +1,51 @@
+//! What battles are made of.
+
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::EventBus;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::Store;
+use crate::infra::tasks::Tasks;
+use crate::services::arena::fleet::Fleet;
+use crate::services::arena::live::EPOCH_GAP;
+use crate::services::arena::matchmaking::Matchmaker;
+use crate::services::arena::models::Models;
+use crate::services::arena::raw_ticks::RawTicks;
+use rand::RngExt;
+use std::sync::Arc;
+
+/// What battles are made of.
+pub struct BattleParts {
+    /// Where they are kept.
+    pub store: Store,
+    /// Which instances answer them.
+    pub fleet: Arc<Fleet>,
+    /// What instances say to each other.
+    pub events: Arc<dyn EventBus>,
+    /// Who can be asked.
+    pub models: Arc<Models>,
+    /// Who meets whom.
+    pub matchmaker: Arc<Matchmaker>,
+    /// Ids.
+    pub rng: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// When raw text is released.
+    pub raw_ticks: RawTicks,
+    /// Owner of the running turns.
+    pub tasks: Tasks,
+    /// Limits and pace.
+    pub settings: CurrentSettings,
+}
+
+impl BattleParts {
+    /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
+    pub(super) fn apart(&self) -> u64 {
+        EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
+    }
+
+    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
+    pub(super) fn first_number(&self, after: u64) -> u64 {
+        after + self.apart()
+    }
+}

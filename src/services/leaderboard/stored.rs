@@ -1,0 +1,62 @@
+//! Stored leaderboards: the JSON of `langya fit`, and the notes as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::notes::RatingNote;
+
+#[derive(Serialize)]
+struct StoredBody<'a> {
+    #[serde(flatten)]
+    board: &'a Leaderboard,
+    rating_notes: &'a [RatingNote],
+}
+
+#[derive(Deserialize)]
+struct StoredNotes {
+    rating_notes: Vec<RatingNote>,
+}
+
+/// The JSON of a leaderboard.
+#[must_use]
+pub fn to_json(board: &Leaderboard) -> String {
+    let body = StoredBody { board, rating_notes: &board.notes };
+    serde_json::to_string(&body).expect("a leaderboard is plain text and finite numbers")
+}
+
+/// Parses a stored leaderboard. Without notes as data, its notes are the English texts.
+///
+/// # Errors
+/// The JSON has another format.
+pub fn from_json(body: &str) -> Result<Leaderboard, serde_json::Error> {
+    let mut board: Leaderboard = serde_json::from_str(body)?;
+    if let Ok(StoredNotes { rating_notes }) = serde_json::from_str(body) {
+        board.notes = rating_notes;
+    }
+    Ok(board)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::comparison::ComparisonSet;
+    use crate::domain::rating::elo::EloTable;
+    use crate::domain::rating::options::LeaderboardOptions;
+    use crate::domain::rating::ranking::rank;
+
+    #[test]
+    fn notes_are_stored_as_data_beside_their_english_texts() {
+        let board = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
+        let json = to_json(&board);
+        assert!(json.contains("no rated votes yet") && json.contains("no_votes"), "{json}");
+        assert_eq!(from_json(&json).unwrap(), board);
+    }
+
+    #[test]
+    fn a_leaderboard_with_notes_as_texts_only_can_be_read() {
+        let board = rank(&ComparisonSet::new(), &EloTable::default(), &LeaderboardOptions::default()).unwrap();
+        let read = from_json(&serde_json::to_string(&board).unwrap()).unwrap();
+        assert_eq!(read.notes, [RatingNote::Text { text: RatingNote::NoVotes.to_string() }]);
+        assert_eq!(read.models, board.models);
+    }
+}
