@@ -118,7 +118,7 @@ test("a second turn goes on with the battle, and both sides can answer anew", as
   await ask(page, "another short question");
   await phase(page, "ready");
   assert.equal(await page.locator(".turn").count(), 2);
-  await page.getByRole("button", { name: "Answer anew" }).click();
+  await page.getByRole("button", { name: "Regenerate" }).click();
   await phase(page, "ready");
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator(".turn:last-child .prompt-text").textContent(), "another short question");

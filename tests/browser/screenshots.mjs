@@ -25,6 +25,7 @@ try {
   await simple(views[0], "/?lang=zh", "battle-zh");
   await simple(views[2], "/?lang=zh", "battle-zh");
   await simple(views[2], "/leaderboard?lang=zh", "leaderboard-zh");
+  await readme();
 } finally {
   await browser.close();
   await arena.stop();
@@ -52,6 +53,16 @@ async function battle(view) {
   await page.getByRole("button", { name: "A is better", exact: true }).click();
   await phase(page, "revealed");
   await shoot(page, view, "battle-4-revealed");
+  await page.context().close();
+}
+
+// The picture of the README: a battle that waits for its vote. Copy it to deploy/screenshot.png; it stays under 150 kB.
+async function readme() {
+  const page = await openPage(browser, { viewport: { width: 1100, height: 760 }, colorScheme: "light", reducedMotion: "reduce" });
+  await page.goto(arena.url);
+  await ask(page, "Compare bubble sort and quicksort in a table, then write quicksort in Python, in English.");
+  await phase(page, "ready");
+  await page.screenshot({ path: join(folder, "readme.png") });
   await page.context().close();
 }
 

@@ -1,4 +1,4 @@
-//! What is derived from the votes may be lost: the numbers come back to the last bit.
+//! Derived tables can be lost: a refit restores every number exactly.
 
 use serde_json::Value;
 use sqlx::sqlite::SqlitePool;
@@ -8,7 +8,7 @@ use crate::support::program::langya;
 use crate::support::scripted::Scripted;
 
 #[actix_web::test]
-async fn emptying_every_derived_table_changes_no_number() {
+async fn refitting_after_emptying_derived_tables_gives_the_same_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let scripted = ["one", "two", "三"].map(|name| (name, Scripted::saying(name)));

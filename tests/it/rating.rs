@@ -1,4 +1,4 @@
-//! Ratings against independent results: goldens of the field, the hard cases, and what must not matter.
+//! Ratings: goldens of independent implementations, edge cases and invariances.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 
 // ---------------------------------------------------------------------------------------------------- goldens
 
-/// Reference votes and results that are too large to keep here: beside the checkout, or where `LANGYA_SHARED` says.
+/// Reference votes and results too large for the repository: in `../shared`, or in the folder `LANGYA_SHARED`.
 pub(crate) fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
@@ -68,7 +68,7 @@ pub(crate) fn agree(
 }
 
 #[track_caller]
-fn agree_with_goldens(votes: &Path, golden: &Path) {
+fn check_goldens(votes: &Path, golden: &Path) {
     let log = read_votes(votes);
     let board = board_of(&log, &LeaderboardOptions::default());
     agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating);
@@ -96,17 +96,17 @@ fn agree_with_goldens(votes: &Path, golden: &Path) {
 #[test]
 fn llmfao_agrees_with_the_exact_results() {
     let Some(shared) = shared() else { return };
-    agree_with_goldens(&shared.join("data/llmfao.csv"), &shared.join("golden/llmfao"));
+    check_goldens(&shared.join("data/llmfao.csv"), &shared.join("golden/llmfao"));
 }
 
 #[test]
 fn the_sparse_simulation_agrees_with_the_exact_results() {
     let Some(shared) = shared() else { return };
-    agree_with_goldens(&shared.join("data/synth_5000.csv"), &shared.join("golden/synth_5000"));
+    check_goldens(&shared.join("data/synth_5000.csv"), &shared.join("golden/synth_5000"));
 }
 
 #[test]
-fn the_small_fixture_agrees_with_results_in_fifty_digits() {
+fn the_small_fixture_agrees_with_fifty_digit_results() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let log = read_votes(&data.join("small_votes.csv"));
     let board = board_of(&log, &LeaderboardOptions::default());
@@ -121,7 +121,7 @@ fn the_small_fixture_agrees_with_results_in_fifty_digits() {
 
 // ------------------------------------------------------------------------------------------------- hard cases
 
-/// So many votes of one kind: A, B, the outcome, how often.
+/// Repeated votes: A, B, outcome, number.
 pub(crate) type Votes = [(&'static str, &'static str, Outcome, u32)];
 
 pub(crate) fn log_of(votes: &Votes) -> VoteLog {
@@ -154,7 +154,7 @@ pub(crate) fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board R
     board.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
 }
 
-/// Every way to fit and to find intervals by Bradley–Terry. Each of the votes has a voter of its own.
+/// Every method and interval method of Bradley–Terry. Each vote has its own voter.
 fn every_method() -> [LeaderboardOptions; 5] {
     let by = |interval| LeaderboardOptions { interval, ..LeaderboardOptions::default() };
     let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
@@ -194,7 +194,7 @@ pub(crate) fn points(odds: f64) -> f64 {
     400.0 * odds.log10()
 }
 
-/// The strength in points at which `wins` wins in a row stand at the 95 % likelihood-ratio limit against an equal.
+/// The 95 % likelihood-ratio limit, in points, of a model that won `wins` votes against an opponent at the mean.
 fn limit_points(wins: f64) -> f64 {
     let chi_square: f64 = 3.841_458_820_694_124;
     -points((chi_square / (2.0 * wins)).exp_m1())
@@ -214,32 +214,32 @@ fn ten_thousand_to_one_loses_no_precision() {
 }
 
 #[test]
-fn only_ties_leave_all_at_the_mean() {
+fn only_ties_rate_all_models_at_the_mean() {
     let votes = [("a", "b", Tie, 3), ("b", "c", BothBad, 2), ("c", "a", Tie, 1)];
     check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
 }
 
 #[test]
-fn votes_that_turn_out_as_the_fit_has_them_give_no_interval_instead_of_one_without_width() {
+fn votes_equal_to_their_predictions_give_no_interval() {
     let board = board_of(&log_of(&[("a", "b", Tie, 1)]), &LeaderboardOptions::default());
     assert!(board.models.iter().all(|model| (model.lower, model.upper, model.standard_error) == (None, None, None)));
     assert!(board.notes.iter().any(|note| note.to_string().contains("such as a single tie")), "{:?}", board.notes);
 }
 
 #[test]
-fn a_perfect_cycle_leaves_all_at_the_mean() {
+fn a_perfect_cycle_rates_all_models_at_the_mean() {
     let votes = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2)];
     check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
 }
 
 #[test]
-fn odd_names_are_unchanged() {
+fn unusual_names_are_unchanged() {
     let votes = [("say \"hi\", ok", "通义千问", Tie, 1), ("通义千问", " Ärger\t", Tie, 1)];
     check(&votes, &[(" Ärger\t", 1000.0), ("say \"hi\", ok", 1000.0), ("通义千问", 1000.0)]);
 }
 
 #[test]
-fn no_votes_give_an_empty_leaderboard_and_say_so() {
+fn no_votes_give_an_empty_leaderboard_with_a_note() {
     let log = VoteLog { voters: Some(Labels::default()), ..VoteLog::default() };
     for options in every_method() {
         let board = board_of(&log, &options);
@@ -250,7 +250,7 @@ fn no_votes_give_an_empty_leaderboard_and_say_so() {
 }
 
 #[test]
-fn a_model_against_itself_is_refused_and_leaves_nothing_behind() {
+fn a_model_against_itself_is_refused_and_not_counted() {
     let mut comparisons = ComparisonSet::new();
     let error = comparisons.record("a", "a", AWins).unwrap_err();
     assert!(error.to_string().contains("\"a\" is compared with itself"), "{error}");
@@ -325,7 +325,7 @@ fn one_vote_between_two_models_gives_finite_numbers() {
 }
 
 #[test]
-fn a_chain_of_winners_is_bounded_link_by_link() {
+fn each_model_in_a_chain_of_winners_is_bounded() {
     let board = board(&[("a", "b", AWins, 9), ("b", "c", AWins, 9), ("c", "d", AWins, 5), ("c", "d", BWins, 5)]);
     let order: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
     let above = Some(Direction::Above);
@@ -335,7 +335,7 @@ fn a_chain_of_winners_is_bounded_link_by_link() {
 }
 
 #[test]
-fn parts_joined_by_one_way_votes_only_are_rated_apart_and_the_bridge_is_named() {
+fn components_joined_by_one_way_votes_are_rated_separately_and_the_bridge_is_named() {
     let votes = [
         ("a", "b", AWins, 3),
         ("a", "b", BWins, 1),
@@ -359,7 +359,7 @@ fn parts_joined_by_one_way_votes_only_are_rated_apart_and_the_bridge_is_named() 
 }
 
 #[test]
-fn votes_between_components_do_not_bend_the_bound_of_a_winner() {
+fn votes_between_components_do_not_change_the_bound_of_a_winner() {
     let apart =
         [("b", "c", Tie, 2), ("x", "y", Tie, 2), ("x", "b", AWins, 5), ("a", "b", AWins, 3), ("a", "c", AWins, 3)];
     let bound = line(&board(&apart), "a").rating;
@@ -367,7 +367,7 @@ fn votes_between_components_do_not_bend_the_bound_of_a_winner() {
 }
 
 #[test]
-fn a_winner_over_a_loser_only_is_a_component_of_its_own() {
+fn a_winner_that_met_only_a_loser_is_its_own_component() {
     let board = board(&[("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1)]);
     let odd = line(&board, "odd");
     assert_eq!((board.components, odd.component, odd.unbounded), (2, 1, None));
@@ -376,7 +376,7 @@ fn a_winner_over_a_loser_only_is_a_component_of_its_own() {
 }
 
 #[test]
-fn a_winner_over_a_component_of_one_is_measured_by_it() {
+fn a_winner_over_a_single_model_is_measured_against_it() {
     let votes = [("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1), ("first", "odd", AWins, 4)];
     let board = board(&votes);
     let (odd, first) = (line(&board, "odd"), line(&board, "first"));
@@ -386,7 +386,7 @@ fn a_winner_over_a_component_of_one_is_measured_by_it() {
 }
 
 #[test]
-fn dropped_ties_leave_every_sum_and_are_counted_as_excluded() {
+fn dropped_ties_are_in_no_sum_and_count_as_excluded() {
     let log = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1), ("a", "b", Tie, 5), ("b", "c", BothBad, 2)]);
     let scoring = Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop };
     let board = board_of(&log, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
@@ -418,7 +418,7 @@ fn an_anchor_moves_its_component_to_its_rating() {
 }
 
 #[test]
-fn an_anchor_that_cannot_be_one_is_refused() {
+fn an_invalid_anchor_is_refused() {
     let log = log_of(&[&BALANCED[..], &[("a", "b", AWins, 2)]].concat());
     let refuse = |model: &str, rating: f64| {
         let anchor = Some(Anchor { model: model.into(), rating });
@@ -442,7 +442,7 @@ fn elo_as_the_method_ranks_by_elo_without_intervals() {
 }
 
 #[test]
-fn the_change_of_a_vote_can_be_told_before_and_after_it_is_counted() {
+fn the_elo_change_of_a_vote_is_the_same_before_and_after_counting() {
     let log = log_of(&[("a", "b", AWins, 1), ("b", "a", AWins, 1)]);
     let (mut elo, scoring) = (EloTable::default(), Scoring::default());
     let vote = |row: usize| Comparison { a: log.a[row], b: log.b[row], outcome: log.outcomes[row] };
@@ -465,7 +465,7 @@ fn few_votes_are_marked_provisional() {
 }
 
 #[test]
-fn a_leaderboard_has_the_fields_of_the_contract_in_its_order() {
+fn a_leaderboard_has_the_documented_fields_in_order() {
     let text = serde_json::to_string(&board(&BALANCED)).unwrap();
     let order = |keys: &[&str], text: &str| {
         let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).expect(key)).collect();
@@ -482,7 +482,7 @@ fn a_leaderboard_has_the_fields_of_the_contract_in_its_order() {
 
 // ------------------------------------------------------------------------------------------------- properties
 
-/// Votes among up to eight models; every model ties with the next, so that the graph is connected both ways.
+/// Votes among up to eight models; every model ties with the next, so that the graph is strongly connected.
 pub(crate) fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
     let vote = (0..8_u8, 1..8_u8, prop::sample::select(Outcome::ALL.to_vec()));
     prop::collection::vec(vote, 0..120).prop_map(|mut votes| {
@@ -517,7 +517,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn neither_order_nor_side_changes_a_bit((votes, shuffled) in connected_votes().prop_flat_map(|votes| {
+    fn neither_vote_order_nor_side_changes_a_bit((votes, shuffled) in connected_votes().prop_flat_map(|votes| {
         (Just(votes.clone()), Just(votes).prop_shuffle())
     })) {
         let options = LeaderboardOptions::default();
@@ -529,7 +529,7 @@ proptest! {
     }
 
     #[test]
-    fn a_leaderboard_of_counts_that_were_stored_is_that_of_the_log(votes in connected_votes()) {
+    fn restored_counts_give_the_leaderboard_of_the_log(votes in connected_votes()) {
         let (log, scoring, options) = (recorded(&votes), Scoring::default(), LeaderboardOptions::default());
         let (mut running, mut elo) = (ComparisonSet::new(), EloTable::default());
         for &(a, b, outcome) in &votes {
@@ -577,7 +577,7 @@ proptest! {
     }
 
     #[test]
-    fn every_vote_twice_narrows_intervals_by_the_square_root_of_two(votes in connected_votes()) {
+    fn doubling_the_votes_narrows_intervals_by_the_square_root_of_two(votes in connected_votes()) {
         let options = LeaderboardOptions::default();
         let once = board_of(&recorded(&votes), &options);
         let twice = board_of(&recorded(&[votes.clone(), votes].concat()), &options);
@@ -592,7 +592,7 @@ proptest! {
     }
 
     #[test]
-    fn an_anchor_shifts_every_rating_alike(votes in connected_votes(), rating in -3000.0..3000.0) {
+    fn an_anchor_shifts_every_rating_equally(votes in connected_votes(), rating in -3000.0..3000.0) {
         let log = recorded(&votes);
         let free = board_of(&log, &LeaderboardOptions::default());
         let anchor = Some(Anchor { model: "model 3".into(), rating });
@@ -606,7 +606,7 @@ proptest! {
     }
 
     #[test]
-    fn any_votes_at_all_give_finite_numbers(votes in prop::collection::vec(
+    fn any_votes_give_finite_numbers(votes in prop::collection::vec(
         (0..12_u8, 1..12_u8, prop::sample::select(vec![AWins, AWins, AWins, BWins, Tie])), 0..25,
     )) {
         let votes: Vec<_> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 12, outcome)).collect();

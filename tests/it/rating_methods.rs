@@ -1,4 +1,4 @@
-//! The ways to fit beside the default: Davidson's ties, clustered and resampled intervals, weights, slices, matrices.
+//! Options of the fit: Davidson's ties, clustered and bootstrap intervals, weights, slices, matrices.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,9 +62,9 @@ fn matrices_agree_with_the_exact_results() {
         board_of(&log, &LeaderboardOptions { matrices: true, ..LeaderboardOptions::default() }).matrices.unwrap()
     };
     let (llmfao, synthetic) = (matrices("llmfao"), matrices("synth_5000"));
-    agree_with_win_matrix(&llmfao, &shared.join("golden/llmfao/win_matrix.csv"));
-    agree_with_win_matrix(&synthetic, &shared.join("golden/synth_5000/win_matrix.csv"));
-    agree_with_predictions(&llmfao, &shared.join("golden/llmfao/predicted_win_matrix.csv"));
+    check_win_matrix(&llmfao, &shared.join("golden/llmfao/win_matrix.csv"));
+    check_win_matrix(&synthetic, &shared.join("golden/synth_5000/win_matrix.csv"));
+    check_predictions(&llmfao, &shared.join("golden/llmfao/predicted_win_matrix.csv"));
 }
 
 fn rows_of(matrices: &Matrices) -> BTreeMap<&str, usize> {
@@ -72,7 +72,7 @@ fn rows_of(matrices: &Matrices) -> BTreeMap<&str, usize> {
 }
 
 #[track_caller]
-fn agree_with_win_matrix(matrices: &Matrices, golden: &Path) {
+fn check_win_matrix(matrices: &Matrices, golden: &Path) {
     let (rows, mut votes) = (rows_of(matrices), 0);
     for record in csv::Reader::from_path(golden).unwrap().deserialize() {
         let (_, _, one, other, wins, losses, ties, both_bad): (usize, usize, String, String, u64, u64, u64, u64) =
@@ -88,7 +88,7 @@ fn agree_with_win_matrix(matrices: &Matrices, golden: &Path) {
 }
 
 #[track_caller]
-fn agree_with_predictions(matrices: &Matrices, golden: &Path) {
+fn check_predictions(matrices: &Matrices, golden: &Path) {
     let rows = rows_of(matrices);
     let mut reader = csv::Reader::from_path(golden).unwrap();
     let header = reader.headers().unwrap().clone();
@@ -100,9 +100,9 @@ fn agree_with_predictions(matrices: &Matrices, golden: &Path) {
     }
 }
 
-/// The widening is that of an independent computation.
+/// The factor comes from an independent computation.
 #[test]
-fn voters_of_llmfao_widen_its_intervals() {
+fn clustering_by_voter_widens_the_intervals_of_llmfao() {
     let Some(shared) = shared() else { return };
     let file = shared.join("data/llmfao.csv");
     let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
@@ -150,7 +150,7 @@ fn both_bad_is_a_tie_of_davidson_unless_it_is_dropped() {
 }
 
 #[test]
-fn votes_that_give_ties_no_finite_frequency_say_so() {
+fn an_infinite_tie_parameter_is_noted() {
     for (votes, note) in [
         (&[("a", "b", Tie, 3), ("b", "c", BothBad, 2)][..], "no finite value"),
         // The more the two are apart, and the likelier a tie, the likelier both votes.
@@ -165,14 +165,14 @@ fn votes_that_give_ties_no_finite_frequency_say_so() {
 }
 
 #[test]
-fn a_circle_of_wins_keeps_ties_finite() {
+fn a_cycle_of_wins_keeps_the_tie_parameter_finite() {
     let circle = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2), ("a", "b", Tie, 3)];
     let board = board_of(&log_of(&circle), &davidson());
     assert!(board.converged && board.davidson.is_some_and(|effect| effect.nu > 0.1 && effect.nu < 10.0), "{board:?}");
 }
 
 #[test]
-fn components_share_one_frequency_of_ties_and_keep_their_own_means() {
+fn components_share_the_tie_parameter_and_keep_their_own_means() {
     let votes =
         [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2), ("x", "y", AWins, 4), ("y", "x", AWins, 4)];
     let board = board_of(&log_of(&votes), &davidson());
@@ -184,7 +184,7 @@ fn components_share_one_frequency_of_ties_and_keep_their_own_means() {
 }
 
 #[test]
-fn a_winner_of_every_vote_is_bounded_under_davidson_too() {
+fn a_winner_of_every_vote_is_bounded_under_davidson() {
     let rest = [("b", "c", AWins, 6), ("b", "c", BWins, 3), ("c", "b", Tie, 2)];
     let lone = [("x", "y", AWins, 9)];
     let without = board_of(&log_of(&rest), &davidson());
@@ -214,7 +214,7 @@ fn with_voters(mut log: VoteLog, voter: impl Fn(usize) -> Option<String>) -> Vot
 }
 
 #[test]
-fn clusters_need_voters() {
+fn clustered_intervals_need_voters() {
     let log = log_of(&[("a", "b", Tie, 2)]);
     assert!(matches!(rank_log(&log, &by(IntervalMethod::Cluster)), Err(FitError::NoVoters)));
     let counts = ComparisonSet::from_log(&log);
@@ -223,7 +223,7 @@ fn clusters_need_voters() {
 }
 
 #[test]
-fn one_voter_alone_gives_no_interval() {
+fn a_single_voter_gives_no_interval() {
     let log = with_voters(log_of(&[("a", "b", AWins, 2), ("b", "a", AWins, 1)]), |_| Some("only".into()));
     let board = board_of(&log, &by(IntervalMethod::Cluster));
     assert!(board.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()), "{board:?}");
@@ -238,7 +238,7 @@ fn resampled(votes: &VoteLog, replicates: u32, seed: u64) -> Leaderboard {
 }
 
 #[test]
-fn the_bootstrap_does_not_depend_on_threads_but_on_its_seed() {
+fn the_bootstrap_depends_on_its_seed_but_not_on_threads() {
     let log = log_of(&[("a", "b", AWins, 60), ("b", "a", AWins, 30), ("b", "c", Tie, 20), ("a", "c", AWins, 9)]);
     let on = |threads, seed| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -251,7 +251,7 @@ fn the_bootstrap_does_not_depend_on_threads_but_on_its_seed() {
 }
 
 #[test]
-fn many_votes_give_the_bootstrap_the_width_of_the_sandwich() {
+fn bootstrap_and_sandwich_intervals_of_many_votes_are_equally_wide() {
     let votes = [
         ("a", "b", AWins, 600),
         ("b", "a", AWins, 300),
@@ -279,7 +279,7 @@ fn many_votes_give_the_bootstrap_the_width_of_the_sandwich() {
 }
 
 #[test]
-fn a_win_that_replicates_can_lose_leaves_the_interval_open_and_is_counted() {
+fn replicates_without_a_finite_rating_open_the_interval_and_are_counted() {
     let log = log_of(&[("a", "b", AWins, 40), ("b", "a", AWins, 30), ("c", "b", AWins, 1), ("b", "c", AWins, 5)]);
     let board = resampled(&log, 200, 3);
     let report = board.bootstrap.unwrap();
@@ -297,7 +297,7 @@ fn a_win_that_replicates_can_lose_leaves_the_interval_open_and_is_counted() {
 }
 
 #[test]
-fn a_bootstrap_that_cannot_be_is_refused() {
+fn an_invalid_bootstrap_is_refused() {
     let mut log = log_of(&[("a", "b", Tie, 2)]);
     let none =
         LeaderboardOptions { bootstrap: BootstrapOptions { replicates: 0, seed: 0 }, ..by(IntervalMethod::Bootstrap) };
@@ -310,7 +310,7 @@ fn a_bootstrap_that_cannot_be_is_refused() {
 // ---------------------------------------------------------------------------------------------------- weights
 
 #[test]
-fn weights_need_probabilities_that_can_be() {
+fn weights_need_valid_probabilities() {
     let options = LeaderboardOptions { reweight: Reweight::PairProbability, ..LeaderboardOptions::default() };
     let mut log = log_of(&[("a", "b", Tie, 2)]);
     assert!(matches!(rank_log(&log, &options), Err(FitError::NoPairProbabilities)));
@@ -321,7 +321,7 @@ fn weights_need_probabilities_that_can_be() {
 
 // ----------------------------------------------------------------------------------------------------- slices
 
-/// Eight votes; columns tell them apart by the bits of their number.
+/// Eight votes, distinguished by columns that hold the bits of their number.
 fn sliced() -> VoteLog {
     let mut log = log_of(&[("a", "b", AWins, 4), ("b", "c", Tie, 4)]);
     let mut languages = Labels::default();
@@ -343,7 +343,7 @@ fn check_slice(slice: &Slice, expected: &[f64]) {
 }
 
 #[test]
-fn a_slice_takes_its_votes_in_their_order() {
+fn a_slice_keeps_the_order_of_its_votes() {
     let all = Slice::default();
     check_slice(&all, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     check_slice(&Slice { language: Some("zh".into()), ..all.clone() }, &[1.0, 3.0, 5.0]);
@@ -355,7 +355,7 @@ fn a_slice_takes_its_votes_in_their_order() {
 }
 
 #[test]
-fn a_slice_that_the_votes_cannot_tell_is_refused_with_what_there_is() {
+fn an_impossible_slice_is_refused_with_the_known_values() {
     let of_category = Slice { category: Some("coding".into()), ..Slice::default() };
     assert_eq!(of_category.take(sliced()).unwrap_err(), SliceError::Missing("category"));
     let of_language = Slice { language: Some("fr".into()), ..Slice::default() };
@@ -365,19 +365,18 @@ fn a_slice_that_the_votes_cannot_tell_is_refused_with_what_there_is() {
 
 // ------------------------------------------------------------------------------------------------- properties
 
-/// What a leaderboard says of each model, by name.
-/// Ratings and their intervals; where the votes say nothing of chance, the interval is the rating.
+/// Ratings and intervals by model; without an interval, the rating stands for its ends.
 fn numbers(board: &Leaderboard) -> BTreeMap<&str, [f64; 3]> {
     let of = |model: &RankedModel| [Some(model.rating), model.lower, model.upper].map(|at| at.unwrap_or(model.rating));
     board.models.iter().map(|model| (model.model.as_str(), of(model))).collect()
 }
 
-fn alike(one: &BTreeMap<&str, [f64; 3]>, other: &BTreeMap<&str, [f64; 3]>) -> bool {
+fn all_near(one: &BTreeMap<&str, [f64; 3]>, other: &BTreeMap<&str, [f64; 3]>) -> bool {
     one.len() == other.len()
         && one.iter().all(|(model, these)| these.iter().zip(&other[model]).all(|(x, y)| (x - y).abs() < 1e-7))
 }
 
-/// Some way to fit.
+/// Random options.
 fn methods() -> impl Strategy<Value = LeaderboardOptions> {
     let scoring = |ties| Scoring { ties, ..Scoring::default() };
     let of = move |(ties, reweight)| LeaderboardOptions {
@@ -393,7 +392,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn clusters_of_one_vote_each_are_the_sandwich(votes in connected_votes(), options in methods()) {
+    fn clusters_of_one_vote_equal_the_sandwich(votes in connected_votes(), options in methods()) {
         let log = with_voters(recorded(&votes), |row| (row % 3 != 0).then(|| row.to_string()));
         let plain = board_of(&log, &options);
         let clustered = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Cluster, ..options });
@@ -410,14 +409,14 @@ proptest! {
     }
 
     #[test]
-    fn a_voter_who_says_everything_twice_makes_nothing_surer(votes in connected_votes(), options in methods()) {
+    fn repeating_each_voters_votes_does_not_narrow_clustered_intervals(votes in connected_votes(), options in methods()) {
         let options = LeaderboardOptions { interval: IntervalMethod::Cluster, ..options };
         // Weights by pair count depend on the count: leave them out.
         let options = LeaderboardOptions { reweight: Reweight::None, ..options };
         let voter = |row: usize| Some((row % votes.len() / 3).to_string());
         let once = board_of(&with_voters(recorded(&votes), voter), &options);
         let twice = board_of(&with_voters(recorded(&[votes.clone(), votes.clone()].concat()), voter), &options);
-        prop_assert!(alike(&numbers(&once), &numbers(&twice)));
+        prop_assert!(all_near(&numbers(&once), &numbers(&twice)));
     }
 
     #[test]
@@ -430,11 +429,11 @@ proptest! {
             .map(|(name, numbers)| (format!("model {}", 7 - name[6..].parse::<u8>().unwrap()), numbers))
             .collect();
         let renamed: BTreeMap<&str, [f64; 3]> = renamed.iter().map(|(name, numbers)| (name.as_str(), *numbers)).collect();
-        prop_assert!(alike(&numbers(&board), &renamed));
+        prop_assert!(all_near(&numbers(&board), &renamed));
     }
 
     #[test]
-    fn a_vote_of_half_the_probability_rates_like_two(votes in connected_votes(), ties in prop::bool::ANY) {
+    fn a_vote_of_half_the_probability_counts_double(votes in connected_votes(), ties in prop::bool::ANY) {
         let scoring = Scoring { ties: if ties { TieRule::Davidson } else { TieRule::Half }, ..Scoring::default() };
         let options = LeaderboardOptions { scoring, ..LeaderboardOptions::default() };
         let mut weighted = recorded(&votes);
@@ -449,7 +448,7 @@ proptest! {
     }
 
     #[test]
-    fn the_slopes_of_davidson_vanish_at_its_fit(votes in connected_votes()) {
+    fn the_gradient_of_davidson_is_zero_at_its_fit(votes in connected_votes()) {
         let board = board_of(&recorded(&votes), &davidson());
         let Some(effect) = board.davidson else { return Ok(()) };
         let strength = |model: u8| line(&board, &format!("model {model}")).rating / POINTS;
@@ -468,7 +467,7 @@ proptest! {
     }
 
     #[test]
-    fn any_votes_at_all_give_every_method_an_answer(votes in prop::collection::vec(
+    fn every_method_handles_any_votes(votes in prop::collection::vec(
         (0..9_u8, 1..9_u8, prop::sample::select(vec![AWins, AWins, AWins, BWins, Tie])), 0..25,
     ), options in methods(), interval in prop::sample::select(vec![
         IntervalMethod::Sandwich, IntervalMethod::Cluster, IntervalMethod::Bootstrap,

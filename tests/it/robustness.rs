@@ -1,4 +1,4 @@
-//! How firm an order is, against worked examples and brute force.
+//! The robustness report against worked examples and brute force.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn log_of(votes: &[Vote]) -> VoteLog {
     log
 }
 
-/// So many votes of one kind, each by a voter of its own.
+/// Repeated votes, each by a different voter.
 fn votes(kinds: &[(&str, &str, Outcome, usize)]) -> Vec<Vote> {
     let each = kinds.iter().flat_map(|&(a, b, outcome, times)| std::iter::repeat_n((a, b, outcome), times));
     (0..).zip(each).map(|(voter, (a, b, outcome))| (a.into(), b.into(), outcome, voter)).collect()
@@ -52,10 +52,10 @@ fn places(found: &Robustness) -> BTreeMap<String, u64> {
     found.models.iter().map(|model| (model.model.clone(), model.place)).collect()
 }
 
-// ------------------------------------------------------------------------------------------------------- swaps
+// ------------------------------------------------------------------------------------------------------- flips
 
 #[test]
-fn three_wins_of_four_are_undone_by_taking_away_all_three() {
+fn removing_three_wins_of_four_flips_the_order() {
     let found = robustness_of(&votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1)]));
     let [neighbours] = found.neighbours.as_slice() else { panic!("{found:?}") };
     assert_eq!((neighbours.upper.as_str(), neighbours.lower.as_str()), ("a", "b"));
@@ -66,8 +66,8 @@ fn three_wins_of_four_are_undone_by_taking_away_all_three() {
     assert_eq!((removed.winner.as_str(), removed.loser.as_str(), removed.tie, removed.votes), ("a", "b", false, 3));
 }
 
-/// The fewest votes without which `lower` is above `upper`, by trying every set of votes.
-fn fewest_by_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
+/// The fewest votes whose removal puts `lower` above `upper`, by trying every set of votes.
+fn fewest_by_brute_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
     let mut kinds: BTreeMap<(String, String, u8), Vec<usize>> = BTreeMap::new();
     for (position, (a, b, outcome, _)) in votes.iter().enumerate() {
         kinds.entry((a.clone(), b.clone(), *outcome as u8)).or_default().push(position);
@@ -85,14 +85,14 @@ fn fewest_by_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
             }
         }
         sets = larger;
-        if sets.iter().any(|set| swaps(votes, set, upper, lower)) {
+        if sets.iter().any(|set| flips(votes, set, upper, lower)) {
             return number;
         }
     }
     5
 }
 
-fn swaps(votes: &[Vote], without: &[usize], upper: &str, lower: &str) -> bool {
+fn flips(votes: &[Vote], without: &[usize], upper: &str, lower: &str) -> bool {
     let left: Vec<Vote> = votes
         .iter()
         .enumerate()
@@ -113,13 +113,13 @@ fn swaps(votes: &[Vote], without: &[usize], upper: &str, lower: &str) -> bool {
 }
 
 #[test]
-fn the_fewest_votes_are_those_that_brute_force_finds() {
+fn the_fewest_votes_agree_with_brute_force() {
     let (mut pairs, mut equal) = (0, 0);
     for seed in 1..=6 {
         let votes = simulated(4, 40, 40, seed);
         for neighbours in robustness_of(&votes).neighbours {
             let Some(found) = neighbours.votes_to_flip.filter(|&found| found <= 3) else { continue };
-            let least = fewest_by_force(&votes, &neighbours.upper, &neighbours.lower);
+            let least = fewest_by_brute_force(&votes, &neighbours.upper, &neighbours.lower);
             assert!(found >= least, "seed {seed}: {neighbours:?}, but {least} are enough");
             pairs += 1;
             equal += u32::from(found == least);
@@ -130,7 +130,7 @@ fn the_fewest_votes_are_those_that_brute_force_finds() {
 }
 
 #[test]
-fn the_votes_named_do_swap_the_two() {
+fn removing_the_reported_votes_flips_the_order() {
     let votes = simulated(6, 300, 300, 2);
     for neighbours in robustness_of(&votes).neighbours {
         let mut without: Vec<usize> = Vec::new();
@@ -144,8 +144,8 @@ fn the_votes_named_do_swap_the_two() {
             without.extend(alike.take(usize::try_from(removed.votes).unwrap()));
         }
         assert_eq!(u64::try_from(without.len()).ok(), neighbours.votes_to_flip);
-        assert!(swaps(&votes, &without, &neighbours.upper, &neighbours.lower), "{neighbours:?}");
-        assert!(!swaps(&votes, &without[1..], &neighbours.upper, &neighbours.lower), "one less is not enough");
+        assert!(flips(&votes, &without, &neighbours.upper, &neighbours.lower), "{neighbours:?}");
+        assert!(!flips(&votes, &without[1..], &neighbours.upper, &neighbours.lower), "one less is not enough");
     }
 }
 
@@ -163,7 +163,7 @@ fn nine_more_votes_separate_six_wins_of_eight() {
 }
 
 #[test]
-fn what_is_separated_needs_no_more_and_equals_never_part() {
+fn separated_models_need_no_votes_and_equal_ones_never_separate() {
     let level = ConfidenceLevel::default();
     assert_eq!(votes_to_separate(1.0, 0.01, level), Some(0));
     assert_eq!(votes_to_separate(0.0, 0.01, level), None);
@@ -173,7 +173,7 @@ fn what_is_separated_needs_no_more_and_equals_never_part() {
 // ----------------------------------------------------------------------------------------------------- possible places
 
 #[test]
-fn many_votes_leave_one_place_and_few_leave_all() {
+fn many_votes_leave_one_possible_place_and_few_leave_all() {
     let kinds = |n: usize| {
         votes(&[("a", "b", AWins, 3 * n), ("a", "b", BWins, n), ("b", "c", AWins, 3 * n), ("b", "c", BWins, n)])
     };
@@ -186,7 +186,7 @@ fn many_votes_leave_one_place_and_few_leave_all() {
 }
 
 #[test]
-fn the_true_place_is_among_the_possible_ones_as_often_as_promised() {
+fn possible_places_cover_the_true_place_at_the_stated_confidence() {
     let (mut all, mut held, mut wide) = (0, 0, 0);
     for seed in 1..=100 {
         let options = SimulationOptions { models: 6, seed, ..SimulationOptions::default() };
@@ -210,7 +210,7 @@ fn the_true_place_is_among_the_possible_ones_as_often_as_promised() {
 // ------------------------------------------------------------------------------------------------- without a voter
 
 #[test]
-fn places_without_a_voter_are_those_of_a_fit_without_its_votes() {
+fn places_without_a_voter_equal_those_of_a_fit_without_its_votes() {
     for seed in 1..=3 {
         let votes = simulated(5, 150, 12, seed);
         let found = robustness_of(&votes);
@@ -237,7 +237,7 @@ fn places_without_a_voter_are_those_of_a_fit_without_its_votes() {
 }
 
 #[test]
-fn a_voter_who_alone_kept_a_model_from_winning_always_is_seen() {
+fn leaving_out_the_only_voter_against_a_winner_changes_places() {
     // Voter 0 casts the only vote against a; without it a has no limit and comes first.
     let mut votes = votes(&[("a", "b", BWins, 1), ("a", "b", AWins, 1), ("b", "c", AWins, 5), ("b", "c", BWins, 2)]);
     votes.push(("c".into(), "a".into(), AWins, 0));
@@ -248,7 +248,7 @@ fn a_voter_who_alone_kept_a_model_from_winning_always_is_seen() {
 }
 
 #[test]
-fn without_a_column_of_voters_there_are_no_such_ranges() {
+fn a_log_without_voters_has_no_ranges_without_a_voter() {
     let mut log = log_of(&simulated(4, 100, 10, 1));
     log.voters = None;
     let found = robustness(&log, RobustnessOptions::default(), |_| {}).unwrap();
@@ -264,7 +264,7 @@ fn no_votes_give_an_empty_report() {
 }
 
 #[test]
-fn a_model_that_always_wins_may_truly_be_anywhere_if_it_won_once() {
+fn a_model_that_won_one_vote_can_have_any_place() {
     let votes = |n| votes(&[("b", "c", AWins, 60), ("b", "c", BWins, 60), ("a", "b", AWins, n)]);
     let a = |found: Robustness| found.models.into_iter().find(|model| model.model == "a").unwrap();
     let once = a(robustness_of(&votes(1)));
@@ -275,7 +275,7 @@ fn a_model_that_always_wins_may_truly_be_anywhere_if_it_won_once() {
 }
 
 #[test]
-fn groups_that_cannot_be_compared_have_places_of_their_own() {
+fn components_have_separate_places() {
     let votes = votes(&[("a", "b", AWins, 3), ("a", "b", BWins, 1), ("x", "y", AWins, 2), ("x", "y", BWins, 1)]);
     let found = robustness_of(&votes);
     let shown: Vec<_> = found.models.iter().map(|model| (model.model.as_str(), model.component, model.place)).collect();
@@ -285,7 +285,7 @@ fn groups_that_cannot_be_compared_have_places_of_their_own() {
 }
 
 #[test]
-fn equals_share_a_place_and_have_no_order_to_swap() {
+fn equal_models_share_a_place_and_have_no_order_to_flip() {
     let found = robustness_of(&votes(&[("a", "b", Tie, 4)]));
     assert!(found.models.iter().all(|model| model.place == 1));
     let neighbours = &found.neighbours[0];
@@ -301,7 +301,7 @@ fn ties_by_davidson_are_refused() {
 }
 
 #[test]
-fn progress_ends_at_the_whole() {
+fn progress_ends_at_one() {
     let told = std::sync::Mutex::new(Vec::new());
     robustness(&log_of(&simulated(4, 100, 10, 1)), RobustnessOptions::default(), |share| {
         told.lock().unwrap().push(share)

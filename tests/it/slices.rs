@@ -1,4 +1,4 @@
-//! Leaderboards of a part of the votes and of past moments, as pages and as JSON.
+//! Filtered leaderboards as pages and as JSON.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::get;
 
-/// An arena with three votes in English and two in Chinese, all on the board.
+/// An arena with three votes in English and two in Chinese, all in the leaderboard.
 async fn arena() -> TestArena {
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
@@ -40,7 +40,7 @@ async fn board(arena: &TestArena, query: &str) -> (u16, Value, String) {
 }
 
 #[actix_web::test]
-async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
+async fn a_slice_of_the_votes_has_its_own_leaderboard() {
     let arena = arena().await;
     for (query, rated) in [
         ("", 5),
@@ -87,7 +87,7 @@ async fn a_part_of_the_votes_has_a_leaderboard_of_its_own() {
 }
 
 #[actix_web::test]
-async fn the_page_offers_what_there_is_and_shows_what_was_chosen() {
+async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
     let arena = arena().await;
     let page = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();
     let whole = page("/leaderboard").await;
@@ -112,7 +112,7 @@ async fn the_page_offers_what_there_is_and_shows_what_was_chosen() {
 }
 
 #[actix_web::test]
-async fn style_is_held_equal_with_its_effects_shown() {
+async fn style_control_shows_its_effects() {
     let long = "# Rivers\n\n- **Nile**\n- Amazon\n\nBoth are long, and how long depends on who measures.";
     // Each is long where the other is short, so that length is no matter of the model.
     let model = move |long_about: &'static str| {

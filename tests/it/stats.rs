@@ -1,4 +1,4 @@
-//! Statistics against scipy, against what the papers print, and against what must not matter.
+//! Statistics: scipy, published tables and invariances.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn agree(found: Result<Correlation, Undefined>, golden: Option<[f64; 2]>) {
 }
 
 #[test]
-fn two_hundred_series_correlate_as_scipy_says() {
+fn two_hundred_correlations_agree_with_scipy() {
     let goldens = goldens();
     assert_eq!(goldens.len(), 200);
     let (mut exact, mut undefined) = (0, 0);
@@ -82,7 +82,7 @@ fn two_hundred_series_correlate_as_scipy_says() {
 }
 
 #[test]
-fn what_has_no_correlation_says_why() {
+fn an_undefined_correlation_has_a_reason() {
     for coefficient in Coefficient::ALL {
         let of = |x: &[f64], y: &[f64]| coefficient.correlate(x, y).map(|found| found.r);
         assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), Err(Undefined::TooFew { found: 2, needed: 3 }));
@@ -102,7 +102,7 @@ fn what_has_no_correlation_says_why() {
 }
 
 #[test]
-fn how_p_was_found_is_named() {
+fn the_method_of_p_is_reported() {
     let up: Vec<f64> = (0..40).map(f64::from).collect();
     let bent: Vec<f64> = up.iter().map(|x| (x - 3.3).abs()).collect();
     let method = |n: usize, find: fn(&[f64], &[f64]) -> Result<Correlation, Undefined>| {
@@ -146,7 +146,7 @@ fn superclue_open_and_close_correlate_as_recomputed() {
 }
 
 #[test]
-fn superclue_predicts_its_arena_as_table_4_prints() {
+fn superclue_predicts_its_arena_as_in_table_4() {
     for (series, r, p) in [(FIVE_CLOSE, 0.7950, 0.1079), (FIVE_SINGLE, 0.8747, 0.0522), (FIVE_MULTI, 0.8985, 0.0382)] {
         let found = pearson(&series, &FIVE_ARENA).unwrap();
         close(found.r, r, 1e-4);
@@ -171,7 +171,7 @@ fn mixtures_of_superclue_have_the_weights_of_table_4() {
 }
 
 #[test]
-fn the_exact_mixture_is_a_little_better_than_the_grid_and_worse_on_what_it_has_not_seen() {
+fn the_exact_mixture_beats_the_grid_in_sample_and_not_out_of_sample() {
     let series: [&[f64]; 3] = [&FIVE_CLOSE, &FIVE_SINGLE, &FIVE_MULTI];
     let grid = best(&series, &FIVE_ARENA, Search::Grid { steps: 1000 }).unwrap();
     let exact = best(&series, &FIVE_ARENA, Search::Exact).unwrap();
@@ -188,7 +188,7 @@ fn the_exact_mixture_is_a_little_better_than_the_grid_and_worse_on_what_it_has_n
 }
 
 #[test]
-fn what_cannot_be_mixed_is_named() {
+fn impossible_mixtures_are_named() {
     let target = [1.0, 2.0, 4.0];
     let constant = best(&[&[1.0, 3.0, 2.0], &[5.0; 3]], &target, Search::Exact).unwrap_err();
     assert_eq!(constant, CombinationError::Series { number: 2, why: Undefined::Constant(Series::First) });
@@ -204,7 +204,7 @@ fn what_cannot_be_mixed_is_named() {
 }
 
 #[test]
-fn two_judges_of_alignbench_rank_17_models_alike() {
+fn two_judges_of_alignbench_rank_17_models_similarly() {
     let by_critique = BY_CRITIQUE.map(|hundredths| f64::from(hundredths) / 100.0);
     close(pearson(&BY_GPT_4, &by_critique).unwrap().r, 0.9851, 1e-4);
     close(spearman(&BY_GPT_4, &by_critique).unwrap().r, 0.9945, 1e-4);
@@ -212,7 +212,7 @@ fn two_judges_of_alignbench_rank_17_models_alike() {
 }
 
 #[test]
-fn win_rates_of_alignbench_table_5_come_out() {
+fn win_rates_agree_with_alignbench_table_5() {
     for (wins, ties, losses, rate, delta) in
         [(217, 94, 155, 58.33, 12.40), (241, 102, 139, 63.42, 20.40), (186, 167, 147, 55.86, 7.80)]
     {
@@ -231,7 +231,7 @@ fn win_rates_of_alignbench_table_5_come_out() {
 // -------------------------------------------------------------------------------------------------- agreement
 
 #[test]
-fn the_textbook_series_with_ties_correlates_as_scipy_says() {
+fn the_textbook_series_with_ties_agrees_with_scipy() {
     let (x, y) = ([1.0, 2.0, 2.0, 3.0, 5.0, 5.0, 7.0], [2.0, 1.0, 3.0, 3.0, 4.0, 6.0, 5.0]);
     agree(pearson(&x, &y), Some([0.825_274_188_295_206_5, 0.022_255_401_425_576_56]));
     agree(spearman(&x, &y), Some([0.853_246_917_972_929_6, 0.014_618_256_267_642_514]));
@@ -246,7 +246,7 @@ fn scored() -> Vec<ScoredQuestion> {
 }
 
 #[test]
-fn scores_of_people_and_judge_agree_as_worked_out() {
+fn agreement_of_scores_matches_a_worked_example() {
     let sample = sample_level(&scored());
     close(sample.questions[0].unwrap(), 0.966_091_783_079_295_9, 1e-12);
     close(sample.questions[1].unwrap(), 0.870_388_279_778_489_3, 1e-12);
@@ -260,7 +260,7 @@ fn scores_of_people_and_judge_agree_as_worked_out() {
 }
 
 #[test]
-fn an_answer_that_lacks_a_score_counts_nowhere() {
+fn an_answer_without_a_score_is_left_out() {
     let mut holes = scored();
     holes[0][0] = None;
     holes[0][1] = None;
@@ -281,7 +281,7 @@ fn pooled(found: Agreement, of: u64, total: u64) {
 }
 
 #[test]
-fn kinds_of_judge_agree_as_fastchat_reckons() {
+fn agreement_matches_fastchat() {
     let judge: [Vec<Choice>; 4] = [vec![First], vec![Tie], vec![Second], vec![First]];
     let humans: [Vec<Choice>; 4] =
         [vec![First, First, Tie, Second], vec![Tie, First], vec![Second, Second, Second], vec![Tie]];
@@ -296,7 +296,7 @@ fn kinds_of_judge_agree_as_fastchat_reckons() {
 }
 
 #[test]
-fn fleiss_own_example_comes_out() {
+fn kappa_matches_the_example_of_fleiss() {
     let counts = [
         [0, 0, 0, 0, 14],
         [0, 2, 6, 4, 2],
@@ -336,7 +336,7 @@ fn llmfao(file: &Path) -> Vec<(String, String, [String; 2], Choice)> {
     .collect()
 }
 
-fn ballot(votes: &[(String, String, [String; 2], Choice)]) -> PairVotes<'_> {
+fn pair_votes(votes: &[(String, String, [String; 2], Choice)]) -> PairVotes<'_> {
     PairVotes::gather(votes.iter().map(|(question, voter, models, choice)| PairVote {
         question,
         voter,
@@ -349,7 +349,7 @@ fn ballot(votes: &[(String, String, [String; 2], Choice)]) -> PairVotes<'_> {
 fn people_and_gpt_4_agree_on_llmfao_as_recomputed() {
     let Some(shared) = shared() else { return };
     let (votes, verdicts) = (llmfao(&shared.join("data/llmfao.csv")), llmfao(&shared.join("data/llmfao_gpt4.csv")));
-    let (people, gpt_4) = (ballot(&votes), ballot(&verdicts));
+    let (people, gpt_4) = (pair_votes(&votes), pair_votes(&verdicts));
     assert_eq!((people.len(), gpt_4.len()), (2139, 2139));
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     pooled(within(&questions), 8043, 15112);
@@ -376,7 +376,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn pearson_does_not_see_units((x, y) in two_series(), scale in 0.01_f64..100.0, shift in -1e3_f64..1e3) {
+    fn pearson_does_not_depend_on_units((x, y) in two_series(), scale in 0.01_f64..100.0, shift in -1e3_f64..1e3) {
         let moved: Vec<f64> = x.iter().map(|x| scale * x + shift).collect();
         let mirrored: Vec<f64> = x.iter().map(|x| shift - scale * x).collect();
         let r = pearson(&x, &y).unwrap().r;
@@ -385,7 +385,7 @@ proptest! {
     }
 
     #[test]
-    fn ranks_see_nothing_but_the_order((x, y) in two_series()) {
+    fn rank_correlations_depend_only_on_order((x, y) in two_series()) {
         let bent: Vec<f64> = x.iter().map(|x| x.powi(3) + x.exp()).collect();
         prop_assert_eq!(ranks(&bent), ranks(&x));
         for find in [spearman, kendall] {
@@ -397,7 +397,7 @@ proptest! {
     }
 
     #[test]
-    fn every_correlation_and_p_is_in_range_and_so_is_its_interval((x, y) in two_series()) {
+    fn correlations_p_values_and_intervals_are_in_range((x, y) in two_series()) {
         for coefficient in Coefficient::ALL {
             let found = coefficient.correlate(&x, &y).unwrap();
             prop_assert!((-1.0..=1.0).contains(&found.r) && (0.0..=1.0).contains(&found.p), "{:?}", found);

@@ -1,4 +1,4 @@
-//! Style control against independent results and closed forms, its hard cases, and what must not matter.
+//! Style control: independent results, closed forms, edge cases and invariances.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const Z: f64 = 1.959_963_984_540_054;
 
 // ---------------------------------------------------------------------------------------------------- goldens
 
-/// The log of a file with counts of style and voters.
+/// Reads a file with style counts and voters.
 fn read(path: &Path) -> VoteLog {
     let wanted = ColumnSet { style: true, voters: true, ..ColumnSet::default() };
     read_log(&[path], wanted, &ReadOptions::default()).unwrap()
@@ -114,8 +114,8 @@ fn length(counts: [u32; 2]) -> [[u32; 2]; 4] {
     [counts, NONE, NONE, NONE]
 }
 
-/// Three models and pseudo-random features that say little.
-fn ordinary() -> Vec<Vote> {
+/// Three models with pseudo-random features.
+fn uninformative_features() -> Vec<Vote> {
     let models = ["a", "b", "c"];
     let vote = |n: usize| {
         let outcome = [AWins, BWins, AWins, Tie, BWins, AWins, BothBad][n * 5 % 7];
@@ -150,8 +150,8 @@ fn two_models_and_two_lengths_have_a_closed_form() {
 }
 
 #[test]
-fn without_any_style_the_fit_is_the_plain_one() {
-    let votes = ordinary().into_iter().map(|(a, b, outcome, _)| (a, b, outcome, [NONE; 4]));
+fn without_style_differences_the_fit_is_the_plain_one() {
+    let votes = uninformative_features().into_iter().map(|(a, b, outcome, _)| (a, b, outcome, [NONE; 4]));
     let log = log_of(votes);
     let (tally, styled) = styled(&log, StyleErrors::Votes);
     let plain = fit(&tally).unwrap();
@@ -170,9 +170,9 @@ fn without_any_style_the_fit_is_the_plain_one() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn the_number_of_threads_does_not_matter() {
     // Votes enough for three chunks, whose sums could be added in different orders.
-    let log = log_of(ordinary().repeat(280));
+    let log = log_of(uninformative_features().repeat(280));
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| styled(&log, StyleErrors::Votes).1)
@@ -183,8 +183,8 @@ fn threads_do_not_matter() {
 }
 
 #[test]
-fn neither_sides_nor_the_order_of_votes_matter() {
-    let votes = ordinary();
+fn neither_side_nor_vote_order_matters() {
+    let votes = uninformative_features();
     let turned = |(a, b, outcome, counts): Vote| {
         let outcome = match outcome {
             AWins => BWins,
@@ -207,8 +207,8 @@ fn neither_sides_nor_the_order_of_votes_matter() {
 }
 
 #[test]
-fn weights_that_are_all_alike_change_nothing_but_the_likelihood() {
-    let log = log_of(ordinary());
+fn equal_weights_change_only_the_likelihood() {
+    let log = log_of(uninformative_features());
     let tally = tally(&log);
     let plain = fit(&tally).unwrap();
     let of = |weights| fit_style(&log, &tally, &plain, StyleOptions { weights, ..StyleOptions::default() }).unwrap();
@@ -223,7 +223,7 @@ fn weights_that_are_all_alike_change_nothing_but_the_likelihood() {
 #[test]
 fn a_vote_of_weight_two_counts_as_two() {
     // Every vote stands there twice, so that features are scaled alike.
-    let log = log_of(ordinary().into_iter().chain(ordinary()));
+    let log = log_of(uninformative_features().into_iter().chain(uninformative_features()));
     let tally = tally(&log);
     let plain = fit(&tally).unwrap();
     let of = |weights: &[f64]| {
@@ -239,8 +239,8 @@ fn a_vote_of_weight_two_counts_as_two() {
 }
 
 #[test]
-fn voters_who_vote_once_give_the_errors_of_votes() {
-    let mut log = log_of(ordinary());
+fn voters_with_one_vote_each_give_unclustered_errors() {
+    let mut log = log_of(uninformative_features());
     let (_, by_vote) = styled(&log, StyleErrors::Votes);
     let votes = log.len();
     log.voters = Some(Labels { rows: vec![Labels::NONE; votes], ..Labels::default() });
@@ -256,9 +256,9 @@ fn voters_who_vote_once_give_the_errors_of_votes() {
 }
 
 #[test]
-fn votes_that_a_voter_casts_twice_are_one_vote_to_clustered_errors() {
+fn repeating_each_voters_votes_does_not_change_clustered_errors() {
     let clustered = |times: usize| {
-        let votes: Vec<Vote> = ordinary().into_iter().flat_map(|vote| vec![vote; times]).collect();
+        let votes: Vec<Vote> = uninformative_features().into_iter().flat_map(|vote| vec![vote; times]).collect();
         let mut log = log_of(votes);
         let mut voters = Labels::default();
         for vote in 0..log.len() {
@@ -277,8 +277,8 @@ fn votes_that_a_voter_casts_twice_are_one_vote_to_clustered_errors() {
 }
 
 #[test]
-fn one_voter_gives_no_intervals_and_says_so() {
-    let mut log = log_of(ordinary());
+fn a_single_voter_gives_no_intervals_and_a_note() {
+    let mut log = log_of(uninformative_features());
     let mut voters = Labels::default();
     voters.rows = vec![voters.names.position("only"); log.len()];
     log.voters = Some(voters);
@@ -288,8 +288,8 @@ fn one_voter_gives_no_intervals_and_says_so() {
 }
 
 #[test]
-fn a_feature_that_follows_from_another_is_left_out() {
-    let votes = ordinary().into_iter().map(|(a, b, outcome, [tokens, headings, lists, _])| {
+fn a_dependent_feature_is_left_out() {
+    let votes = uninformative_features().into_iter().map(|(a, b, outcome, [tokens, headings, lists, _])| {
         (a, b, outcome, [tokens, headings, lists, headings.map(|count| 3 * count)])
     });
     let (_, styled) = styled(&log_of(votes), StyleErrors::Votes);
@@ -298,9 +298,9 @@ fn a_feature_that_follows_from_another_is_left_out() {
 }
 
 #[test]
-fn a_feature_that_decides_every_vote_is_left_out() {
+fn a_separating_feature_is_left_out() {
     // Whoever has more headings wins; length says little.
-    let decided = ordinary().into_iter().filter(|&(_, _, outcome, _)| matches!(outcome, AWins | BWins));
+    let decided = uninformative_features().into_iter().filter(|&(_, _, outcome, _)| matches!(outcome, AWins | BWins));
     let votes = decided.map(|(a, b, outcome, [tokens, ..])| {
         let headings = if outcome == AWins { [2, 1] } else { [1, 2] };
         (a, b, outcome, [tokens, headings, NONE, NONE])
@@ -309,7 +309,7 @@ fn a_feature_that_decides_every_vote_is_left_out() {
     let (_, separated) = styled(&log_of(votes.clone()), StyleErrors::Votes);
     assert_eq!(separated.effects.iter().map(|effect| effect.feature).collect::<Vec<_>>(), ["length"]);
     assert!(
-        separated.notes.iter().any(|note| note.to_string().starts_with("headings goes with")),
+        separated.notes.iter().any(|note| note.to_string().starts_with("headings predicts")),
         "{:?}",
         separated.notes
     );
@@ -319,12 +319,12 @@ fn a_feature_that_decides_every_vote_is_left_out() {
 }
 
 #[test]
-fn winners_of_every_vote_and_other_groups_are_as_without_style() {
+fn unbounded_models_and_components_are_the_same_as_without_style() {
     let apart = |n: usize| {
         let counts = u32::try_from(n % 5).unwrap();
         ("x", "y", if n.is_multiple_of(3) { AWins } else { BWins }, length([counts + 1, 4]))
     };
-    let groups: Vec<Vote> = ordinary().into_iter().chain((0..60).map(apart)).collect();
+    let groups: Vec<Vote> = uninformative_features().into_iter().chain((0..60).map(apart)).collect();
     let (tally, both) = styled(&log_of(groups.clone()), StyleErrors::Votes);
     assert_eq!(both.fit.components, 2);
     let sum = |names: &[&str]| {
@@ -348,10 +348,10 @@ fn winners_of_every_vote_and_other_groups_are_as_without_style() {
 }
 
 #[test]
-fn no_votes_and_no_columns_have_their_answers() {
+fn empty_logs_and_missing_columns_are_handled() {
     let (_, styled) = styled(&log_of([]), StyleErrors::Votes);
     assert!(styled.effects.is_empty() && styled.fit.model_strengths.is_empty());
-    let mut log = log_of(ordinary());
+    let mut log = log_of(uninformative_features());
     let tally = tally(&log);
     let plain = fit(&tally).unwrap();
     let options = StyleOptions { errors: StyleErrors::Voters, ..StyleOptions::default() };
@@ -364,7 +364,7 @@ fn no_votes_and_no_columns_have_their_answers() {
 
 #[test]
 fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
-    let mut votes = ordinary();
+    let mut votes = uninformative_features();
     votes.push(("first", "a", AWins, length([2, 5])));
     let log = log_of(
         votes
@@ -395,8 +395,8 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
 }
 
 #[test]
-fn style_is_refused_beside_what_it_does_not_go_with() {
-    let log = log_of(ordinary());
+fn style_control_refuses_unsupported_options() {
+    let log = log_of(uninformative_features());
     let styled = LeaderboardOptions { style: true, ..LeaderboardOptions::default() };
     let davidson = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
     for options in [

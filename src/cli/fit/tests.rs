@@ -91,7 +91,7 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
        1  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
        1  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
        1  c�[2J      936.4  805.3  1067.4  1000.0        1     0       0   100.0%
-    note: "d" won every vote against the models rated here, so its rating has no upper limit: shown is its lower limit by likelihood ratio at 0.95 confidence, and the others are rated as if it had not taken part
+    note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, and the other ratings ignore its votes
     "#);
 }
 

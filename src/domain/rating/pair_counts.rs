@@ -30,6 +30,7 @@ pub struct PairCounts {
 }
 
 impl PairCounts {
+    /// Number of votes.
     #[must_use]
     pub fn total(self) -> u64 {
         self.first_wins + self.second_wins + self.ties + self.both_bad

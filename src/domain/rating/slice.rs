@@ -168,12 +168,12 @@ fn by_label(
     let labels = labels.ok_or(SliceError::Missing(column))?;
     let names = labels.names.as_slice();
     // A vote may have several values: LMArena's tags, for example, are joined by commas.
-    let wanted: Vec<bool> =
+    let requested: Vec<bool> =
         names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
-    if !columns.contains(&true) {
+    if !requested.contains(&true) {
         return Err(SliceError::Unknown { column, value: value.clone(), known: some_of(names) });
     }
-    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= columns.get(row as usize) == Some(&true));
+    keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= requested.get(row as usize) == Some(&true));
     Ok(())
 }
 

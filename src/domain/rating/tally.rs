@@ -50,6 +50,7 @@ pub struct ModelCounts {
 }
 
 impl ModelCounts {
+    /// Number of rated votes.
     #[must_use]
     pub fn battles(self) -> u64 {
         self.wins + self.losses + self.ties + self.both_bad
@@ -80,6 +81,7 @@ pub struct PairTally {
 }
 
 impl PairTally {
+    /// The votes of the models at positions `first` and `second`.
     #[must_use]
     pub fn new(first: usize, second: usize, counts: PairCounts) -> Self {
         let halves = real(counts.ties + counts.both_bad);

@@ -98,11 +98,13 @@ impl LatestLeaderboard {
         self.latest.subscribe()
     }
 
+    /// The latest leaderboard.
     #[must_use]
     pub fn latest(&self) -> Arc<LeaderboardSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
+    /// The Elo rating of a model.
     #[must_use]
     pub fn elo(&self, model: &ModelId) -> f64 {
         let snapshot = self.latest();

@@ -42,6 +42,7 @@ async function answer(request, response) {
 async function textFor(question, model) {
   if (question.includes("hostile")) return reply("hostile");
   if (question.includes("short")) return model === "crane" ? "A short answer." : "Another short answer.";
+  if (question.includes("in English")) return reply(model === "crane" ? "rich" : "english");
   return reply(model === "crane" ? "rich" : "plain");
 }
 

@@ -11,7 +11,7 @@ use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
 use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
-use langya::services::leaderboard::vote_tally::VoteTally;
+use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 
 use super::{ready, vote};
 
@@ -34,18 +34,18 @@ async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
     read_log(store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: 2 }, |_, _| {}).await.unwrap()
 }
 
-pub(super) async fn counts_that_were_kept_are_what_a_fresh_count_gives(store: &Store) {
+pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     cast(store, 0..25).await;
     let mut before = VoteTally::default();
     assert_eq!(before.catch_up(store, |_, _, _| {}).await.unwrap(), 25);
-    before.keep(store, false).await.unwrap();
-    assert_eq!(store.vote_counts().await.unwrap(), None, "so few are kept at the end only");
-    before.keep(store, true).await.unwrap();
+    before.store(store, StoreWhen::ManyNew).await.unwrap();
+    assert_eq!(store.vote_counts().await.unwrap(), None, "few new votes are stored only at shutdown");
+    before.store(store, StoreWhen::AnyNew).await.unwrap();
     assert_eq!(store.vote_counts().await.unwrap().unwrap().last_vote_seq, before.last_seq());
     cast(store, 25..32).await;
-    let (mut after, mut heard) = (VoteTally::default(), 0);
-    assert_eq!(after.catch_up(store, |_, _, votes| heard += votes).await.unwrap(), 7, "only what is new is read");
-    assert_eq!((after.read, heard), (32, 29), "of every rated vote is heard once");
+    let (mut after, mut counted) = (VoteTally::default(), 0);
+    assert_eq!(after.catch_up(store, |_, _, votes| counted += votes).await.unwrap(), 7, "only new votes are read");
+    assert_eq!((after.read, counted), (32, 29), "every rated vote is counted once");
     assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
 
     let log = whole_log(store, ColumnSet::default()).await;

@@ -32,7 +32,7 @@ use bench::{
     what_a_judge_said_to_a_prompt_is_found_again,
 };
 use fits::{
-    counts_of_more_votes_stay, counts_that_were_kept_are_what_a_fresh_count_gives,
+    counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
@@ -510,7 +510,7 @@ on_both! {
     a_board_with_fewer_votes_hides_no_later_one
     a_follower_takes_in_the_later_fit_whatever_the_clocks_say
     instances_know_of_each_other
-    counts_that_were_kept_are_what_a_fresh_count_gives
+    stored_counts_equal_a_fresh_count
     counts_of_more_votes_stay
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them

@@ -18,6 +18,7 @@ pub struct WinCounts {
 }
 
 impl WinCounts {
+    /// Number of comparisons.
     #[must_use]
     pub fn total(self) -> u64 {
         self.wins + self.ties + self.losses

@@ -41,7 +41,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         prompt_hint: "Enter sends, Shift+Enter starts a new line",
         send: "Send",
         stop: "Stop",
-        regenerate: "Answer anew",
+        regenerate: "Regenerate",
         new_battle: "New battle",
         see_leaderboard: "See the leaderboard",
         question: "Which answer is better?",
