@@ -448,10 +448,10 @@ fn the_elo_change_of_a_vote_is_the_same_before_and_after_counting() {
     let vote = |row: usize| Comparison { a: log.a[row], b: log.b[row], outcome: log.outcomes[row] };
     let first = elo.record(vote(0), scoring);
     assert!((first - 2.0).abs() < 1e-12, "half of K: {first}");
-    let told = elo.change(1, 0, AWins);
+    let predicted = elo.change(1, 0, AWins);
     let second = elo.record(vote(1), scoring);
-    assert_eq!(second.to_bits(), told.to_bits());
-    assert!((elo.rating(1) - (998.0 + told)).abs() < 1e-12);
+    assert_eq!(second.to_bits(), predicted.to_bits());
+    assert!((elo.rating(1) - (998.0 + predicted)).abs() < 1e-12);
     assert!((elo.rating(0) + elo.rating(1) - 2000.0).abs() < 1e-12);
     assert!((elo.rating(7) - 1000.0).abs() < 1e-12, "a model without a vote is at the start");
 }

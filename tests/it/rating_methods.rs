@@ -155,7 +155,7 @@ fn an_infinite_tie_parameter_is_noted() {
         (&[("a", "b", Tie, 3), ("b", "c", BothBad, 2)][..], "no finite value"),
         // The more the two are apart, and the likelier a tie, the likelier both votes.
         (&[("a", "b", AWins, 1), ("a", "b", Tie, 1)], "no finite value"),
-        (&[("a", "b", AWins, 3), ("b", "a", AWins, 1)], "there is no tie"),
+        (&[("a", "b", AWins, 3), ("b", "a", AWins, 1)], "no vote is a tie"),
     ] {
         let (board, half) =
             (board_of(&log_of(votes), &davidson()), board_of(&log_of(votes), &by(IntervalMethod::Sandwich)));
@@ -219,7 +219,7 @@ fn clustered_intervals_need_voters() {
     assert!(matches!(rank_log(&log, &by(IntervalMethod::Cluster)), Err(FitError::NoVoters)));
     let counts = ComparisonSet::from_log(&log);
     let refused = rank(&counts, &EloTable::default(), &by(IntervalMethod::Cluster)).unwrap_err();
-    assert_eq!(refused.to_string(), "the votes name no voters: give a column of voters or use sandwich intervals");
+    assert_eq!(refused.to_string(), "the votes name no voters: add a voter column or use sandwich intervals");
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn an_impossible_slice_is_refused_with_the_known_values() {
     assert_eq!(of_category.take(sliced()).unwrap_err(), SliceError::Missing("category"));
     let of_language = Slice { language: Some("fr".into()), ..Slice::default() };
     let refused = of_language.take(sliced()).unwrap_err().to_string();
-    assert_eq!(refused, "no rated vote has the language \"fr\": there is \"en\", \"zh\"");
+    assert_eq!(refused, "no rated vote has the language \"fr\": the votes have \"en\", \"zh\"");
 }
 
 // ------------------------------------------------------------------------------------------------- properties
@@ -482,6 +482,8 @@ proptest! {
             prop_assert!(model.lower.is_none_or(|lower| lower <= model.rating + 400.0) && model.rating.abs() < 1e5);
         }
         let back: Leaderboard = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
-        prop_assert_eq!(back, board);
+        let texts = |board: &Leaderboard| board.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        prop_assert_eq!(texts(&back), texts(&board), "JSON holds the notes as texts");
+        prop_assert_eq!(Leaderboard { notes: board.notes.clone(), ..back }, board);
     }
 }

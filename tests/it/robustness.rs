@@ -302,12 +302,12 @@ fn ties_by_davidson_are_refused() {
 
 #[test]
 fn progress_ends_at_one() {
-    let told = std::sync::Mutex::new(Vec::new());
+    let shares = std::sync::Mutex::new(Vec::new());
     robustness(&log_of(&simulated(4, 100, 10, 1)), RobustnessOptions::default(), |share| {
-        told.lock().unwrap().push(share)
+        shares.lock().unwrap().push(share)
     })
     .unwrap();
-    let told = told.into_inner().unwrap();
-    assert!((told.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{told:?}");
-    assert!(told.iter().all(|share| (0.0..=1.0).contains(share)));
+    let shares = shares.into_inner().unwrap();
+    assert!((shares.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{shares:?}");
+    assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
 }

@@ -222,7 +222,7 @@ fn equal_weights_change_only_the_likelihood() {
 
 #[test]
 fn a_vote_of_weight_two_counts_as_two() {
-    // Every vote stands there twice, so that features are scaled alike.
+    // Every vote occurs twice, so that features have the same scale.
     let log = log_of(uninformative_features().into_iter().chain(uninformative_features()));
     let tally = tally(&log);
     let plain = fit(&tally).unwrap();
@@ -299,7 +299,7 @@ fn a_dependent_feature_is_left_out() {
 
 #[test]
 fn a_separating_feature_is_left_out() {
-    // Whoever has more headings wins; length says little.
+    // The reply with more headings wins; length carries little information.
     let decided = uninformative_features().into_iter().filter(|&(_, _, outcome, _)| matches!(outcome, AWins | BWins));
     let votes = decided.map(|(a, b, outcome, [tokens, ..])| {
         let headings = if outcome == AWins { [2, 1] } else { [1, 2] };
@@ -342,7 +342,7 @@ fn unbounded_models_and_components_are_the_same_as_without_style() {
         near(same.error.unwrap(), effect.error.unwrap(), 1e-9, effect.feature);
     }
     assert!(
-        with.fit.model_strengths.iter().filter(|standing| matches!(standing, ModelStrength::Unbounded { .. })).count()
+        with.fit.model_strengths.iter().filter(|strength| matches!(strength, ModelStrength::Unbounded { .. })).count()
             == 1
     );
 }

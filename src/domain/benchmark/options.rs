@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use super::Suite;
 use crate::domain::judging::rubric::RubricError;
 
 /// The suites that are built in.

@@ -137,10 +137,10 @@ fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u
 
 /// As many resampled votes as the tally has; each has the mean weight of its pair and outcome.
 fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
-    let drawn = resample_counts(tally, rng);
-    let kinds = tally.pairs.iter().zip(&tally.counts).zip(drawn);
-    kinds
-        .filter(|(_, drawn)| drawn.iter().sum::<u64>() > 0)
+    let sampled = resample_counts(tally, rng);
+    let counts_by_kind = tally.pairs.iter().zip(&tally.counts).zip(sampled);
+    counts_by_kind
+        .filter(|(_, sampled)| sampled.iter().sum::<u64>() > 0)
         .map(|((pair, counts), [first, second, halves])| PairTally {
             first_wins: weighted(first, counts.first_wins, pair.first_wins),
             second_wins: weighted(second, counts.second_wins, pair.second_wins),
@@ -153,14 +153,14 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
 /// Resampled votes of each pair: for the first model, for the second, for neither.
 pub(super) fn resample_counts(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<[u64; 3]> {
     let (mut votes, mut left) = (tally.votes, tally.votes);
-    let mut draw = |kind: u64| {
-        let drawn = binomial(votes, kind, left, rng);
+    let mut sample = |kind: u64| {
+        let sampled = binomial(votes, kind, left, rng);
         left -= kind;
-        votes -= drawn;
-        drawn
+        votes -= sampled;
+        sampled
     };
-    let kinds = |counts: &PairCounts| [counts.first_wins, counts.second_wins, counts.ties + counts.both_bad];
-    tally.counts.iter().map(|counts| kinds(counts).map(&mut draw)).collect()
+    let counts_by_kind = |counts: &PairCounts| [counts.first_wins, counts.second_wins, counts.ties + counts.both_bad];
+    tally.counts.iter().map(|counts| counts_by_kind(counts).map(&mut sample)).collect()
 }
 
 /// Number of `votes` votes that fall on a category with probability `kind` / `left`.
@@ -175,8 +175,8 @@ fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
     rng.sample(Binomial::new(votes, share).expect("a category is at most all that remains"))
 }
 
-fn weighted(drawn: u64, of: u64, weight: f64) -> f64 {
-    if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) }
+fn weighted(sampled: u64, of: u64, weight: f64) -> f64 {
+    if of == 0 { 0.0 } else { real(sampled) * (weight / real(of)) }
 }
 
 /// A block with its fit, the starting point of the replicates.

@@ -1,4 +1,4 @@
-//! The leaderboard as data: ranked models with ratings, intervals and counts, as `langya fit --format json` prints it.
+//! The leaderboard as data: ranked models with ratings, intervals and counts, printed by `langya fit --format json`.
 //!
 //! No number in a [`Leaderboard`] is NaN or infinite: where the votes determine no number, the field is empty and a note
 //! says why. [`super::ranking`] makes leaderboards.

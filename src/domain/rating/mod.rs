@@ -88,12 +88,14 @@ pub enum FitError {
     WeightedBootstrap,
     /// Options that style control does not support.
     #[error(
-        "style control needs plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval bootstrap"
+        "style control needs plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval \
+         bootstrap"
     )]
     StyleOptions,
     /// Options that the robustness report does not support.
     #[error(
-        "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style and --method elo"
+        "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style \
+         and --method elo"
     )]
     PlainRobustness,
     /// The optimiser failed.

@@ -98,30 +98,38 @@ impl fmt::Display for RatingNote {
             Self::Unbounded { model, direction, confidence } => fmt_unbounded(f, model, *direction, *confidence),
             Self::Components { count } => write!(
                 f,
-                "the votes leave {count} groups of models that cannot be compared: each is rated separately with mean 1000"
+                "the votes leave {count} groups of models that cannot be compared: each is rated separately with \
+                 mean 1000"
             ),
             Self::OneWayVotes { bridges, more } => fmt_one_way(f, bridges, *more),
             Self::InfiniteReplicates { infinite, replicates } => write!(
                 f,
-                "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and had \
-                 no finite rating: an interval that extends this far has an open end"
+                "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and \
+                 had no finite rating: an interval that extends this far has an open end"
             ),
             Self::NoVoterVariance => f.write_str(
-                "one voter cast all votes of a group of models, or every vote equals its prediction, so the variation \
-                 between voters cannot be estimated: these models have no intervals",
+                "one voter cast all votes of a group of models, or every vote equals its prediction, so the \
+                 variation between voters cannot be estimated: these models have no intervals",
             ),
             Self::NoVoteVariance => f.write_str(
-                "every vote of a group of models equals its prediction, such as a single tie, so the sampling error cannot \
-                 be estimated: these models have no intervals",
+                "every vote of a group of models equals its prediction, such as a single tie, so the sampling error \
+                 cannot be estimated: these models have no intervals",
             ),
             Self::OneVoter => f.write_str(
                 "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals",
             ),
             Self::ConstantFeature { feature } => {
-                write!(f, "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left out")
+                write!(
+                    f,
+                    "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left \
+                     out"
+                )
             }
             Self::DependentFeature { feature } => {
-                write!(f, "the difference in {feature} follows from the other features and the models, so it is left out")
+                write!(
+                    f,
+                    "the difference in {feature} follows from the other features and the models, so it is left out"
+                )
             }
             Self::SeparatingFeature { feature } => {
                 write!(f, "{feature} predicts every vote that differs in it, so its effect is infinite: it is left out")
@@ -138,8 +146,8 @@ fn fmt_unbounded(f: &mut fmt::Formatter<'_>, model: &str, direction: Direction, 
     };
     write!(
         f,
-        "{model:?} {did} every vote against the rated models, so its rating has no {open} bound: the table shows its {bound} \
-         bound by likelihood ratio at {confidence} confidence, and the other ratings ignore its votes"
+        "{model:?} {did} every vote against the rated models, so its rating has no {open} bound: the table shows its \
+         {bound} bound by likelihood ratio at {confidence} confidence, and the other ratings ignore its votes"
     )
 }
 

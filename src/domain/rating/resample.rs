@@ -99,8 +99,8 @@ fn ratings(
 ) -> Result<Vec<Vec<Option<f64>>>, FitError> {
     let fit = fit_strengths(tally, options.scoring)?;
     let rating = |strength: f64| strength.is_finite().then_some(CENTRE + POINTS_PER_STRENGTH * strength);
-    let drawn = resampled_strengths(tally, &fit, bootstrap)?;
-    Ok(drawn.into_iter().map(|strengths| strengths.into_iter().map(rating).collect()).collect())
+    let strengths = resampled_strengths(tally, &fit, bootstrap)?;
+    Ok(strengths.into_iter().map(|strengths| strengths.into_iter().map(rating).collect()).collect())
 }
 
 fn elo(
@@ -113,8 +113,8 @@ fn elo(
     let one = |replicate: u32| {
         let mut rng = bootstrap.rng(replicate);
         let mut times = vec![0_u32; log.len()];
-        for (votes, drawn) in kinds.iter().zip(resample_counts(tally, &mut rng).into_iter().flatten()) {
-            (0..drawn).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
+        for (votes, count) in kinds.iter().zip(resample_counts(tally, &mut rng).into_iter().flatten()) {
+            (0..count).for_each(|_| times[votes[rng.random_range(0..votes.len())] as usize] += 1);
         }
         let table = EloTable::from_repeated(log, options.scoring, &times);
         tally.models.iter().map(|model| Some(table.rating(model.index))).collect()
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redrawn_rate_spreads_as_a_share_does() {
+    fn the_spread_of_a_resampled_rate_is_that_of_a_share() {
         println!("seed {}", BOOTSTRAP.seed);
         let options = LeaderboardOptions::default();
         let board = rank_log(&log(), &options).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_redrawn_is_nothing() {
+    fn resampling_no_votes_gives_no_values() {
         let options = LeaderboardOptions::default();
         for metric in Metric::ALL {
             let found = resample(&VoteLog::default(), metric, &options, BootstrapOptions { replicates: 3, seed: 0 });

@@ -104,7 +104,7 @@ impl Simulation {
         let pairs = Pairs::new(&models, options.pairing);
         let mut simulation =
             Self { options, models, pairs, deviations: [1.0; FEATURE_COUNT], kappa: 0.0, tie_share: 1.0, rng };
-        simulation.learn_scales()?;
+        simulation.estimate_scales()?;
         Ok(simulation)
     }
 
@@ -119,11 +119,11 @@ impl Simulation {
         let Meeting { a, b, pair_probability, counts } = self.meeting();
         let voter = self.rng.random_range(0..self.options.voters);
         let p = self.share_of_a(a, b, &counts);
-        let luck = self.luck(voter, a, b);
+        let noise = self.noise(voter, a, b);
         let undecided = 0.5 * self.kappa * p * (1.0 - p);
-        let outcome = if luck < p - undecided {
+        let outcome = if noise < p - undecided {
             Outcome::AWins
-        } else if luck >= p + undecided {
+        } else if noise >= p + undecided {
             Outcome::BWins
         } else if self.rng.random::<f64>() < self.tie_share {
             Outcome::Tie
@@ -134,7 +134,7 @@ impl Simulation {
     }
 
     /// Uniform between 0 and 1; small values favour A.
-    fn luck(&mut self, voter: u32, a: usize, b: usize) -> f64 {
+    fn noise(&mut self, voter: u32, a: usize, b: usize) -> f64 {
         let shared = self.options.voter_spread;
         if shared <= 0.0 {
             return self.rng.random();
@@ -188,16 +188,16 @@ impl Simulation {
     }
 
     /// Estimates the standard deviations of the features and the scale of κ from pilot votes of the same generator.
-    fn learn_scales(&mut self) -> Result<(), SimulationError> {
+    fn estimate_scales(&mut self) -> Result<(), SimulationError> {
         let with_style = self.options.style.iter().any(|&effect| effect.abs() > 0.0);
         let variance = if with_style { self.variance_of_pilot() } else { self.pairs.variance(&self.models) };
-        let asked = self.options.ties + self.options.both_bad;
-        if asked > 0.0 {
-            self.kappa = asked / variance;
-            self.tie_share = self.options.ties / asked;
+        let requested = self.options.ties + self.options.both_bad;
+        if requested > 0.0 {
+            self.kappa = requested / variance;
+            self.tie_share = self.options.ties / requested;
         }
         if self.kappa > MOST_TIES {
-            return Err(SimulationError::TooManyTies { asked, most: MOST_TIES * variance });
+            return Err(SimulationError::TooManyTies { requested, most: MOST_TIES * variance });
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ pub enum SliceError {
 }
 
 /// Maximum number of known values in an error message.
-const NAMED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 impl Slice {
     /// Adds the columns that the slice reads.
@@ -171,7 +171,7 @@ fn by_label(
     let requested: Vec<bool> =
         names.iter().map(|name| name == value || name.split(',').any(|part| part == value)).collect();
     if !requested.contains(&true) {
-        return Err(SliceError::Unknown { column, value: value.clone(), known: some_of(names) });
+        return Err(SliceError::Unknown { column, value: value.clone(), known: first_names(names) });
     }
     keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= requested.get(row as usize) == Some(&true));
     Ok(())
@@ -188,11 +188,11 @@ fn by_value<T: Copy>(
     Ok(())
 }
 
-fn some_of(names: &[String]) -> String {
-    let mut named: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+fn first_names(names: &[String]) -> String {
+    let mut named: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("{name:?}")).collect();
     match names.len() {
         0 => return "none at all".to_owned(),
-        all if all > NAMED => named.push(format!("{} more", all - NAMED)),
+        all if all > MAX_LISTED => named.push(format!("{} more", all - MAX_LISTED)),
         _ => {}
     }
     named.join(", ")

@@ -53,7 +53,7 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
     Ok(values.iter().sum::<f64>() / real_len(values.len()))
 }
 
-/// The quantile at a share of ascending values, linearly interpolated between the two nearest. Needs at least one value.
+/// The quantile at a share of ascending values, of which there is at least one; interpolates between the two nearest.
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * real_len(sorted.len() - 1);
     let below = place.floor();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_spread_or_no_mean_says_why() {
+    fn undefined_summaries_have_a_reason() {
         assert_eq!(Summary::new(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(mean(&[]), Err(Undefined::TooFew { found: 0, needed: 1 }));
         assert_eq!(Summary::new(&[1.0, f64::NAN]), Err(Undefined::NotFinite(Series::First)));

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisError};

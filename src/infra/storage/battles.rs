@@ -4,7 +4,6 @@ use super::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, RawBattle, RawLine, RawRecordRow, RawReply, ReplyRow, SideFailure,
     TurnRow, turn_number,
 };
-use sqlx::FromRow;
 
 use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
 use super::{Database, Store, StoreError, on_reader, on_writer};

@@ -1,7 +1,6 @@
 //! Votes: insert-only, one per battle, in log order by `seq`.
 
 use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote, VoteRow};
-use sqlx::FromRow;
 
 use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};

@@ -7,7 +7,6 @@
 use super::parts::BattleParts;
 use std::sync::Arc;
 
-use rand::RngExt;
 use tokio::sync::oneshot;
 
 use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
@@ -18,8 +17,6 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
-use crate::infra::clock::Clock;
-use crate::infra::events::EventBus;
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
 use crate::infra::storage::{BattleRow, ReplyRow, StoreError};

@@ -254,10 +254,10 @@ impl Refitter {
         Ok(true)
     }
 
-    /// Keeps the counts of the votes for whoever starts next: always at the end, otherwise where there are many new ones.
+    /// Stores the counts of the votes for the next process.
     ///
     /// # Errors
-    /// [`RefitError`]; they can be counted again.
+    /// [`RefitError`]; the votes can be counted again.
     pub async fn store_counts(&mut self, when: StoreWhen) -> Result<(), RefitError> {
         Ok(self.tally.store(&self.store, when).await?)
     }

@@ -116,11 +116,11 @@ pub enum SimulationError {
     },
     /// More ties than the strengths allow.
     #[error(
-        "a share of {asked:.3} ties and both-bad votes is impossible: models this far apart allow at most {most:.3}"
+        "a share of {requested:.3} ties and both-bad votes is impossible: models this far apart allow at most {most:.3}"
     )]
     TooManyTies {
         /// Requested share.
-        asked: f64,
+        requested: f64,
         /// Largest possible share.
         most: f64,
     },

@@ -225,11 +225,11 @@ impl PairTable {
         for model in 0..tally.models.len() {
             begins[model + 1] += begins[model];
         }
-        let told =
+        let comparable =
             |pair: &PairTally| component(pair.first).is_some() && component(pair.first) == component(pair.second);
         let entry = |(position, pair): (u32, &PairTally)| {
             let second = u32::try_from(pair.second).expect("models are counted in 32 bits");
-            (second, if told(pair) { position } else { NONE })
+            (second, if comparable(pair) { position } else { NONE })
         };
         Self { begins, seconds: (0_u32..).zip(&tally.pairs).map(entry).collect() }
     }

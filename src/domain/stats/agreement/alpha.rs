@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_compare_and_nothing_that_varies_are_told_apart() {
+    fn no_pairs_and_no_variation_are_different_errors() {
         assert_eq!(krippendorff(&[vec![1.0], vec![2.0]], Scale::Nominal), Err(Undefined::Nothing));
         assert_eq!(krippendorff(&[vec![1.0; 2], vec![1.0; 3]], Scale::Interval), Err(Undefined::NoVariation));
         assert_eq!(krippendorff(&[vec![f64::NAN; 2]], Scale::Ordinal), Err(Undefined::NotFinite(Series::First)));

@@ -126,8 +126,8 @@ fn a_fixed_column_keeps_its_values_in_every_replicate() {
     let steady = fixed(&[Some(1.0), Some(2.0), Some(3.0)]);
     let rising = vec![Some(5.0), Some(7.0), Some(9.0)];
     let falling = vec![Some(5.0), Some(4.0), Some(3.0)];
-    let drawn = Column { values: rising.clone(), samples: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
-    let cell = pair(&steady, &drawn, ConfidenceLevel::default());
+    let sampled = Column { values: rising.clone(), samples: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
+    let cell = pair(&steady, &sampled, ConfidenceLevel::default());
     for found in cell.resampled.unwrap() {
         let found = found.unwrap();
         assert_eq!((found.interval.upper, found.undefined), (1.0, 1));

@@ -2,13 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::super::batch::{Batch, STYLE_NAMES, count};
 use super::super::columns::Field;
-use super::super::error::RowError;
 use super::Plan;
 use super::column::Column;
-use super::rows::{Read, Rows};
-use crate::domain::rating::vote_log::Labels;
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
