@@ -56,11 +56,11 @@ enum Command {
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(Box<fit::FitCommand>),
-    /// Bring in votes, or a whole arena.
+    /// Import votes, or a whole arena.
     Import(import::ImportOptions),
     /// Write votes, battles or the leaderboard to a file.
     Export(export::ExportOptions),
-    /// How figures of the same models go together: columns of a table, ratings of the arena.
+    /// Correlate score series of the same models: columns of a table, ratings of the arena, benchmark scores.
     Correlate(Box<correlate::CorrelateOptions>),
     /// How far a judge agrees with people.
     Agree(agree::AgreeOptions),
@@ -70,7 +70,7 @@ enum Command {
     Judge(judge::JudgeOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
-    /// Make votes from known strengths, to see what a number of votes can tell.
+    /// Simulate votes from known strengths.
     Simulate(simulate::SimulateOptions),
 }
 

@@ -234,7 +234,7 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
         ChatError::Timeout { .. } => {
             "the server is too slow or still loading: try again, or raise the limits under [providers]".into()
         }
-        ChatError::BreakerOpen => "the model rests after failures: try again later".into(),
+        ChatError::BreakerOpen => "the circuit breaker open after failures: try again later".into(),
     }
 }
 

@@ -71,7 +71,7 @@ impl ServeOptions {
 ///
 /// # Errors
 /// What keeps the arena from starting.
-#[expect(clippy::print_stdout, reason = "the address is the command's result")]
+#[expect(clippy::print_stdout, reason = "the first lines are the command's result")]
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
@@ -90,7 +90,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
-    println!("listening on http://{address}");
+    println!("{}", first_lines(&format!("http://{address}"), &app.models.current()));
     tokio::select! {
         _ = signals.next() => {}
         ended = serving.failed() => {
@@ -101,6 +101,19 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     actix_web::rt::spawn(signals.end_at_the_next());
     end(&app, &serving).await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where to open the arena, which models take part, and how to add some.
+fn first_lines(url: &str, roster: &Roster) -> String {
+    let cards: Vec<_> = roster.all().iter().map(|model| &model.card).collect();
+    let names: Vec<&str> = cards.iter().map(|card| card.name.as_str()).collect();
+    let practice = if cards.iter().all(|card| card.practice) { " (practice models)" } else { "" };
+    format!(
+        "listening on {url}\n\
+         models: {}{practice}\n\
+         add models: start Ollama, llama.cpp, vLLM or LM Studio, or write [[models]] in {DEFAULT_FILE}",
+        names.join(", ")
+    )
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
@@ -131,20 +144,20 @@ fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressErr
 /// Ends in order: no new connections, battles under way to their ends, then everything else.
 async fn end(app: &AppState, serving: &Serving) {
     let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
-    tracing::info!(battles.under_way = app.battles.under_way(), "draining: nothing new begins");
+    tracing::info!(battles.under_way = app.battles.under_way(), "draining: no new battles or turns");
     if let Err(error) = serving.close_door().await {
         tracing::warn!(error = %error, "new connections could not be refused: they wait until the end");
     }
     if app.tasks.drain(patience).await {
-        tracing::info!("drained: every battle under way came to its end");
+        tracing::info!("drained: every running battle has ended");
     } else {
-        tracing::warn!(battles.cut = app.battles.under_way(), "the drain took too long: what still ran was cut");
+        tracing::warn!(battles.cut = app.battles.under_way(), "drain timeout: stopped what was still running");
     }
     if !app.tasks.end(CUT_PATIENCE).await {
-        tracing::warn!("some battles were still running at the end");
+        tracing::warn!("some battles were still running at exit");
     }
     if let Err(error) = app.fleet.leave().await {
-        tracing::warn!(error = ?error, "other instances could not be told of the end: they will find out");
+        tracing::warn!(error = ?error, "the other instances could not be told that this one stops: they will notice");
     }
     // Before the threads that its connections belong to.
     app.store.close().await;

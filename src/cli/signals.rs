@@ -26,7 +26,7 @@ impl Signals {
     /// database; all else is lost, as in a crash.
     pub(super) async fn end_at_the_next(mut self) {
         let signal = self.next().await;
-        tracing::warn!("a second signal: ending at once");
+        tracing::warn!("second signal: exiting at once");
         std::process::exit(128 + signal.as_raw_value());
     }
 }

@@ -39,7 +39,7 @@ pub struct AppState {
     pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.
     pub battle_judging: Arc<BattleJudgingReports>,
-    /// Who meets whom.
+    /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
     pub fleet: Arc<Fleet>,

@@ -27,7 +27,7 @@ export class Turns {
     });
   }
 
-  /** Adds a turn, or empties the one that is answered anew. Gives its article. */
+  /** Adds a turn, or empties the one that is answered again. Gives its article. */
   begin(turn, prompt) {
     const known = this.#turn(turn);
     const article = known ?? this.#add(turn, prompt);

@@ -111,7 +111,7 @@ test("a vote opens only when both replies have ended, and stop ends them", async
   page.assertQuiet();
 });
 
-test("a second turn goes on with the battle, and both sides can answer anew", async () => {
+test("a second turn goes on with the battle, and both sides can regenerate", async () => {
   const page = await arrive();
   await ask(page, "a short question");
   await phase(page, "ready");

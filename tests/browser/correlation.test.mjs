@@ -16,7 +16,7 @@ let browser;
 before(async () => {
   arena = await startArena(correlation);
   browser = await startBrowser();
-  await reckoned();
+  await computed();
 });
 after(async () => {
   await browser?.close();
@@ -24,11 +24,11 @@ after(async () => {
 });
 
 /** Waits until the arena has read its votes: the page is asked again until it offers them. */
-async function reckoned() {
+async function computed() {
   const page = await openPage(browser);
   await page.goto(`${arena.url}/correlation?lang=en`);
   for (const until = Date.now() + 30_000; !(await page.locator('option[value="arena:rating"]').count()); await page.reload()) {
-    assert.ok(Date.now() < until, "the correlations were never reckoned");
+    assert.ok(Date.now() < until, "the correlations were never computed");
   }
   await page.context().close();
 }
@@ -48,8 +48,8 @@ test("two series are chosen by keyboard and shown as a scatter with their figure
   const page = await arrive("lang=en");
   await page.getByRole("link", { name: "Correlations" }).waitFor();
   const form = page.getByRole("form", { name: "Choose two series" });
-  await form.getByRole("combobox", { name: "Across" }).selectOption("published:Elsewhere:overall");
-  await form.getByRole("combobox", { name: "Upwards" }).selectOption("arena:rating");
+  await form.getByRole("combobox", { name: "X axis" }).selectOption("published:Elsewhere:overall");
+  await form.getByRole("combobox", { name: "Y axis" }).selectOption("arena:rating");
   await form.getByRole("combobox", { name: "Correlation" }).selectOption("kendall");
   await form.getByRole("button", { name: "Show" }).press("Enter");
   await page.waitForURL(/x=published%3AElsewhere%3Aoverall&y=arena%3Arating&coefficient=kendall#pair$/);
@@ -100,7 +100,7 @@ test("a mixture is found, and what it flatters is said", async () => {
   page.assertQuiet();
 });
 
-test("the papers' own studies stand beside what is reckoned, with the contradictions", async () => {
+test("the papers' own studies stand beside what is computed, with the contradictions", async () => {
   const page = await arrive("lang=en");
   const papers = page.getByRole("region", { name: "The papers' own studies" });
   assert.match(await papers.getByRole("row", { name: /^S1 / }).innerText(), /0\.5150\s+0\.51498\s+reproduced/);

@@ -1,5 +1,5 @@
 //! Correlations as visitors and programs see them: the page and the JSON, over votes and a benchmark that the program itself
-//! has brought in, and kept up to date while the arena serves.
+//! has imported, and kept up to date while the arena serves.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -82,7 +82,7 @@ async fn filled() -> TempDir {
     folder
 }
 
-/// An arena that has reckoned its correlations.
+/// An arena that has computed its correlations.
 async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) -> bool) -> TestArena {
     let models = [("crane", &Scripted::saying("one")), ("heron", &Scripted::saying("two"))];
     let data = folder.join("data");
@@ -94,7 +94,7 @@ async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) -> bool) -> T
 async fn until(arena: &TestArena, ready: impl Fn(&CorrelationSnapshot) -> bool) {
     let mut changes = arena.app.correlation.changes();
     let found = tokio::time::timeout(PATIENCE, changes.wait_for(|board| ready(board))).await;
-    assert!(found.is_ok_and(|found| found.is_ok()), "the correlations were never reckoned");
+    assert!(found.is_ok_and(|found| found.is_ok()), "the correlations were never computed");
 }
 
 async fn text(arena: &TestArena, query: &str) -> (u16, String) {
@@ -212,7 +212,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "Each model by the mixture of the others",
             "<th scope=\"row\">factual_qa</th>",
             "See the two as a chart",
-            "votes and judged items drawn anew 200 times",
+            "votes and judged items resampled 200 times",
         ],
     );
     for part in ["<img", "<script>", " onerror=\"", " style=", "NaN"] {
@@ -240,7 +240,10 @@ async fn what_cannot_be_asked_is_refused_in_a_sentence() {
         ("a=published:urs&b=published:urs&target=published:superclue_close", "from two to 4 different ones"),
         ("a=published:urs&b=published:superclue_open", "target is missing"),
         ("a=published:urs&b=published:superclue_open&target=published:superclue_close&step=7", "step is \"7\""),
-        ("a=published:urs&b=published:superclue_open&target=published:superclue_close", "cannot be compared"),
+        (
+            "a=published:urs&b=published:superclue_open&target=published:superclue_close",
+            "has no correlation with the target",
+        ),
         ("x=a&x=b", "given once"),
     ] {
         for path in ["/correlation", "/api/v1/correlation"] {

@@ -132,7 +132,7 @@ fn a_report_says_what_was_compared_how_and_what_to_beware_of() {
         "arXiv:2307.15020",
         "| published:superclue\\_close | 0.5440 |",
         "(Kendall 1945)",
-        "nothing is drawn anew",
+        "nothing is resampled",
     ] {
         assert!(report.contains(part), "{part}\nis not in\n{report}");
     }

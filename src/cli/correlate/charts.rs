@@ -8,7 +8,7 @@ use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::report::correlation as figures;
 
-/// Draws two series: `scatter.svg`, and `resampled.svg` where something was drawn anew.
+/// Draws two series: `scatter.svg`, and `resampled.svg` where something was resampled.
 ///
 /// # Errors
 /// A file that cannot be written.

@@ -18,7 +18,7 @@ use crate::render::report::study::{Files, files};
 use crate::services::correlation::{SeriesReader, Sources, Table};
 use crate::services::leaderboard::refit::leaderboard_options;
 
-/// Makes a study. Its folder is looked at before anything is reckoned.
+/// Makes a study. Its folder is looked at before anything is computed.
 ///
 /// # Errors
 /// A study that cannot be used, or a folder that holds something else.
@@ -61,7 +61,7 @@ fn read(file: &Path, settings: &Settings) -> anyhow::Result<Study> {
     study.with_context(|| file.display().to_string())
 }
 
-/// Reads the series and reckons, with a bar on a terminal.
+/// Reads the series and computes, with a bar on a terminal.
 async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> anyhow::Result<(Results, Files)> {
     let names = study.names();
     let store = open(settings, &names).await?;

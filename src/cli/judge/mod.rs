@@ -116,7 +116,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
 fn tell(skipped: Skipped) {
     let Skipped { without_text, too_long } = skipped;
     if without_text > 0 {
-        eprintln!("note: {without_text} battles were brought in without what was said, and are not judged");
+        eprintln!("note: {without_text} battles were imported without what was said, and are not judged");
     }
     if too_long > 0 {
         eprintln!("note: {too_long} battles have more than {MOST_TOKENS} tokens, and are not judged");

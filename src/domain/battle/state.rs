@@ -51,7 +51,7 @@ impl Stage {
 pub enum Action {
     /// Ask the next question.
     Message,
-    /// Have both sides answer the latest turn anew.
+    /// Have both sides answer the latest turn again.
     Regenerate,
     /// End both replies as they stand.
     Stop,
@@ -69,7 +69,7 @@ pub enum Refusal {
     #[error("nothing is being written at the moment")]
     NothingToStop,
     /// One of the two replies was stopped before any of it was seen.
-    #[error("one of the two replies is empty: have the question answered anew, or start a new battle")]
+    #[error("one of the two replies is empty: regenerate the replies, or start a new battle")]
     NothingToCompare,
     /// The battle has its vote.
     #[error("this battle has its vote: start a new battle")]

@@ -28,7 +28,7 @@ pub struct Statistic {
 }
 
 impl Statistic {
-    /// A number as it was reckoned.
+    /// A number as it was computed.
     #[must_use]
     pub fn of(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
         match found {

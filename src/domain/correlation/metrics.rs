@@ -15,7 +15,7 @@ use crate::domain::stats::resample::BootstrapOptions;
 /// As many votes are gone through for Elo in all replicates together.
 const MOST_STEPS: f64 = 1e8;
 const HELD: &str =
-    "the votes are too many to be drawn anew one by one, so Elo is held fixed; fewer replicates draw them";
+    "the votes are too many to be resampled one by one, so Elo is held fixed; fewer replicates draw them";
 
 /// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
 /// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that

@@ -18,7 +18,7 @@ use crate::domain::stats::{Interval, Share, Undefined};
 
 /// Fewer models than this say little.
 pub const FEW: usize = 8;
-const OUTSIDE: &str = "drawing anew adds the noise of votes and items a second time, so correlations near 1 lie above their \
+const OUTSIDE: &str = "resampling adds the noise of votes and items a second time, so correlations near 1 lie above their \
     replicates: the resampled interval says how far r moves, not where it lies without noise";
 
 /// How a study is made.
@@ -26,7 +26,7 @@ const OUTSIDE: &str = "drawing anew adds the noise of votes and items a second t
 pub struct StudyOptions {
     /// The level of all intervals.
     pub level: ConfidenceLevel,
-    /// How battles and items were drawn anew.
+    /// How battles and items were resampled.
     pub bootstrap: BootstrapOptions,
 }
 
@@ -51,7 +51,7 @@ pub struct PairReport {
     pub leaderboards: Option<LeaderboardsReport>,
     /// Models that one of them lacks.
     pub unmatched: Vec<String>,
-    /// How battles and items were drawn anew; none where both series are held fixed.
+    /// How battles and items were resampled; none where both series are held fixed.
     pub bootstrap: Option<BootstrapReport>,
     /// What a reader must know.
     pub notes: Vec<String>,
@@ -88,7 +88,7 @@ pub struct CoefficientReport {
     /// Why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_interval: Option<String>,
-    /// The interval when battles and judged items are drawn anew; none where both series are held fixed.
+    /// The interval when battles and judged items are resampled; none where both series are held fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<ResampledReport>,
 }
@@ -160,7 +160,7 @@ pub struct LeaderboardsReport {
     pub brier: Option<f64>,
 }
 
-/// How battles and items were drawn anew.
+/// How battles and items were resampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BootstrapReport {
     /// How often.

@@ -41,7 +41,7 @@ pub struct Point {
     pub value: f64,
     /// Where it lies at the confidence level of the study; none where nothing is known of it.
     pub interval: Option<Interval>,
-    /// What it is when everything behind it is drawn anew, one a replicate; empty where it is held fixed.
+    /// What it is when everything behind it is resampled, one a replicate; empty where it is held fixed.
     pub samples: Vec<Option<f64>>,
 }
 
@@ -52,7 +52,7 @@ impl Point {
         Self { value, ..Self::default() }
     }
 
-    /// A number with what it is when it is drawn anew. The interval lies between the percentiles of the samples; where these
+    /// A number with what it is when it is resampled. The interval lies between the percentiles of the samples; where these
     /// do not vary they tell nothing of how sure the number is, and there is none.
     #[must_use]
     pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {

@@ -1,4 +1,4 @@
-//! The settings in force: replaced as a whole when the file changes, read anew at each use.
+//! The settings in force: replaced as a whole when the file changes, read again at each use.
 
 use std::sync::Arc;
 

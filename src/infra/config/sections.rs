@@ -62,7 +62,7 @@ pub struct RedisSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Turns (battles, further questions, answers anew) that one visitor may ask for in a minute.
+    /// Turns (battles, further questions, regenerations) that one visitor may ask for in a minute.
     pub turns_per_minute: u32,
     /// Votes that one visitor may send in a minute.
     pub votes_per_minute: u32,

@@ -24,7 +24,7 @@ pub use at_once::TurnPermit;
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// A battle, a further question, or an answer anew.
+    /// A battle, a further question, or an regenerate.
     Turn,
     /// A vote.
     Vote,

@@ -64,7 +64,7 @@ impl SharedCounts {
             Ok(wait) => Answer::Refused(Duration::from_micros(wait)),
             Err(error) => {
                 // The link's keeper finds out and says what is wrong.
-                tracing::debug!(reason = error.category(), "redis did not count");
+                tracing::debug!(reason = error.category(), "redis could not count");
                 Answer::Nothing
             }
         }

@@ -70,7 +70,7 @@ pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> 
     let http = match http_client(places.remote_wait) {
         Ok(http) => http,
         Err(error) => {
-            tracing::warn!(%error, "no model servers are looked for");
+            tracing::warn!(%error, "model discovery is off");
             return Vec::new();
         }
     };

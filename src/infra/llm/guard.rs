@@ -1,4 +1,4 @@
-//! What stands between the arena and every model: limits of time, further tries before the first token, a breaker.
+//! Wraps a model with timeouts, retries before the first token, and a circuit breaker.
 //!
 //! A reply's result is counted once, at its end. One that the visitor walks away from says nothing about the model and
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
@@ -305,10 +305,14 @@ impl Shared {
             let BreakerState { phase, failures } = new;
             match phase {
                 BreakerPhase::Open => {
-                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, "model rests after failures");
+                    tracing::warn!(model.id = %self.card.id, breaker.failures = failures, "circuit breaker open after failures");
                 }
-                BreakerPhase::HalfOpen => tracing::info!(model.id = %self.card.id, "model is tried out after its rest"),
-                BreakerPhase::Closed => tracing::info!(model.id = %self.card.id, "model answers again"),
+                BreakerPhase::HalfOpen => {
+                    tracing::info!(model.id = %self.card.id, "circuit breaker half-open: trying the model")
+                }
+                BreakerPhase::Closed => {
+                    tracing::info!(model.id = %self.card.id, "circuit breaker closed: the model answers again")
+                }
             }
         }
         result

@@ -54,7 +54,7 @@ impl Store {
         })
     }
 
-    /// Every published score that was brought in.
+    /// Every published score that was imported.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -27,7 +27,7 @@ pub struct BenchSuiteRow {
     pub declaration: String,
     /// How many items it has.
     pub items: u64,
-    /// When it was brought in.
+    /// When it was imported.
     pub imported_at: Timestamp,
 }
 

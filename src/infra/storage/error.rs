@@ -69,7 +69,7 @@ pub enum StoreError {
     #[error("the database {0} is read-only: name the primary, and turn default_transaction_read_only off")]
     ReadOnly(String),
     /// The database cannot hold every text.
-    #[error("the database {address} keeps its texts as {encoding}: create it anew with the encoding UTF8")]
+    #[error("the database {address} keeps its texts as {encoding}: create it again with the encoding UTF8")]
     Encoding {
         /// Without its password.
         address: String,

@@ -1,4 +1,4 @@
-//! What passes is tried again: a lost connection, a restart of the server, two transactions in each other's way.
+//! Retries transient database errors: a lost connection, a restart of the server, a serialization conflict.
 //!
 //! One place for all statements: the macros that run them ask [`RetryPolicy`] after each failure. So every statement of this
 //! folder is safe to send again when nobody knows whether its commit came through.
@@ -64,7 +64,7 @@ impl Outage {
         let quiet = state.told.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
         if !quiet && !state.told.contains(&trouble) {
             state.told.push(trouble);
-            tracing::error!(reason = %trouble, error = %error, "the database fails: nothing is kept until it is mended");
+            tracing::error!(reason = %trouble, error = %error, "the database fails: nothing is stored until it is repaired");
         }
     }
 
@@ -92,7 +92,7 @@ impl Outage {
         self.open.store(false, Ordering::Relaxed);
         state.ended_at = Some(Instant::now());
         if !std::mem::take(&mut state.told).is_empty() {
-            tracing::info!("the database answers again: everything goes on");
+            tracing::info!("the database answers again");
         }
     }
 

@@ -82,7 +82,7 @@ impl WriteQueue {
         if let Some(writer) = writer
             && let Err(error) = writer.await
         {
-            tracing::error!(error = %error, "the writer of battles and votes ended badly");
+            tracing::error!(error = %error, "the writer of battles and votes panicked");
         }
     }
 }
@@ -114,7 +114,7 @@ impl Lanes {
             depths[1].set(metrics::float(group.votes.len() + self.votes.len()));
             // A task of its own, so that a panic costs this group and not the queue.
             if let Err(error) = tokio::spawn(writer.clone().write(group)).await {
-                tracing::error!(error = %error, "a group of writes panicked: its callers were told that it failed");
+                tracing::error!(error = %error, "a group of writes panicked: its callers got an error");
             }
             depths[0].set(metrics::float(self.battles.len()));
             depths[1].set(metrics::float(self.votes.len()));

@@ -83,7 +83,7 @@ pub(super) fn label(value: f64, span: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A number of things as a number to reckon with.
+/// A number of things as a number to compute with.
 pub(super) fn real(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::MAX, f64::from)
 }

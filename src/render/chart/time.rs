@@ -37,7 +37,7 @@ pub(super) fn minute(milliseconds: f64) -> String {
     moment(milliseconds, "%Y-%m-%d %H:%M UTC")
 }
 
-/// A time as a number to reckon with.
+/// A time as a number to compute with.
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds stays below 2^53 for 285,000 years")]
 pub(super) fn milliseconds(time: i64) -> f64 {
     time as f64

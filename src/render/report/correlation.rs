@@ -1,4 +1,4 @@
-//! The pictures of a study, as SVG files: series against each other, their correlations with everything drawn anew, and
+//! The pictures of a study, as SVG files: series against each other, their correlations with everything resampled, and
 //! the correlations of every two of several.
 
 use std::ops::RangeInclusive;
@@ -69,7 +69,7 @@ pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>
     Ok([0, 1, 2].map(|place| found.iter().flatten().map(|three| three[place]).collect()))
 }
 
-/// How correlations are distributed, by their names. None where nothing was drawn anew.
+/// How correlations are distributed, by their names. None where nothing was resampled.
 #[must_use]
 pub fn of_replicates(title: &str, samples: &[Sample]) -> Option<String> {
     let values = samples.iter().flat_map(|sample| sample.scores.iter().copied());
@@ -85,7 +85,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
     (low <= high).then(|| low.max(-1.0)..=high.min(1.0))
 }
 
-/// The three correlations of a pair of series with everything drawn anew; none where both are held fixed.
+/// The three correlations of a pair of series with everything resampled; none where both are held fixed.
 ///
 /// # Errors
 /// [`SeriesError::Subjects`].
@@ -93,7 +93,7 @@ pub fn of_resampled_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Op
     let found = replicates(x, y, wanted)?;
     let named = Coefficient::ALL.iter().map(|coefficient| coefficient.as_str().to_owned());
     let samples: Vec<Sample> = named.zip(found).map(|(name, scores)| Sample { name, scores }).collect();
-    Ok(of_replicates(&format!("{} and {}, drawn anew", x.title, y.title), &samples))
+    Ok(of_replicates(&format!("{} and {}, resampled", x.title, y.title), &samples))
 }
 
 /// One correlation of every two series, over the models that all of them have.
@@ -131,7 +131,7 @@ pub fn of_cells(names: &[String], cells: &[Vec<Option<Cell>>], coefficient: Coef
     correlations::draw(Topic { key: "correlations", title }, names, cells, FRAME)
 }
 
-/// What the matrix shows of a pair: the interval is that of what was drawn anew where something was, else Fisher's.
+/// What the matrix shows of a pair: the interval is that of what was resampled where something was, else Fisher's.
 #[must_use]
 pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> Cell {
     let found: &CoefficientReport = match coefficient {

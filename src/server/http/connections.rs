@@ -17,7 +17,7 @@ const SEND_BUFFER: usize = 64 * 1024;
 pub(super) fn limit(connection: &dyn Any, _: &mut Extensions) {
     let Some(stream) = connection.downcast_ref::<TcpStream>() else { return };
     if let Err(error) = limit_stream(stream) {
-        tracing::debug!(error = %error, "the limits of a connection could not be set");
+        tracing::debug!(error = %error, "the socket options of a connection could not be set");
     }
 }
 

@@ -88,9 +88,9 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// All series and the correlations of a group of them.
 #[derive(Serialize)]
 struct Listed<'b> {
-    /// When it was reckoned, in milliseconds since 1970.
+    /// When it was computed, in milliseconds since 1970.
     made_at: Option<i64>,
-    /// How often votes and items were drawn anew.
+    /// How often votes and items were resampled.
     replicates: u32,
     series: Vec<ListedSeries>,
     group: &'static str,

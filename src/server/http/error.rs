@@ -49,9 +49,9 @@ pub enum PageError {
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
     /// The arena has just started.
-    #[error("the correlations are being reckoned: try again in a moment")]
+    #[error("the correlations are being computed: try again in a moment")]
     Early,
-    /// What judges made of battles could not be reckoned.
+    /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
     /// The address names what is not there.

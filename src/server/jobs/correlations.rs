@@ -14,7 +14,7 @@ use crate::services::correlation::snapshot::CorrelationService;
 
 /// How often is looked whether benchmarks or labels have changed, of which no event tells.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
-/// How many times longer than it took to reckon the correlations they are not reckoned again.
+/// Minimum delay between recomputations, as a multiple of the last run's duration.
 const REST_TIMES: u32 = 9;
 
 /// Makes the correlations anew at the start, after each leaderboard, after a change of the settings, and where something else
@@ -49,12 +49,12 @@ pub async fn keep_correlations(
 
 async fn refresh(correlation: &CorrelationService) {
     match correlation.refresh().await {
-        Ok(true) => tracing::debug!(took = ?correlation.latest().cost(), "correlations reckoned"),
+        Ok(true) => tracing::debug!(took = ?correlation.latest().cost(), "correlations computed"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}
         Err(error) if error.is_input() => {
-            tracing::warn!(error = %error, "the correlations cannot be reckoned: mend the settings");
+            tracing::warn!(error = %error, "the correlations cannot be computed: correct the settings");
         }
-        Err(error) => tracing::error!(error = ?error, "the correlations could not be reckoned"),
+        Err(error) => tracing::error!(error = ?error, "the correlations could not be computed"),
     }
 }

@@ -48,11 +48,11 @@ pub async fn keep_health(
                 Ok(()) => {
                     let former = known.insert(model.card.id.clone(), state);
                     if former.is_some_and(|former| former.phase != state.phase) {
-                        tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's breaker changed");
+                        tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's circuit breaker changed");
                     }
                 }
                 Err(error) if error.is_outage() => {}
-                Err(error) => tracing::error!(error = ?error, "the state of a breaker could not be kept"),
+                Err(error) => tracing::error!(error = ?error, "the state of a circuit breaker could not be stored"),
             }
         }
     }

@@ -37,7 +37,7 @@ pub async fn send_heartbeats(
             Ok(()) => failing = false,
             Err(error) if !failing && !error.is_outage() => {
                 failing = true;
-                tracing::error!(error = ?error, "this instance cannot show the others that it is there");
+                tracing::error!(error = ?error, "this instance could not send its heartbeat");
             }
             Err(_) => {}
         }

@@ -27,12 +27,12 @@ pub async fn keep_lead(store: Store, leader_election: watch::Sender<bool>, shutd
         let leads = match keep(&mut lock, &store).await {
             Ok(leads) => leads,
             Err(error) => {
-                tracing::debug!(error = ?error, "the lock of the jobs could not be asked for");
+                tracing::debug!(error = ?error, "the lock of the background jobs could not be requested");
                 false
             }
         };
         if leader_election.0.send_replace(leads) != leads {
-            tracing::info!(leads, "the jobs that run once have changed hands");
+            tracing::info!(leads, "leadership changed");
         }
     }
     drop(leader_election);

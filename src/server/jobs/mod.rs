@@ -89,7 +89,7 @@ async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
         Err(error) => {
             metrics::refit_failed();
             if !error.is_outage() {
-                tracing::error!(error = ?error, "the leaderboard could not be brought up to date");
+                tracing::error!(error = ?error, "the leaderboard could not be updated");
             }
             return false;
         }

@@ -50,7 +50,7 @@ pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<Source>>) {
     let follow = async {
         let settings = app.settings.now();
         if let Err(error) = exchange_models(&app, &source.env, &settings).await {
-            tracing::error!(error = %error, "the models that were found cannot be used");
+            tracing::error!(error = %error, "the discovered models cannot be used");
         }
         watch(&app, &mut source).await;
     };
@@ -80,7 +80,7 @@ async fn watch(app: &AppState, source: &mut Source) {
         taken = now;
         if is_gone {
             // Without it the defaults would be in force, which nobody asked for.
-            tracing::error!("the settings file is gone or cannot be read: the former settings stay in force");
+            tracing::error!("the settings file is missing or unreadable: the previous settings stay in force");
         } else {
             reload(app, source).await;
         }
@@ -102,7 +102,7 @@ async fn reload(app: &AppState, source: &Source) {
             tracing::info!(models = app.models.current().all().len(), "the edited settings are in force");
         }
         Err(error) => {
-            tracing::error!(error = %error, "the edited settings cannot be used: the former ones stay in force");
+            tracing::error!(error = %error, "the edited settings are invalid: the previous settings stay in force");
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum ClientMessage {
         /// Which battle.
         battle: Option<String>,
     },
-    /// Answer the turn anew.
+    /// Answer the turn again.
     Regenerate {
         /// Which battle.
         battle: Option<String>,
@@ -151,7 +151,7 @@ impl ClientMessage {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ServerMessage<'a> {
-    /// A turn begins; the same turn again means that it is answered anew.
+    /// A turn begins; the same turn again means that it is answered again.
     Battle {
         /// The battle.
         battle: &'a str,

@@ -1,4 +1,4 @@
-//! Battles: begin, ask on, stop, answer anew, come back.
+//! Battles: begin, ask on, stop, regenerate, come back.
 //!
 //! What may happen when is decided by [`crate::domain::battle::state`]; here the decision meets the database, the models and
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
@@ -110,7 +110,7 @@ impl LocalBattles for Battles {
         if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
             return Ok(false);
         }
-        tracing::info!(battle.id = %battle.id, "a turn whose instance is gone is answered anew");
+        tracing::info!(battle.id = %battle.id, "answering a turn again whose instance is gone");
         battle.adopt(&run, self.parts.apart());
         self.answer(battle, None);
         Ok(true)
@@ -182,7 +182,7 @@ impl Battles {
         self.begin_turn(&battle, Action::Message, Some(prompt), permit).await
     }
 
-    /// Has both sides answer the latest turn anew.
+    /// Has both sides answer the latest turn again.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -402,7 +402,7 @@ impl Battles {
             if !answering || !Arc::ptr_eq(&battle, &restored) {
                 return Ok(battle);
             }
-            // The process that answered the turn is gone: answer it anew, unless another one does so already.
+            // The process that answered the turn is gone: answer it again, unless another one does so already.
             match self.take_over(&battle, &run).await {
                 Ok(true) => return Ok(battle),
                 Ok(false) => self.let_go(&battle),

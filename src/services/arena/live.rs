@@ -33,7 +33,7 @@ pub(super) const EPOCH_GAP: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BattleEvent {
-    /// A turn begins; the same turn again means that it is answered anew.
+    /// A turn begins; the same turn again means that it is answered again.
     Turn {
         /// The visitor's question.
         prompt: Arc<str>,
@@ -181,7 +181,7 @@ impl LiveBattle {
         let progress = state.row.progress;
         for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
             if progress.stage == Stage::Answering && turn == progress.turn {
-                break; // An interrupted turn is announced when it is answered anew.
+                break; // An interrupted turn is announced when it is answered again.
             }
             state.append_whole(turn, exchange);
         }

@@ -1,4 +1,4 @@
-//! Who meets whom: the pure pairing rules applied to the models that are healthy now and to the latest ratings.
+//! Chooses the pair of models: applies the pairing rules to the models that are healthy now and to the latest ratings.
 
 use std::sync::Arc;
 

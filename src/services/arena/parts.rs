@@ -24,7 +24,7 @@ pub struct BattleParts {
     pub events: Arc<dyn EventBus>,
     /// Who can be asked.
     pub models: Arc<Models>,
-    /// Who meets whom.
+    /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Ids.
     pub rng: Arc<SharedRng>,

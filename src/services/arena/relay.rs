@@ -115,7 +115,9 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
                 battle.stop();
             }
         }
-        Err(error) => tracing::warn!(error = %error, "a letter of another instance cannot be read: run one version"),
+        Err(error) => {
+            tracing::warn!(error = %error, "a message of another instance cannot be parsed: run the same version on all instances")
+        }
     }
 }
 
@@ -285,7 +287,7 @@ impl<B: LocalBattles> Following<'_, B> {
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(RemoteStatus::SameRun) => return false,
-            // The last events may be on their way; what the database has would be told anew.
+            // The last events may be on their way; what the database has would be sent again.
             Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
                 self.end_asked_for += 1;
                 return false;

@@ -50,7 +50,7 @@ pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: 
     let mut turn = Turn::begin(&parts, &battle).await;
     turn.play(stop).await;
     turn.finish().await.unwrap_or_else(|error| {
-        tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be kept");
+        tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
         battle.state().stopper = None;
         battle.move_on(Stage::Voided, BattleEvent::Voided);
         TurnEnd::Finished
@@ -78,7 +78,7 @@ pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle) -> TurnEnd {
         }
         Ok(false) => TurnEnd::Superseded,
         Err(error) => {
-            tracing::error!(battle.id = %battle.id, error = ?error, "the end of a turn could not be kept");
+            tracing::error!(battle.id = %battle.id, error = ?error, "the end of a turn could not be stored");
             TurnEnd::Finished
         }
     }

@@ -26,7 +26,7 @@ pub struct Voting {
     pub store: Store,
     /// What is voted on.
     pub battles: Arc<Battles>,
-    /// Who is told.
+    /// Event bus that announces new votes.
     pub events: Arc<dyn EventBus>,
     /// The names to reveal.
     pub models: Arc<Models>,

@@ -1,4 +1,4 @@
-//! What an arena that judges by itself may still spend today. It is counted from the verdicts that are kept, whoever asked
+//! Remaining daily budget for automatic judging. It is counted from the verdicts that are kept, whoever asked
 //! for them, so that neither a restart nor another instance forgets it.
 
 use crate::domain::time::Timestamp;

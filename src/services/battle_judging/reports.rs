@@ -46,7 +46,7 @@ pub enum BattleJudgingError {
     /// There is no result, for all who asked.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
-    /// The thread that reckons died.
+    /// The thread that computes died.
     #[error("the thread of the report ended early")]
     Thread(#[from] tokio::task::JoinError),
 }

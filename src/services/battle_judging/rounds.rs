@@ -116,7 +116,7 @@ impl Rounds {
                     judges.push(ModelClient::configured(id, model, settings, rng()));
                 }
                 None if changed => {
-                    tracing::error!(judge = %id, "judge.models names a model that is not there: it judges nothing");
+                    tracing::error!(judge = %id, "judge.models names an unknown model: it judges nothing");
                 }
                 None => {}
             }
@@ -126,7 +126,7 @@ impl Rounds {
 
     fn use_up(&mut self, today: Timestamp) {
         self.used_up = Some(today);
-        tracing::info!("the day's budget for judges of battles is used up");
+        tracing::info!("the daily budget for judging battles is used up");
     }
 
     /// How the round ended, and whether it has used up its budget.

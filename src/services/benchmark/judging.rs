@@ -331,12 +331,12 @@ impl JudgeRun<'_> {
             }
             Ok(None) => {}
             // What cannot be read now cannot be kept either; the keeper says why.
-            Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be read"),
+            Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
         self.ask(judge, item, request).await
     }
 
-    /// What this judge said to the same prompt. It is read anew: the way of reading may differ.
+    /// What this judge said to the same prompt. It is read again: the way of reading may differ.
     async fn known(
         &self,
         item: &Item,

@@ -1,4 +1,4 @@
-//! Benchmarks: items brought in, models asked, judges asked, scores read.
+//! Benchmarks: items imported, models asked, judges asked, scores read.
 //!
 //! What is asked and how replies become scores is [`crate::domain::benchmark`]'s; here it meets models and the database.
 //! [`answering`] and [`judging`] keep what comes in at once and ask nothing that is kept already, so a run that was

@@ -1,4 +1,4 @@
-//! One model as a benchmark asks it: with tries after failures, and no more once it plainly does not answer.
+//! Client for one benchmarked model: retries transient failures and stops after `give_up_after` in a row.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -62,7 +62,7 @@ pub enum BenchError {
     /// There is no result, for all who asked.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
-    /// The thread that reckons died.
+    /// The thread that computes died.
     #[error("the thread of the scores ended early")]
     Thread(#[from] tokio::task::JoinError),
 }

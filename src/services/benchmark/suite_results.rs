@@ -1,4 +1,4 @@
-//! The scores of a suite, ready to be shown: read and reckoned once, and kept for as long as nothing new was judged.
+//! The scores of a suite, ready to be shown: read and computed once, and kept for as long as nothing new was judged.
 //!
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
 //! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
@@ -118,7 +118,7 @@ impl SuiteResults {
     }
 }
 
-/// Reads and reckons a suite's scores, of the models and by the judges that the filter takes.
+/// Reads and computes a suite's scores, of the models and by the judges that the filter takes.
 ///
 /// # Errors
 /// [`BenchError`] where there is no such suite, no data, or the database fails.
@@ -139,14 +139,14 @@ pub async fn measure(
     rows.retain(|row| filter.takes(row));
     let lengths = store.answer_lengths(&set).await?;
     let way = way.clone();
-    let reckoned = tokio::task::spawn_blocking(move || {
+    let computed = tokio::task::spawn_blocking(move || {
         let findings = Findings::of(&judged(&rows), &by_answer(lengths));
         let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
         let entries = entries(&loaded, rows, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
         SuiteResults { loaded, way, entries, findings, judgements }
     });
-    Ok(reckoned.await?)
+    Ok(computed.await?)
 }
 
 /// What judges say beside the answers of models; `rows` are the judgements of the way's round.
@@ -180,7 +180,7 @@ async fn cross_validation(
     Ok(SelfPreferenceMatrix::of(scores))
 }
 
-/// What was published of a suite: in the papers, and in files that were brought in.
+/// What was published of a suite: in the papers, and in files that were imported.
 ///
 /// # Errors
 /// [`StoreError`].

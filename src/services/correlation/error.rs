@@ -79,7 +79,7 @@ pub enum ReadSeriesError {
     #[error(transparent)]
     Slice(#[from] SliceError),
     /// The thread died that worked on it.
-    #[error("a thread that reckons a series ended early")]
+    #[error("a thread that computes a series ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 

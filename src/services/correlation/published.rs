@@ -1,4 +1,4 @@
-//! What others have published: the papers' tables, which the program knows, and scores that were brought in.
+//! What others have published: the papers' tables, which the program knows, and scores that were imported.
 
 use super::ReadSeriesError;
 use crate::domain::benchmark::published;

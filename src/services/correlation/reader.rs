@@ -27,7 +27,7 @@ use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 /// Pages of votes that are asked for at the same moment.
 const AT_ONCE: usize = 2;
 
-/// Where series come from, and how they are reckoned.
+/// Where series come from, and how they are computed.
 #[derive(Clone)]
 pub struct Sources<'s> {
     /// The arena.
@@ -38,7 +38,7 @@ pub struct Sources<'s> {
     pub aliases: Aliases,
     /// How the arena rates; the level of all intervals.
     pub rating: LeaderboardOptions,
-    /// How votes and items are drawn anew; no replicates where they are held fixed.
+    /// How votes and items are resampled; no replicates where they are held fixed.
     pub bootstrap: BootstrapOptions,
 }
 
@@ -50,7 +50,7 @@ pub struct SeriesReader<'s> {
     suites: Suites,
 }
 
-/// The scores of suites by all judges or one, with their items drawn anew.
+/// The scores of suites by all judges or one, with their items resampled.
 #[derive(Clone, Default)]
 pub struct Suites(HashMap<(String, Option<String>), Arc<SuiteScores>>);
 
@@ -61,7 +61,7 @@ impl<'s> SeriesReader<'s> {
         Self { sources, log: None, used: Provenance::default(), suites: Suites::default() }
     }
 
-    /// The scores of suites are known already: those of the same judgements, drawn anew as the sources say.
+    /// The scores of suites are known already: those of the same judgements, resampled as the sources say.
     #[must_use]
     pub fn with_suites(sources: Sources<'s>, suites: Suites) -> Self {
         Self { suites, ..Self::new(sources) }
@@ -123,7 +123,7 @@ impl<'s> SeriesReader<'s> {
         Provenance { suites, ..self.used.clone() }
     }
 
-    /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was brought in that others have published.
+    /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was imported that others have published.
     ///
     /// # Errors
     /// [`ReadSeriesError`].

@@ -22,7 +22,7 @@ pub(super) struct Satisfied {
     pub(super) votes: usize,
 }
 
-/// The mean satisfaction of each intent in the rated votes that say both. Each intent's votes are drawn anew.
+/// The mean satisfaction of each intent in the rated votes that say both. Each intent's votes are resampled.
 ///
 /// # Errors
 /// [`ReadSeriesError::NoSatisfaction`], or the database failed.

@@ -1,4 +1,4 @@
-//! A benchmark's scores with its judged items drawn anew.
+//! A benchmark's scores with its judged items resampled.
 //!
 //! Items are drawn within their categories: how many of each a suite has is not left to chance. The same replicate samples the
 //! same items for every model and part, so that what two parts of a suite share is shared in each replicate too.
@@ -25,7 +25,7 @@ use crate::domain::stats::resample::replicates;
 use crate::infra::storage::{BenchJudgementRow, BenchSet, IncludeText, Store};
 use crate::services::benchmark::loading::{Loaded, load};
 
-/// The scores of every model in a suite, by everybody who judged or one judge, and what they are with the items drawn anew.
+/// The scores of every model in a suite, by everybody who judged or one judge, and what they are with the items resampled.
 pub(super) struct SuiteScores {
     /// What they are made from.
     pub(super) used: SuiteUsed,
@@ -51,7 +51,7 @@ struct Judged {
 }
 
 impl SuiteScores {
-    /// Reads and reckons them, on a blocking thread.
+    /// Reads and computes them, on a blocking thread.
     ///
     /// # Errors
     /// [`ReadSeriesError`] where there is no such suite, nobody was judged, or the database fails.
@@ -205,7 +205,7 @@ fn without_texts(item: Item) -> Item {
     Item { turns, choices: None, ..item }
 }
 
-/// That some categories do not vary when their items are drawn anew, where there are such.
+/// That some categories do not vary when their items are resampled, where there are such.
 fn single(items: &[Item]) -> Option<String> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     items.iter().for_each(|item| *sizes.entry(&item.category).or_default() += 1);

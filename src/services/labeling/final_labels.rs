@@ -66,7 +66,7 @@ fn decide(vote: &[VoteLabel]) -> Option<&str> {
     Some(final_label(&said)?.label)
 }
 
-/// By how much final labels change the counts of what votes are about. It is reckoned anew when a label has changed, and goes on
+/// By how much final labels change the counts of what votes are about. It is recomputed when a label has changed, and goes on
 /// with new votes, whose prompts may have had their labels before.
 #[derive(Debug, Clone, Default)]
 pub struct FacetChanges {

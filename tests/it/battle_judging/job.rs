@@ -79,11 +79,11 @@ async fn a_days_limit_is_kept_also_by_an_arena_that_starts_again() {
     battles.iter_mut().for_each(|battle| battle.voted_at = now);
     fill(&field, &battles).await;
     let server = Server::start(field.path(), &[]);
-    server.logged("the day's budget for judges of battles is used up").await;
+    server.logged("the daily budget for judging battles is used up").await;
     server.log_at_end().await;
     assert_eq!(field.requests("judge"), 5);
     let server = Server::start(field.path(), &[]);
-    server.logged("the day's budget for judges of battles is used up").await;
+    server.logged("the daily budget for judging battles is used up").await;
     assert_eq!(field.requests("judge"), 5, "a restart does not forget what was asked");
 
     let settings = std::fs::read_to_string(field.path().join("langya.toml")).unwrap();

@@ -108,7 +108,7 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     let rating = |model: &str| points[model].value;
     assert!(rating("z") > rating("x") && rating("x") > rating("y"), "{points:?}");
     assert!(points["z"].interval.is_some_and(|ends| ends.lower < rating("z")));
-    assert_eq!(points["z"].samples.len(), 20, "verdicts are drawn anew like votes");
+    assert_eq!(points["z"].samples.len(), 20, "verdicts are resampled like votes");
     assert_eq!(boards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
     assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
     let nobody = verdict_series(&store, "nobody").await.unwrap_err();

@@ -191,7 +191,7 @@ async fn only_rated_battles_that_can_be_read_whole_are_sent() {
     field.done(&["import", "votes", "old.csv"]).await;
     let run = field.run(&RUN).await;
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("1 battles were brought in without what was said"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 battles were imported without what was said"), "{}", run.stderr);
     assert!(run.stderr.contains("1 battles have more than 24000 tokens"), "{}", run.stderr);
     assert_eq!(field.requests("judge"), 18, "nine battles are left");
     let silent = verdicts(&field, &battles[2..3]).await;

@@ -1,7 +1,7 @@
-//! What the papers say of their own figures, reckoned again from the tables that they print.
+//! What the papers say of their own figures, computed again from the tables that they print.
 //!
 //! A [`Claim`] holds the numbers of a paper's text beside those that follow from its tables ([`published`]
-//! and the few counts here). Nothing is stored: [`all`] reckons when it is called. Where a printed number does not follow
+//! and the few counts here). Nothing is stored: [`all`] computes when it is called. Where a printed number does not follow
 //! from the printed table, the claim says what the contradiction is.
 
 mod alignbench;
@@ -146,7 +146,7 @@ pub fn all() -> Vec<Claim> {
     [superclue::claims(), alignbench::claims(), mtbench101::claims(), urs::claims()].concat()
 }
 
-const WHOLE: &str = "the shipped tables are whole: a test reckons every claim";
+const WHOLE: &str = "the shipped tables are whole: a test computes every claim";
 
 fn table(id: &str) -> &'static Published {
     published::by_id(id).expect(WHOLE)

@@ -18,7 +18,7 @@ pub enum StudyError {
     /// A series is compared with itself.
     #[error("the series {0} is compared with itself: name two different ones under [[pairs]]")]
     Itself(String),
-    /// A slice that is none.
+    /// Invalid slice expression.
     #[error(
         "the slice {0:?} is none: write language=…, category=…, intent=…, turns=first, turns=multi or long_prompts, or several \
          joined by +"

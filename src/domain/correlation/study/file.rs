@@ -39,7 +39,7 @@ pub struct StudyFile {
     /// The level of all intervals.
     #[serde(default = "confidence")]
     pub confidence: f64,
-    /// How often battles and judged items are drawn anew.
+    /// How often battles and judged items are resampled.
     #[serde(default = "bootstrap")]
     pub bootstrap: u32,
     /// The seed of the random numbers.
@@ -108,7 +108,7 @@ pub struct Study {
     pub combinations: Vec<Combination>,
     /// Parts of the votes.
     pub slices: Vec<VotePart>,
-    /// How correlations are reckoned.
+    /// How correlations are computed.
     pub options: StudyOptions,
     /// Other names of models.
     pub aliases: Aliases,

@@ -14,7 +14,7 @@ pub struct Results {
     pub title: String,
     /// The level of all intervals.
     pub confidence: f64,
-    /// How battles and items were drawn anew.
+    /// How battles and items were resampled.
     pub bootstrap: BootstrapReport,
     /// The models that were asked for; empty where all were.
     pub models: Vec<String>,
@@ -89,7 +89,7 @@ pub struct StudiedSeries {
     pub title: String,
     /// What it has one number of.
     pub subjects: Subjects,
-    /// Whether what is behind it can be drawn anew.
+    /// Whether what is behind it can be resampled.
     pub resampled: bool,
     /// The mean of all of its numbers.
     pub mean: Option<f64>,
@@ -178,7 +178,7 @@ impl StudiedPair {
             }
             let resampled = found.resampled.as_ref();
             if let Some(why) = resampled.and_then(|resampled| resampled.undefined.as_ref()) {
-                warnings.push(format!("{name}: no interval of {coefficient} drawn anew, since {why}"));
+                warnings.push(format!("{name}: no interval of {coefficient} resampled, since {why}"));
             }
             if let Some(resampled) = resampled.filter(|resampled| resampled.without > 0) {
                 let without = resampled.without;

@@ -80,7 +80,7 @@ pub struct Analysis {
     pub key: String,
     /// Its title.
     pub title: String,
-    /// What it means, and how it is reckoned.
+    /// What it means, and how it is computed.
     pub lead: String,
     /// The heads of the columns.
     pub columns: Vec<String>,

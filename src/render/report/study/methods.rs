@@ -1,4 +1,4 @@
-//! How a study reckons, with formulas and sources: the part of its report that is the same in every study but for what it
+//! How a study computes, with formulas and sources: the part of its report that is the same in every study but for what it
 //! has no use for.
 
 use crate::domain::correlation::study::Results;
@@ -30,9 +30,8 @@ const INTERVALS: &str = "\
 and 0.437/(n−4) for τ-b (Fieller, Hartley and Pearson 1957). They say what another choice of subjects would change.";
 
 const REDRAWN: &str = "\
-**Redrawn intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): votes are drawn
-anew with replacement and the ratings fitted to them again, judged items are drawn anew within their categories and the scores
-reckoned again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
+**Redrawn intervals** lie between the percentiles of bootstrap replicates (Efron and Tibshirani 1993, section 13.3): votes are resampled with replacement and the ratings fitted to them again, judged items are resampled within their categories and the scores
+computed again, both in each replicate, and what is published is held fixed. They say what other votes and other items would
 change, for these very subjects. The random numbers are ChaCha8's, a stream a replicate.";
 
 const ARENA: &str = "\
@@ -42,7 +41,7 @@ sandwich formula (White 1982). Elo ratings follow the votes one by one (Elo 1978
 that a model won or that were for neither.";
 
 const SUITES: &str = "\
-**Scores of suites** are reckoned from stored judgements as the suites' papers say; where several judged, their mean.";
+**Scores of suites** are computed from stored judgements as the suites' papers say; where several judged, their mean.";
 
 const MIXTURES: &str = "\
 **Mixtures** are Σ wᵢ·sᵢ of the series as they stand, with wᵢ ≥ 0 and Σ wᵢ = 1, and the weights on a grid of the given step (or, for

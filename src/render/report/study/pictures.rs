@@ -88,7 +88,7 @@ fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) ->
     }
 }
 
-/// A picture for each coefficient, a violin for each pair of which something was drawn anew.
+/// A picture for each coefficient, a violin for each pair of which something was resampled.
 fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
     let mut samples: [Vec<Sample>; 3] = Default::default();
     let resampled = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
@@ -101,7 +101,7 @@ fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<
         }
     }
     let drawn = Coefficient::ALL.into_iter().zip(samples).filter_map(|(coefficient, samples)| {
-        let title = format!("{} correlations, drawn anew", capital(coefficient.as_str()));
+        let title = format!("{} correlations, resampled", capital(coefficient.as_str()));
         let svg = figures::of_replicates(&title, &samples)?;
         Some(Picture { name: format!("resampled-{}.svg", coefficient.as_str()), title, svg })
     });

@@ -41,9 +41,9 @@ fn how_it_was_made(results: &Results) -> String {
     let (percent, bootstrap) = (percent(results.confidence), results.bootstrap);
     let resampled = if results.pairs.iter().any(|pair| pair.report.bootstrap.is_some()) {
         let (replicates, seed) = (bootstrap.replicates, bootstrap.seed);
-        format!("votes and judged items are drawn anew {replicates} times with seed {seed}")
+        format!("votes and judged items are resampled {replicates} times with seed {seed}")
     } else {
-        "nothing is drawn anew".to_owned()
+        "nothing is resampled".to_owned()
     };
     let models = match results.models.as_slice() {
         [] => "all models that the series have".to_owned(),

@@ -26,7 +26,7 @@ pub enum Source {
     Votes,
     /// A benchmark that was run here.
     Benchmark,
-    /// Scores that were brought in.
+    /// Scores that were imported.
     Imported,
     /// What the papers print.
     Printed,
@@ -132,7 +132,7 @@ pub(super) fn of_group(series: &[Series], group: Group) -> Vec<usize> {
     places
 }
 
-/// A number that changes with the scores that were brought in.
+/// A number that changes with the scores that were imported.
 pub(super) fn fingerprint(rows: &[PublishedScoreRow]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for row in rows {

@@ -1,8 +1,8 @@
 //! Every series that the arena has, and how they go together, in memory and up to date.
 //!
 //! A [`CorrelationSnapshot`] is what there was at one moment; nothing of it is stored. The [`CorrelationService`] makes a new one when something
-//! changed that it rests on (`InputVersion`), and answers what is asked of the latest. One question at a time is reckoned, so that
-//! visitors cannot make the arena reckon on all cores, and each has a bounded size.
+//! changed that it rests on (`InputVersion`), and answers what is asked of the latest. One question at a time is computed, so that
+//! visitors cannot make the arena compute on all cores, and each has a bounded size.
 
 mod desk;
 mod listing;
@@ -33,7 +33,7 @@ use crate::infra::tasks::Tasks;
 use crate::services::leaderboard::refit::{LatestLeaderboard, leaderboard_options};
 use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
-/// How votes and judged items are drawn anew. The command line draws more often, with the same seed.
+/// How votes and judged items are resampled. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
 /// Of more votes than this not every prompt is read after each leaderboard.
 const MANY: i64 = 200_000;
@@ -53,7 +53,7 @@ struct InputVersion {
     verdicts: u64,
     /// When labels last changed.
     labelled: Timestamp,
-    /// What was brought in that others have published, as one number.
+    /// What was imported that others have published, as one number.
     imported: u64,
     /// How the arena rates.
     rating: LeaderboardOptions,
@@ -75,7 +75,7 @@ pub struct CorrelationSnapshot {
     /// How intervals are found.
     pub options: StudyOptions,
     history: Vec<Moment>,
-    /// The benchmarks' scores, drawn anew only when somebody was judged.
+    /// The benchmarks' scores, resampled only when somebody was judged.
     suites: Suites,
     grids: [OnceLock<CorrelationMatrix>; 3],
     /// How long it took.
@@ -102,7 +102,7 @@ impl Default for CorrelationSnapshot {
 /// Which series a matrix has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Group {
-    /// The arena's votes, its benchmarks, and what was brought in.
+    /// The arena's votes, its benchmarks, and what was imported.
     #[default]
     Own,
     /// What the papers print.
@@ -176,7 +176,7 @@ impl CorrelationSnapshot {
         Some([&satisfaction.name, &suite.name].map(ToString::to_string))
     }
 
-    /// The matrix of a group, reckoned when it is first asked for: do that on a blocking thread.
+    /// The matrix of a group, computed when it is first asked for: do that on a blocking thread.
     pub fn grid(&self, group: Group) -> &CorrelationMatrix {
         self.grids[group as usize].get_or_init(|| {
             let started = Instant::now();

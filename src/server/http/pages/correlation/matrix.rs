@@ -56,7 +56,7 @@ impl MatrixView {
     }
 }
 
-/// The chosen correlation; its interval is that of drawing anew where there is one, or else Fisher's.
+/// The chosen correlation; its interval is that of resampling where there is one, or else Fisher's.
 fn shown(found: &Found, names: &Names<'_>) -> Cell {
     let place = names.view.coefficient as usize;
     match found.found[place] {

@@ -51,7 +51,7 @@ struct CorrelationPage<'a> {
     page: Page,
     words: &'static CorrelationStrings,
     view: &'a View<'a>,
-    /// When it was reckoned, for machines and in words.
+    /// When it was computed, for machines and in words.
     made_at: Option<[String; 2]>,
     choices: Vec<Choices>,
     pair: Option<PairView>,

@@ -155,12 +155,12 @@ pub(crate) const ENGLISH: Strings = Strings {
             AboutSection {
                 heading: "A battle",
                 paragraphs: &[
-                    "You ask; two models answer side by side under the names A and B. You may go on for several turns, stop the replies or have them answered anew. When both replies have ended, you say which one is better, that they tie, or that both are bad.",
+                    "You ask; two models answer side by side under the names A and B. You may go on for several turns, stop the replies or regenerate them. When both replies have ended, you say which one is better, that they tie, or that both are bad.",
                     "Until then, nothing that reaches your browser depends on who the models are, other than their text. Both begin to show together and appear at one common pace, so that speed does not tell them apart. The names come after the vote, and it cannot be changed.",
                 ],
             },
             AboutSection {
-                heading: "Who meets whom",
+                heading: "How pairs are chosen",
                 paragraphs: &[
                     "Two different models are drawn from all that are available, by a policy that the operator sets: all pairs alike, by weight, near ratings more often, or where one more vote tells most. A fair coin decides which one is A.",
                     "Each battle keeps the policy and the probability with which its pair was drawn, so that the log can be weighed exactly.",
