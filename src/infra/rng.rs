@@ -3,8 +3,7 @@
 //! The generator is cryptographic, so that ids and tokens cannot be guessed from others. A test gives the seed; the
 //! server takes it from the operating system.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
@@ -32,7 +31,7 @@ impl SharedRng {
     /// Lends the generator.
     pub fn with<T>(&self, draw: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         // A panic while drawing leaves a usable generator behind.
-        draw(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        draw(&mut self.0.lock())
     }
 
     /// A UUIDv7: sorts by time, cannot be guessed.

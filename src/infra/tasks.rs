@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -155,7 +156,7 @@ impl Tasks {
 
     fn troubles(&self) -> MutexGuard<'_, BTreeMap<&'static str, JobTrouble>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
-        self.troubled.lock().unwrap_or_else(PoisonError::into_inner)
+        self.troubled.lock()
     }
 
     /// Fires when nothing new may begin any more.

@@ -6,9 +6,10 @@
 //! waits for it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedMutexGuard, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -218,7 +219,7 @@ async fn wait<V, E>(mut waiter: Waiter<V, E>) -> Outcome<V, E> {
 impl<K, V, E> Inner<K, V, E> {
     fn state(&self) -> MutexGuard<'_, State<K, V, E>> {
         // The lists are valid after each statement, so a panic elsewhere does not spoil them.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -3,7 +3,9 @@
 //! Counted in this process alone: a turn is answered by one instance, and ends with it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// The turns under way, by whom they are counted for; nobody is listed with none.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +43,7 @@ impl UnderWay {
 
     /// A panic elsewhere leaves counts that can be used.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, u32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

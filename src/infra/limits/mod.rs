@@ -7,10 +7,9 @@
 mod at_once;
 mod gcra;
 mod shared;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::infra::config::CurrentSettings;
@@ -158,7 +157,7 @@ impl RateLimits {
 
     /// A panic elsewhere leaves counts that can be used.
     fn local(&self) -> MutexGuard<'_, Counts> {
-        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+        self.local.lock()
     }
 }
 

@@ -4,12 +4,13 @@
 //! is not counted; neither is a request that the provider found unfit, for that may be the prompt's fault, nor one that it
 //! had no room for while it answered others of ours, for that is our own load.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use metrics::Histogram;
+use parking_lot::{Mutex, MutexGuard};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::watch;
@@ -372,7 +373,7 @@ impl Drop for Permit {
 
 /// A panic elsewhere leaves both the breaker and the rng in a valid state.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 #[cfg(test)]

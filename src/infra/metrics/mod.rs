@@ -7,7 +7,7 @@
 mod names;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use ::metrics::{
@@ -15,6 +15,7 @@ use ::metrics::{
 };
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusRecorder};
 use metrics_process::Collector;
+use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
@@ -161,7 +162,7 @@ pub fn model_error(model: &ModelId, kind: &'static str) {
 /// The breakers of all models that the arena has now; one that has left is in no state.
 pub fn breakers<'a>(models: impl Iterator<Item = (&'a ModelId, &'static str)>) {
     let phases: HashMap<ModelId, &str> = models.map(|(id, phase)| (id.clone(), phase)).collect();
-    let mut shown = METRICS.shown.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shown = METRICS.shown.lock();
     shown.extend(phases.keys().cloned());
     METRICS.here(|| {
         for model in shown.iter() {
@@ -243,10 +244,10 @@ pub struct StoreTimer {
 
 /// Takes the time of an operation of the database, from now until the timer is dropped.
 pub fn store_time(operation: &'static str) -> StoreTimer {
-    let known = METRICS.store.read().unwrap_or_else(PoisonError::into_inner).get(operation).cloned();
+    let known = METRICS.store.read().get(operation).cloned();
     let histogram = known.unwrap_or_else(|| {
         let new = METRICS.here(|| histogram!("langya_store_seconds", "operation" => operation));
-        METRICS.store.write().unwrap_or_else(PoisonError::into_inner).entry(operation).or_insert(new).clone()
+        METRICS.store.write().entry(operation).or_insert(new).clone()
     });
     StoreTimer { histogram, started: Instant::now() }
 }

@@ -4,9 +4,9 @@
 //! folder is safe to send again when nobody knows whether its commit came through.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 
 use super::{Database, StoreError};
@@ -98,7 +98,7 @@ impl Outage {
 
     fn state(&self) -> MutexGuard<'_, OutageState> {
         // The state is valid after each statement, so a panic elsewhere does not spoil it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Spreads the waits of many callers evenly over a half to one and a half of `wait`, in steps of the golden ratio.
@@ -181,7 +181,7 @@ mod tests {
 
     impl Write for Log {
         fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(line)
+            self.0.lock().write(line)
         }
 
         fn flush(&mut self) -> std::io::Result<()> {
@@ -195,7 +195,7 @@ mod tests {
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
         tracing::subscriber::with_default(subscriber, || happening(&Outage::default()));
-        let told = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let told = String::from_utf8(log.0.lock().clone()).unwrap();
         told.lines().map(str::to_owned).collect()
     }
 

@@ -5,9 +5,10 @@
 //! Both lanes are bounded, and every group takes from each of them, so that a flood of votes does not keep battles from
 //! beginning. Where a lane stays full, callers are refused.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -78,7 +79,7 @@ impl WriteQueue {
     /// Takes no more writes, and waits until those in the queue are done.
     pub(super) async fn close(&self) {
         self.stop.cancel();
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = self.writer.lock().take();
         if let Some(writer) = writer
             && let Err(error) = writer.await
         {

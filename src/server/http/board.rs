@@ -1,9 +1,10 @@
 //! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use bytestring::ByteString;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::error::PageError;
@@ -123,7 +124,7 @@ impl<K> Default for Latest<K> {
 impl<K: PartialEq> Latest<K> {
     /// What was rendered of the same, or is now; who asks meanwhile waits for it.
     fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
-        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.0.lock();
         if let Some((known, frame)) = &*latest
             && *known == of
         {

@@ -4,9 +4,10 @@
 //! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic
 //! clock, and counted out for as long as a battle may wait.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::domain::time::Timestamp;
@@ -31,7 +32,7 @@ impl WatchedClock {
 
     /// Which battles may wait on when each may wait for `patience`.
     pub fn wait_limits(&self, patience: Duration) -> WaitLimits {
-        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jumps = self.jumps.lock();
         jumps.look(self.clock.now());
         jumps.limits(patience)
     }
@@ -39,7 +40,7 @@ impl WatchedClock {
 
 impl Clock for WatchedClock {
     fn now(&self) -> Timestamp {
-        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jumps = self.jumps.lock();
         let now = self.clock.now();
         jumps.look(now);
         now

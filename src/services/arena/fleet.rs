@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::domain::time::Timestamp;
 use crate::infra::events::InstanceId;
@@ -132,6 +133,6 @@ impl Fleet {
 
     fn others(&self) -> Option<MutexGuard<'_, HashMap<String, PeerState>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
-        self.others.as_ref().map(|others| others.lock().unwrap_or_else(PoisonError::into_inner))
+        self.others.as_ref().map(|others| others.lock())
     }
 }

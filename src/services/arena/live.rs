@@ -9,10 +9,11 @@
 //! battle that is read back or taken over, gets numbers that are `EPOCH_GAP` or more from all former ones, and begins with a
 //! turn: another log can then not be entered in its middle.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -195,7 +196,7 @@ impl LiveBattle {
 
     pub(super) fn state(&self) -> MutexGuard<'_, LiveState> {
         // The state is valid after each statement, so a panic elsewhere does not spoil it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Where the battle stands.

@@ -1,7 +1,9 @@
 //! The battles that this process holds in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::live::LiveBattle;
 
@@ -64,7 +66,7 @@ impl LiveBattles {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

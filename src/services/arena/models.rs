@@ -1,7 +1,9 @@
 //! The models of the running arena: a roster that can be exchanged, and the register of all that ever took part.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
@@ -44,16 +46,16 @@ impl Models {
         let cards: Vec<ModelCard> = roster.all().iter().map(|model| model.card.clone()).collect();
         store.register_models(&cards, clock.now()).await?;
         let known = store.registered_models().await?.into_iter().map(|model| (model.card.id.clone(), model.card));
-        *self.cards.write().unwrap_or_else(PoisonError::into_inner) = known.collect();
+        *self.cards.write() = known.collect();
         let roster = Arc::new(roster);
-        let mut current = self.roster.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.roster.write();
         let former = std::mem::replace(&mut *current, Arc::clone(&roster));
         self.retire(&former, &roster);
         Ok(())
     }
 
     fn retire(&self, former: &Roster, current: &Roster) {
-        let mut retired = self.retired.write().unwrap_or_else(PoisonError::into_inner);
+        let mut retired = self.retired.write();
         retired.extend(former.all().iter().cloned());
         retired.retain(|model| current.get(&model.card.id).is_none());
         let too_many = retired.len().saturating_sub(MAX_RETIRED);
@@ -64,7 +66,7 @@ impl Models {
     #[must_use]
     pub fn of_battle(&self, id: &ModelId) -> Option<Arc<GuardedModel>> {
         let find_retired = || {
-            let retired = self.retired.read().unwrap_or_else(PoisonError::into_inner);
+            let retired = self.retired.read();
             retired.iter().rev().find(|model| model.card.id == *id).cloned()
         };
         self.current().get(id).or_else(find_retired)
@@ -73,13 +75,13 @@ impl Models {
     /// The roster as it stands now.
     #[must_use]
     pub fn current(&self) -> Arc<Roster> {
-        Arc::clone(&self.roster.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.roster.read())
     }
 
     /// A model's public face; one that was never registered is shown by its id.
     #[must_use]
     pub fn card(&self, id: &ModelId) -> ModelCard {
-        let cards = self.cards.read().unwrap_or_else(PoisonError::into_inner);
+        let cards = self.cards.read();
         cards.get(id).cloned().unwrap_or_else(|| ModelCard {
             id: id.clone(),
             name: id.to_string(),

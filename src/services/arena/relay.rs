@@ -8,9 +8,10 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
@@ -342,5 +343,5 @@ fn send(parts: &BattleParts, to: &InstanceId, message: &Message) {
 
 fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
     // Maps are valid after each statement, so a panic elsewhere does not spoil them.
-    map.lock().unwrap_or_else(PoisonError::into_inner)
+    map.lock()
 }

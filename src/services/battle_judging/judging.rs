@@ -3,10 +3,10 @@
 //! What fails for good is kept as such and never becomes a verdict; what never came through is asked again by the next run.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::try_join_all;
 use futures_util::try_join;
+use parking_lot::Mutex;
 
 use super::survey::{OpenBattle, Survey};
 use super::{BattleJudging, conversation};
@@ -100,12 +100,12 @@ impl<'r> JudgeRun<'r> {
     }
 
     fn outcome(&self) -> Outcome {
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.outcome.lock().clone()
     }
 
     fn count(&self, change: impl FnOnce(&mut Outcome)) {
         // Plain numbers, valid after each statement.
-        change(&mut self.outcome.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.outcome.lock());
     }
 
     /// One game to its end; none where the run ends first.

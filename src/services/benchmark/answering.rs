@@ -4,10 +4,10 @@
 //! later one may hold the answer to an earlier one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
+use parking_lot::Mutex;
 
 use super::report::{Outcome, Plan};
 use super::{OnProgress, Progress, RunContext};
@@ -121,7 +121,7 @@ impl<'r> ModelRun<'r> {
             .buffer_unordered(self.model.max_concurrent)
             .for_each(|()| std::future::ready(()))
             .await;
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.outcome.lock().clone()
     }
 
     /// Asks the turns of an item that have no answer yet. A turn that fails does not keep the others from being asked.
@@ -181,6 +181,6 @@ impl<'r> ModelRun<'r> {
 
     fn count(&self, change: impl FnOnce(&mut Outcome)) {
         // Plain numbers, valid after each statement.
-        change(&mut self.outcome.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.outcome.lock());
     }
 }

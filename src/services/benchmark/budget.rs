@@ -1,6 +1,6 @@
 //! What a run has asked and spent so far, and the limits that it keeps: no request begins that would pass them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::infra::config::ModelSettings;
 use crate::infra::llm::{Message, Usage};
@@ -146,7 +146,7 @@ impl BudgetTracker {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Plain numbers, valid after each statement.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

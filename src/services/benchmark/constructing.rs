@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream, try_join};
+use parking_lot::Mutex;
 
 use super::report::{BenchError, Outcome};
 use super::{OnProgress, Progress};
@@ -137,8 +137,8 @@ impl Run<'_> {
         (self.on_progress)(progress);
     }
 
-    fn constructed(&self) -> std::sync::MutexGuard<'_, Constructed> {
+    fn constructed(&self) -> parking_lot::MutexGuard<'_, Constructed> {
         // Plain numbers, valid after each statement.
-        self.constructed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.constructed.lock()
     }
 }

@@ -5,11 +5,12 @@
 //! score; a request that never came through is asked again by the next run.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::{join_all, ready};
 use futures_util::{StreamExt, stream, try_join};
+use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::report::{Outcome, Plan};
@@ -217,7 +218,7 @@ struct JudgeRun<'r> {
 impl JudgeRun<'_> {
     /// Counts what is done and what there is.
     fn count_open(&self) -> u64 {
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = self.outcome.lock();
         for contestant in self.contestants {
             for item in &self.bench.data.items {
                 for judging in contestant.open(self.bench, item, self.judge) {
@@ -261,7 +262,7 @@ impl JudgeRun<'_> {
         if prompt_sha256.is_empty() {
             return Arc::default();
         }
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut under_way = self.under_way.lock();
         Arc::clone(under_way.entry(prompt_sha256.to_owned()).or_default())
     }
 
@@ -270,12 +271,12 @@ impl JudgeRun<'_> {
     }
 
     fn outcome(&self) -> Outcome {
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.outcome.lock().clone()
     }
 
     fn count(&self, change: impl FnOnce(&mut Outcome)) {
         // Plain numbers, valid after each statement.
-        change(&mut self.outcome.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.outcome.lock());
     }
 
     /// One judgement to its end; none where the run ends first.

@@ -1,10 +1,11 @@
 //! Client for one benchmarked model: retries transient failures and stops after `give_up_after` in a row.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use parking_lot::Mutex;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
@@ -190,7 +191,7 @@ impl ModelClient {
             reserved.settle(tokens, cost(tokens));
         }
         if ended.is_ok() {
-            let mut replied = self.replied.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut replied = self.replied.lock();
             *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
         }
         Ok(ended.map(|()| (heard.text, heard.usage)))
@@ -198,14 +199,14 @@ impl ModelClient {
 
     /// Tokens of a reply, as far as can be told from those before it.
     fn usual_length(&self) -> u64 {
-        let (tokens, replies) = *self.replied.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tokens, replies) = *self.replied.lock();
         tokens.checked_div(replies).unwrap_or(FIRST_GUESS)
     }
 
     /// Waits before the next try: full jitter over a doubling span, after what the provider asked to wait.
     async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), AskError> {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
-        let share = self.rng.lock().unwrap_or_else(PoisonError::into_inner).random_range(0.0..=1.0);
+        let share = self.rng.lock().random_range(0.0..=1.0);
         let pause = error.retry_after().saturating_add(backoff.with_jitter(attempts, share)).min(LONGEST_WAIT);
         tokio::select! {
             () = sleep(pause) => Ok(()),
@@ -271,8 +272,8 @@ mod tests {
 
     impl ChatModel for Scripted {
         fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
-            self.asked.lock().unwrap().push(Instant::now());
-            let answer = self.answers.lock().unwrap().pop_front().unwrap_or(Ok("again"));
+            self.asked.lock().push(Instant::now());
+            let answer = self.answers.lock().pop_front().unwrap_or(Ok("again"));
             stream::iter([answer.map(|text| ReplyPart::Text(text.to_owned()))]).boxed()
         }
     }
@@ -298,7 +299,7 @@ mod tests {
         let (model, scripted) = asked([Err(cut), Err(status(429, 7)), Ok("yes\0")]);
         let reply = ask(&model).await.unwrap();
         assert_eq!((reply.text.as_str(), reply.attempts), ("yes", 3));
-        let times = scripted.asked.lock().unwrap().clone();
+        let times = scripted.asked.lock().clone();
         assert!(times[1] - times[0] <= Duration::from_secs(1), "up to the first span");
         let second = times[2] - times[1];
         assert!(second >= Duration::from_secs(7) && second <= Duration::from_secs(9), "as asked, then the next span");
@@ -309,7 +310,7 @@ mod tests {
         let (model, scripted) = asked([Err(status(401, 0)), Err(status(400, 0))]);
         assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 1, .. })), "a wrong key stays wrong");
         assert!(matches!(ask(&model).await, Err(AskError::Refused { .. })), "the request is unfit");
-        assert_eq!(scripted.asked.lock().unwrap().len(), 2);
+        assert_eq!(scripted.asked.lock().len(), 2);
     }
 
     #[tokio::test(start_paused = true)]
@@ -320,10 +321,10 @@ mod tests {
         assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 3, .. })));
         assert_eq!(ask(&model).await.unwrap().text, "up");
         for _ in 0..2 {
-            assert!(matches!(ask(&model).await, Err(AskError::Failed { .. })) && scripted.answers.lock().is_ok());
+            assert!(matches!(ask(&model).await, Err(AskError::Failed { .. })));
         }
         assert_eq!(ask(&model).await, Err(AskError::GivenUp));
-        assert_eq!(scripted.asked.lock().unwrap().len(), 10, "a model that was given up is not asked");
+        assert_eq!(scripted.asked.lock().len(), 10, "a model that was given up is not asked");
     }
 
     #[tokio::test(start_paused = true)]
@@ -335,7 +336,7 @@ mod tests {
             limits.stop.cancel();
         };
         let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
-        assert_eq!((stopped, scripted.asked.lock().unwrap().len()), (Err(AskError::Stopped), 1));
+        assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
         let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);
         let budget = BudgetTracker::new(Budget { max_calls: Some(2), max_cost: None });
         let limits = RunLimits { budget, ..RunLimits::default() };

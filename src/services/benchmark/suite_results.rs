@@ -4,8 +4,10 @@
 //! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::loading::{Loaded, load, suite_of};
 use super::report::BenchError;
@@ -308,7 +310,7 @@ impl SuiteResultsCache {
 
 /// A panic elsewhere leaves what can be used.
 fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+    kept.lock()
 }
 
 fn judged(rows: &[BenchJudgementRow]) -> Vec<Judged<'_>> {

@@ -4,9 +4,10 @@
 //! [`VoteTally`] counts only new votes; its counts equal those of a full read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use super::stored;
@@ -121,18 +122,18 @@ impl LatestLeaderboard {
     /// Number of votes between two models.
     #[must_use]
     pub fn votes_between(&self, one: &str, other: &str) -> u64 {
-        let pairs = self.pair_votes.read().unwrap_or_else(PoisonError::into_inner);
+        let pairs = self.pair_votes.read();
         pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
     }
 
     /// Rated votes by language, category and intent.
     #[must_use]
     pub fn facets(&self) -> Arc<Facets> {
-        Arc::clone(&self.facets.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.facets.read())
     }
 
     fn put_facets(&self, facets: Facets) {
-        *self.facets.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(facets);
+        *self.facets.write() = Arc::new(facets);
     }
 
     fn put(&self, snapshot: LeaderboardSnapshot) {
@@ -140,7 +141,7 @@ impl LatestLeaderboard {
     }
 
     fn count_pair(&self, one: &str, other: &str, votes: u64) {
-        let mut pairs = self.pair_votes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.pair_votes.write();
         *pairs.entry(pair_key(one, other)).or_insert(0) += votes;
     }
 }

@@ -12,11 +12,10 @@ mod rules;
 mod scholar;
 mod units;
 mod words;
-
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
@@ -166,7 +165,7 @@ impl PracticeModel {
     /// Replies at the same time do not share an rng, so that they do not wait for each other.
     fn rng_of_one_reply(&self) -> ChaCha8Rng {
         let mut seed = [0; 32];
-        self.rng.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut seed);
+        self.rng.lock().fill_bytes(&mut seed);
         ChaCha8Rng::from_seed(seed)
     }
 }
