@@ -88,7 +88,7 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> a
         let files = files(&study, &series, &results, table.map(|table| table.text))?;
         anyhow::Ok((results, files))
     });
-    Ok(made.await??)
+    made.await?
 }
 
 /// Where the files are, or the results themselves for other programs.

@@ -5,9 +5,9 @@
 //!
 //! - Ties and both-bad votes take κ·p(1−p) of the votes, half of it from each side.
 //! - A voter's taste is not noise added to the strengths, which would shrink every fitted strength. Instead, each vote
-//! has a standard normal z, in which the voter's lasting taste for the two models, (t_a − t_b)/√2, has a share ρ of the
-//! variance and independent noise the rest; A wins if Φ(z) < p (a Gaussian copula). The votes of one voter on one pair
-//! then have correlation ρ in z, and the probability of each single vote is unchanged.
+//!   has a standard normal z, in which the voter's lasting taste for the two models, (t_a − t_b)/√2, has a share ρ of the
+//!   variance and independent noise the rest; A wins if Φ(z) < p (a Gaussian copula). The votes of one voter on one pair
+//!   then have correlation ρ in z, and the probability of each single vote is unchanged.
 //!
 //! [`Simulation`] draws one vote at a time and keeps only the models in memory.
 
