@@ -4,11 +4,13 @@
 //! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
 //! both replies are in the database.
 
+mod side;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
@@ -19,10 +21,11 @@ use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{ModelId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role};
+use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
 use crate::services::arena::parts::BattleParts;
+use side::{SideRun, without_nul};
 
 /// How often text is released under common pacing.
 const TICK: Duration = Duration::from_millis(50);
@@ -103,19 +106,6 @@ struct Turn<'a> {
     failed: Vec<ModelId>,
     voided: bool,
     superseded: bool,
-}
-
-/// One side of a turn while it answers.
-struct SideRun {
-    model: ModelId,
-    stream: Option<ReplyStream>,
-    asked_at: Instant,
-    first_token_at: Option<Instant>,
-    ended_at: Option<Instant>,
-    ending: ReplyEnding,
-    received_bytes: usize,
-    shown: String,
-    reasoning: String,
 }
 
 impl<'a> Turn<'a> {
@@ -457,53 +447,6 @@ fn count(stage: Stage, replies: &[NewReply]) {
     }
 }
 
-impl SideRun {
-    fn new(model: ModelId) -> Self {
-        Self {
-            model,
-            stream: None,
-            asked_at: Instant::now(),
-            first_token_at: None,
-            ended_at: None,
-            ending: ReplyEnding::Complete,
-            received_bytes: 0,
-            shown: String::new(),
-            reasoning: String::new(),
-        }
-    }
-
-    async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
-        match &mut self.stream {
-            Some(stream) => stream.next().await,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Closes the upstream; the first end counts for the time.
-    fn end(&mut self, ending: ReplyEnding) {
-        self.stream = None;
-        self.ending = ending;
-        self.ended_at.get_or_insert_with(Instant::now);
-    }
-
-    fn shown_whole(&self) -> bool {
-        self.shown.len() == self.received_bytes
-    }
-
-    fn keep(self, side: Side) -> NewReply {
-        let since_asked = |at: Instant| millis(at.duration_since(self.asked_at));
-        NewReply {
-            side,
-            first_token_ms: self.first_token_at.map(since_asked),
-            duration_ms: since_asked(self.ended_at.unwrap_or_else(Instant::now)),
-            model: self.model,
-            text: self.shown,
-            reasoning: self.reasoning,
-            ending: self.ending,
-        }
-    }
-}
-
 /// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
 /// visitor, so the turn goes on to its end.
 async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Duration) {
@@ -519,17 +462,8 @@ async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Durati
     }
 }
 
-/// The text without NUL characters, which no database column of text takes everywhere.
-fn without_nul(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "") } else { text }
-}
-
 /// Characters per tick.
 fn quantum(chars_per_second: u32) -> usize {
     let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
     usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

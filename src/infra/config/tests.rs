@@ -1,0 +1,135 @@
+use super::*;
+
+const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
+
+#[test]
+fn the_example_lists_every_key_with_its_default() {
+    let written: toml::Table = EXAMPLE.parse().unwrap();
+    let mut defaults = toml::Table::try_from(Settings::default()).unwrap();
+    defaults.remove("models");
+    assert_eq!(written, defaults);
+}
+
+#[test]
+fn the_example_of_a_model_can_be_used() {
+    let model: String = EXAMPLE
+        .lines()
+        .skip_while(|line| !line.starts_with("# [[models]]"))
+        .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
+        .collect();
+    let settings = Settings::parse(&model, "the example", &Environment::default()).unwrap();
+    assert_eq!(settings.models[0].id, "qwen-14b");
+    assert_eq!(settings.models[0].extra_body["top_p"], 0.9);
+}
+
+#[track_caller]
+fn check_refused(text: &str, env: &Environment, expected: &[&str]) {
+    let message = Settings::parse(text, "langya.toml", env).unwrap_err().to_string();
+    for part in expected {
+        assert!(message.contains(part), "{message:?} lacks {part:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_by_its_name() {
+    let none = Environment::default();
+    check_refused("[server]\nlisen = \"x\"", &none, &["lisen", "listen"]);
+    check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
+    check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
+    let unprintable = "[[models]]\nid = \"a\\u001e\"\nprovider = \"ollama\"";
+    check_refused(unprintable, &none, &["models.id", "without control characters"]);
+    let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";
+    check_refused(turning, &none, &["models.id", "without control characters"]);
+    check_refused("[server", &none, &["langya.toml"]);
+    check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
+    check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
+    check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);
+    for (key, value) in [("max_concurrent", "0"), ("input_price", "-1.0"), ("output_price", "nan")] {
+        let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{key} = {value}");
+        check_refused(&model, &none, &[&format!("models.{key} is")]);
+    }
+    check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
+    for (section, key) in [
+        ("bench", "give_up_after"),
+        ("storage", "max_connections"),
+        ("storage", "acquire_timeout_ms"),
+        ("server", "max_sockets"),
+        ("battle", "max_live"),
+        ("battle", "max_reply_bytes"),
+    ] {
+        check_refused(&format!("[{section}]\n{key} = 0"), &none, &[&format!("{section}.{key} is 0"), "1 or more"]);
+    }
+    for boost in ["inf", "nan"] {
+        check_refused(&format!("[pairing]\nnew_model_boost = {boost}"), &none, &["pairing.new_model_boost"]);
+    }
+    for address in ["arena.example.org", "ftp://arena.example.org", "https://"] {
+        check_refused(&format!("[server]\npublic_url = \"{address}\""), &none, &["server.public_url", "https://"]);
+    }
+    check_refused(
+        "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
+        &none,
+        &["\"x\""],
+    );
+    check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
+    check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
+    check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
+}
+
+#[test]
+fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
+    let text = "[battle]\nmax_turns = \"many\"";
+    let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+    assert!(line.contains("max_turns") && line.contains("line 2") && !line.contains('\n'), "{line}");
+    let text = "[storage]\ndatabase = postgres://u:hunter2@h/d";
+    let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+    assert!(line.contains("database") && !line.contains("hunter2"), "{line}");
+    let text = "[server]\ntrusted_proxies = [\n\"postgres://u:hunter2@h/d?sslmode=require\"]";
+    let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+    assert!(line.contains("line 3") && !line.contains("hunter2"), "{line}");
+}
+
+#[test]
+fn a_key_where_its_variable_should_be_is_not_repeated() {
+    for key in ["sk-canary-1", "1canary", "canary key"] {
+        let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"{key}\"");
+        let error = Settings::parse(&text, "langya.toml", &Environment::default()).unwrap_err();
+        let told = format!("{error} {error:?}");
+        assert!(told.contains("models.api_key_env") && told.contains("\"m\"") && !told.contains("canary"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for path in [folder.path(), pipe.as_path(), Path::new("/dev/zero")] {
+        let refused = Settings::load(Some(path), &Environment::default()).unwrap_err().to_string();
+        assert!(refused.contains("not a regular file") && !refused.contains('\n'), "{refused}");
+    }
+}
+
+#[test]
+fn the_environment_wins_over_the_file() {
+    let env = Environment::of([("LANGYA__BATTLE__MAX_TURNS", "3"), ("LANGYA__SERVER__LISTEN", "127.0.0.1:1")]);
+    let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
+    assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
+    assert_eq!(settings.server.listen, "127.0.0.1:1");
+}
+
+#[test]
+fn the_environment_may_set_lists_and_texts_that_look_like_something_else() {
+    let env = Environment::of([
+        ("LANGYA__SERVER__TRUSTED_PROXIES", r#"["10.0.0.0/8", "::1/128"]"#),
+        ("LANGYA__SERVER__METRICS_ALLOW", "[]"),
+        ("LANGYA__REDIS__PREFIX", "123"),
+        ("LANGYA__STORAGE__DATA_DIR", "true"),
+        ("LANGYA__PAIRING__ELO_WIDTH", "80"),
+    ]);
+    let settings = Settings::parse("", "langya.toml", &env).unwrap();
+    assert_eq!(settings.server.trusted_proxies.len(), 2);
+    assert_eq!(settings.server.metrics_allow, []);
+    assert_eq!((settings.redis.prefix.as_str(), settings.storage.data_dir.to_str()), ("123", Some("true")));
+    assert_eq!(settings.pairing.elo_width.to_bits(), 80f64.to_bits());
+}

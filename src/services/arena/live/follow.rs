@@ -1,0 +1,169 @@
+//! Following a battle that another instance answers.
+
+use super::{BattleEvent, EPOCH_GAP, Entry, LiveBattle, exchanges};
+use crate::domain::battle::state::Stage;
+use crate::infra::storage::BattleRecord;
+use std::time::Duration;
+
+/// How a battle that another instance answers is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FollowState {
+    /// Its events are taken in as they come.
+    Listening,
+    /// Its events did not come in time, and those who watch were told what the database holds. Numbers that came now
+    /// would mean other events.
+    Deaf,
+}
+
+impl LiveBattle {
+    /// A battle that another instance answers. Nothing is told until its events come; if they do not, what the database
+    /// holds is told, numbered from `first`.
+    pub(in crate::services::arena) fn follow(record: BattleRecord, first: u64) -> Self {
+        let exchanges = exchanges(&record);
+        let battle = Self::with(record.battle, exchanges, Vec::new(), first);
+        battle.state().followed = Some(FollowState::Listening);
+        battle
+    }
+
+    /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
+    /// are missing. That a turn is ready is left to [`LiveBattle::catch_up`]: until then this instance could take neither
+    /// a vote nor a question.
+    pub(in crate::services::arena) fn take_in(&self, first: u64, mut entries: Vec<Entry>) -> bool {
+        let mut state = self.state();
+        if state.followed != Some(FollowState::Listening) {
+            return false;
+        }
+        entries.pop_if(|last| last.event == BattleEvent::Ready);
+        for entry in entries {
+            if state.log.is_empty() && entry.seq == first {
+                // The log over there begins with the battle's first turn: this is all of it.
+                state.next_seq = first;
+                state.exchanges.clear();
+            }
+            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + EPOCH_GAP;
+            if !anew && entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
+                return true;
+            }
+            if anew || entry.seq == state.next_seq {
+                state.note(&entry);
+                state.push(entry);
+            }
+        }
+        self.announce(&state);
+        if !state.log.is_empty() {
+            self.heard.cancel();
+        }
+        false
+    }
+
+    /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
+    /// [`LiveBattle::catch_up`].
+    pub(in crate::services::arena) fn mark_unreachable(&self) {
+        let mut state = self.state();
+        if state.followed == Some(FollowState::Listening) && state.log.is_empty() {
+            state.followed = Some(FollowState::Deaf);
+            self.tell_again(&mut state);
+        }
+    }
+
+    /// The turn has ended elsewhere: tells its end, and all of it anew where not all of it was told, with numbers that are
+    /// `apart` from those so far. From now on the battle is one of this instance.
+    pub(in crate::services::arena) fn catch_up(&self, record: BattleRecord, apart: u64) {
+        let exchanges = exchanges(&record);
+        let mut state = self.state();
+        state.followed = None;
+        state.row = record.battle;
+        let progress = state.row.progress;
+        self.heard.cancel();
+        if state.log.is_empty() {
+            state.exchanges = exchanges;
+            return self.tell_again(&mut state);
+        }
+        let telling = EventEpoch::of_latest_turn(&state.log, progress.turn);
+        if progress.stage == Stage::Voided && telling.begun {
+            // Its replies may still be on their way into the database, and nobody compares them any more.
+            if !telling.over {
+                state.append(progress.turn, BattleEvent::Voided);
+            }
+            return self.announce(&state);
+        }
+        state.exchanges = exchanges;
+        let Some(last) = state.exchanges.last().cloned() else { return };
+        let told = telling.done == [true; 2] && telling.replies == last.replies;
+        if !told {
+            state.next_seq += apart;
+            state.append_whole(progress.turn, last);
+        }
+        match progress.stage {
+            _ if told && telling.over => {}
+            // Whoever votes on a battle that has a vote gets the receipt of that one.
+            Stage::Ready | Stage::Voted => state.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Answering | Stage::Abandoned => {}
+        }
+        self.announce(&state);
+    }
+
+    /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
+    /// the other one may have told more, and may come back.
+    pub(in crate::services::arena) fn adopt(&self, run: &str, apart: u64) {
+        let mut state = self.state();
+        if state.followed.take().is_some() {
+            state.next_seq += apart;
+        }
+        state.row.answered_by = Some(run.to_owned());
+    }
+
+    /// The battle goes on in another place: whoever watches has to come back and ask for it anew.
+    pub(in crate::services::arena) fn move_away(&self) {
+        self.head.send_modify(|head| head.moved = true);
+    }
+
+    /// Whether another instance answers it.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.state().followed.is_some()
+    }
+
+    /// Whether events of another instance are taken in.
+    pub(in crate::services::arena) fn listens(&self) -> bool {
+        self.state().followed == Some(FollowState::Listening)
+    }
+
+    /// Waits until a followed battle has something to tell, `patience` at the most.
+    pub(in crate::services::arena) async fn first_event(&self, patience: Duration) {
+        // Either outcome is fine: the caller looks at the log.
+        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+    }
+
+    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    pub(in crate::services::arena) fn last_heard(&self) -> u64 {
+        self.state().log.last().map_or(0, |entry| entry.seq)
+    }
+}
+
+/// What was told of a turn since it last began.
+#[derive(Debug, Default)]
+struct EventEpoch {
+    begun: bool,
+    replies: [String; 2],
+    done: [bool; 2],
+    over: bool,
+}
+
+impl EventEpoch {
+    fn of_latest_turn(log: &[Entry], turn: u32) -> Self {
+        let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
+        let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };
+        let mut telling = Self { begun: true, ..Self::default() };
+        for entry in &log[begin..] {
+            match &entry.event {
+                BattleEvent::Turn { .. } => {}
+                BattleEvent::Done { side } => telling.done[side.index()] = true,
+                BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
+                BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
+            }
+        }
+        telling
+    }
+}

@@ -1,0 +1,77 @@
+//! One side of a turn: its model, its reply so far, and how it ended.
+
+use crate::domain::battle::{ModelId, Side};
+use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
+use crate::infra::storage::{NewReply, ReplyEnding};
+use futures_util::StreamExt;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// One side of a turn while it answers.
+pub(super) struct SideRun {
+    pub(super) model: ModelId,
+    pub(super) stream: Option<ReplyStream>,
+    pub(super) asked_at: Instant,
+    pub(super) first_token_at: Option<Instant>,
+    pub(super) ended_at: Option<Instant>,
+    pub(super) ending: ReplyEnding,
+    pub(super) received_bytes: usize,
+    pub(super) shown: String,
+    pub(super) reasoning: String,
+}
+
+impl SideRun {
+    pub(super) fn new(model: ModelId) -> Self {
+        Self {
+            model,
+            stream: None,
+            asked_at: Instant::now(),
+            first_token_at: None,
+            ended_at: None,
+            ending: ReplyEnding::Complete,
+            received_bytes: 0,
+            shown: String::new(),
+            reasoning: String::new(),
+        }
+    }
+
+    pub(super) async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
+        match &mut self.stream {
+            Some(stream) => stream.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Closes the upstream; the first end counts for the time.
+    pub(super) fn end(&mut self, ending: ReplyEnding) {
+        self.stream = None;
+        self.ending = ending;
+        self.ended_at.get_or_insert_with(Instant::now);
+    }
+
+    pub(super) fn shown_whole(&self) -> bool {
+        self.shown.len() == self.received_bytes
+    }
+
+    pub(super) fn keep(self, side: Side) -> NewReply {
+        let since_asked = |at: Instant| millis(at.duration_since(self.asked_at));
+        NewReply {
+            side,
+            first_token_ms: self.first_token_at.map(since_asked),
+            duration_ms: since_asked(self.ended_at.unwrap_or_else(Instant::now)),
+            model: self.model,
+            text: self.shown,
+            reasoning: self.reasoning,
+            ending: self.ending,
+        }
+    }
+}
+
+/// The text without NUL characters, which no database column of text takes everywhere.
+pub(super) fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "") } else { text }
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
