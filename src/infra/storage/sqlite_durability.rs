@@ -1,7 +1,8 @@
 //! Checks that SQLite keeps commits through a crash.
 
-use crate::infra::storage::StoreError;
 use sqlx::sqlite::SqliteConnection;
+
+use super::StoreError;
 
 /// Reads back the two settings on which the promise of kept votes rests.
 pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(), StoreError> {
