@@ -21,7 +21,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
 use langya::services::benchmark::judging::{JudgingPlan, judge};
 use langya::services::benchmark::model_client::{ModelClient, RunLimits};
-use langya::services::benchmark::{RunContext, files};
+use langya::services::benchmark::{RunContext, imports};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -104,10 +104,10 @@ async fn prepare(
     };
     std::fs::write(folder.join("suite.jsonl"), (0..items).map(line).collect::<String>())?;
     std::fs::write(folder.join("answers.jsonl"), (0..items).map(answer).collect::<String>())?;
-    let (_, data) = files::suite(store, suite, "", &folder.join("suite.jsonl"), SystemClock.now()).await?;
+    let (_, data) = imports::suite(store, suite, "", &folder.join("suite.jsonl"), SystemClock.now()).await?;
     let rng = SharedRng::seeded(2);
     let bench = RunContext { store, clock: &SystemClock, rng: &rng, suite, data: &data, sample: 1 };
-    files::answers(bench, &folder.join("answers.jsonl")).await?;
+    imports::answers(bench, &folder.join("answers.jsonl")).await?;
     Ok(data)
 }
 

@@ -1,4 +1,4 @@
-//! The running arena: everything built once from the settings and handed to the edges.
+//! Builds every part of the arena once from the settings and starts the background jobs.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ use crate::services::arena::parts::BattleParts;
 use crate::services::arena::raw_ticks::RawTicks;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
+use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
-use crate::services::battle_judging::rounds::{RoundParts, Rounds};
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
@@ -179,8 +179,8 @@ impl AppState {
         }
     }
 
-    fn rounds(&self) -> Rounds {
-        Rounds::new(RoundParts {
+    fn auto_judge(&self) -> AutoJudge {
+        AutoJudge::new(AutoJudgeParts {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
             rng: Arc::clone(&self.rng),
@@ -268,7 +268,7 @@ const JOBS: [Job; 10] = [
         need: Need::Nothing,
         run: |app, leader_election| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
-            judge_battles(app.rounds(), settings, events, leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
 ];

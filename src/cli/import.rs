@@ -1,4 +1,4 @@
-//! `langya import`: bring in what was made elsewhere.
+//! `langya import`: imports votes, suites, answers, verdicts, scores or a whole arena.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
-use crate::services::benchmark::files;
+use crate::services::benchmark::imports;
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::import::{self, Report};
 
@@ -154,7 +154,7 @@ async fn suite(options: SuiteOptions, env: &Environment) -> anyhow::Result<ExitC
         );
     }
     let store = open_beside(&settings).await?;
-    let imported = files::suite(&store, suite.as_ref(), &declaration, &options.file, SystemClock.now());
+    let imported = imports::suite(&store, suite.as_ref(), &declaration, &options.file, SystemClock.now());
     let (imported, data) = imported.await?;
     let (file, version) = (options.file.display(), &data.sha256[..12]);
     match imported {
@@ -182,8 +182,8 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> any
     let rng = SharedRng::from_system();
     let bench = loaded.bench(&store, &rng, options.way.sample);
     let (what, taken) = match made {
-        Made::Answers => ("answers", files::answers(bench, &options.file).await?),
-        Made::Verdicts => ("verdicts", files::verdicts(bench, &options.file).await?),
+        Made::Answers => ("answers", imports::answers(bench, &options.file).await?),
+        Made::Verdicts => ("verdicts", imports::verdicts(bench, &options.file).await?),
     };
     print(&format!("{}: {} {what} read, {} of them new\n", options.file.display(), taken.read, taken.new))?;
     store.close().await;
@@ -194,7 +194,7 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> any
 async fn scores(options: ScoresOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
-    let scores = files::scores(&store, &options.file, SystemClock.now()).await?;
+    let scores = imports::scores(&store, &options.file, SystemClock.now()).await?;
     print(&format!("{}: {scores} scores imported\n", options.file.display()))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)

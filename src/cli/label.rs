@@ -1,4 +1,4 @@
-//! `langya label`: what prompts are about, by a classifier and by reviewers.
+//! `langya label`: labels prompts by a classifier and by reviewers.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

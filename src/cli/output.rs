@@ -1,4 +1,4 @@
-//! Results on the standard output, and in files.
+//! Writes results to standard output and to files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};

@@ -1,4 +1,4 @@
-//! A progress bar for long work: on a terminal only, and on stderr, where it is in no pipe's way.
+//! A progress bar on stderr, shown only on a terminal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

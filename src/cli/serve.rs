@@ -1,4 +1,4 @@
-//! `langya serve`: run the arena until it is told to stop.
+//! `langya serve`: runs the arena until a signal stops it.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};

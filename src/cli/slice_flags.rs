@@ -1,4 +1,4 @@
-//! Flags that pick a part of the votes.
+//! Flags that select a slice of the votes.
 
 use std::time::Duration;
 

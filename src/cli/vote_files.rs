@@ -1,4 +1,4 @@
-//! Flags of the commands that read files of votes.
+//! Flags of the commands that read vote files.
 
 use clap::Args;
 

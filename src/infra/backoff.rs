@@ -1,5 +1,5 @@
-//! Waits that double with each failure in a row, for all that tries again. Pure: the failures, the share of jitter and the
-//! time are arguments. Nothing here overflows, whatever comes from settings, headers or files.
+//! Exponential backoff for everything that retries. A pure function of failures, jitter and time, saturating for
+//! any input.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What handlers and jobs reach.
+//! What HTTP handlers, websockets and jobs reach.
 
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;

@@ -1,4 +1,4 @@
-//! Computes what visitors ask for: one computation at a time, shared by all who ask the same, kept, and followed by a rest in
+//! Runs expensive computations one at a time, shares each among all who request it, caches it, and cools down in
 //! proportion to its cost.
 //!
 //! A computation belongs to the service, not to the request that asked first. Once begun it runs to its end and its cost is

@@ -227,7 +227,7 @@ async fn items_are_listed_by_category_and_shown_with_every_judgement() {
     let item = page(&server, "/benchmarks/mtbench101/items/1").await;
     holds(
         &item,
-        &["Context memory", "<strong>crane</strong> answers", "no verdict in the form asked for", "{{ 7 * 7 }}"],
+        &["Context memory", "<strong>crane</strong> answers", "no verdict in the requested format", "{{ 7 * 7 }}"],
     );
     holds(&item, &["&lt;script&gt;", "Question · Turn 3", "{name: Biscuit}"]);
     // Three models by two judges and one by one, two turns each; one reply of each is shown.

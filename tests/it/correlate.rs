@@ -351,7 +351,7 @@ fn who_only_wins_has_a_rate_and_no_rating_and_groups_that_never_met_are_not_comp
 fn a_series_is_mixed_once_and_nothing_is_drawn_for_a_mixture() {
     let folder = folder();
     let twice = run(folder.path(), &["--combine", "close,close", "--target", "carena"]);
-    assert!(twice.code == Some(2) && twice.stderr.contains("stands there twice"), "{}", twice.stderr);
+    assert!(twice.code == Some(2) && twice.stderr.contains("is listed twice"), "{}", twice.stderr);
     let many = run(folder.path(), &["--x", "close", "--y", "carena", "--bootstrap", "100001"]);
     assert!(many.code == Some(2) && many.stderr.contains("100000"), "{}", many.stderr);
 }

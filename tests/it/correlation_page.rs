@@ -230,14 +230,14 @@ async fn what_cannot_be_asked_is_refused_in_a_sentence() {
     let arena = serve(folder.path(), |board| board.made_at.is_some()).await;
     let same = "x=published:urs&y=published:urs";
     for (query, said) in [
-        ("x=arena:fame&y=published:urs", "there is no series \"arena:fame\" here"),
+        ("x=arena:fame&y=published:urs", "unknown series \"arena:fame\""),
         ("x=published:urs", "x and y belong together"),
         (same, "name two series"),
         ("x=published:urs&y=published:urs:intents", "they cannot be compared"),
         ("coefficient=tau", "pearson, spearman or kendall"),
         ("group=both", "own, published or all"),
         ("a=published:urs&target=published:superclue_close", "1 series cannot be mixed here"),
-        ("a=published:urs&b=published:urs&target=published:superclue_close", "from two to 4 different ones"),
+        ("a=published:urs&b=published:urs&target=published:superclue_close", "choose two to 4 different series"),
         ("a=published:urs&b=published:superclue_open", "target is missing"),
         ("a=published:urs&b=published:superclue_open&target=published:superclue_close&step=7", "step is \"7\""),
         (

@@ -1,6 +1,6 @@
 //! `langya agree`: how far a judge agrees with people, and people with each other.
 
-mod lines;
+mod print;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,8 +73,8 @@ pub fn run(options: AgreeOptions) -> anyhow::Result<ExitCode> {
     }
     match options.format {
         OutputFormat::Json => print(&format!("{}\n", serde_json::to_string_pretty(&found)?))?,
-        OutputFormat::Table => print(&lines::table(&found))?,
-        OutputFormat::Csv => print(&lines::csv(&found)?)?,
+        OutputFormat::Table => print(&print::table(&found))?,
+        OutputFormat::Csv => print(&print::csv(&found)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -97,6 +97,6 @@ fn finite(anchor: f64) -> Result<f64, BadInput> {
     if anchor.is_finite() {
         Ok(anchor)
     } else {
-        Err(BadInput(format!("an anchor of {anchor} points is none: give a number")))
+        Err(BadInput(format!("an anchor of {anchor} points is invalid: give a number")))
     }
 }

@@ -1,4 +1,4 @@
-//! `langya bench construct` and `langya bench review`: multiple-choice items out of open questions, from file to file.
+//! `langya bench construct` and `langya bench review`: turn open questions into multiple-choice items.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::askers::{BudgetFlags, ModelClients};
 use super::read_text;
 use super::rows::left_over;
 use crate::cli::Location;
+use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
 use crate::cli::models::{Format, Row, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
@@ -18,8 +18,8 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{Construction, Progress};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
-use crate::services::benchmark::constructing::{Construct, Constructed, construct};
-use crate::services::benchmark::reviewing::{Review, Stand, review};
+use crate::services::benchmark::construction::{Construct, Constructed, construct};
+use crate::services::benchmark::review::{Review, Stand, review};
 
 /// Flags of `langya bench construct`.
 #[derive(Debug, Clone, Args)]

@@ -1,9 +1,9 @@
 //! `langya bench`: list suites, ask models, ask judges, report scores, make items.
 
-pub(super) mod askers;
-mod asking;
 mod constructing;
+pub(super) mod model_clients;
 mod report;
+mod requests;
 pub(super) mod rows;
 pub(super) mod run;
 
@@ -31,11 +31,11 @@ enum What {
     /// List the suites, with their data, answers and judges
     List(ListOptions),
     /// Ask models the items of a suite; what is kept already is not asked again
-    Answer(asking::AnswerOptions),
+    Answer(requests::AnswerOptions),
     /// Have judges judge the answers that are there
-    Judge(asking::JudgeOptions),
+    Judge(requests::JudgeOptions),
     /// Ask models, then judges
-    Run(asking::JudgeOptions),
+    Run(requests::JudgeOptions),
     /// Print the scores of a suite
     Report(report::ReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
@@ -109,9 +109,9 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
 pub async fn run(options: BenchOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     match options.what {
         What::List(options) => list(&options, env).await,
-        What::Answer(options) => asking::answer(options, env).await,
-        What::Judge(options) => asking::judge(options, asking::Phases::JudgeTask, env).await,
-        What::Run(options) => asking::judge(options, asking::Phases::Both, env).await,
+        What::Answer(options) => requests::answer(options, env).await,
+        What::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
+        What::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
         What::Report(options) => report::run(options, env).await,
         What::Construct(options) => constructing::draft(options, env).await,
         What::Review(options) => constructing::check(&options),

@@ -1,4 +1,4 @@
-//! `langya bench report`: the scores of a suite, printed, or as the report that the page shows.
+//! `langya bench report`: prints a suite's scores, or writes the report that the page shows.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

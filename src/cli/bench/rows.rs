@@ -1,4 +1,4 @@
-//! The rows that `langya bench` prints, and what it says at the end of a run.
+//! The rows that `langya bench` prints, and its closing summary.
 
 use std::process::ExitCode;
 

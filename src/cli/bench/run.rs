@@ -1,4 +1,4 @@
-//! A run that asks models: alone under its lock, within its budget, stopped by signals.
+//! Runs benchmark requests under the lock of the suite, within the budget, until a signal stops them.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use tokio::sync::Mutex;
 
-use super::askers::BudgetFlags;
 use super::rows::{OutcomeRow, PlanRow, left_over};
 use crate::cli::BadInput;
+use crate::cli::bench::model_clients::BudgetFlags;
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
 use crate::infra::storage::{JobLock, Store};

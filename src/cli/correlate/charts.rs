@@ -1,4 +1,4 @@
-//! `langya correlate --charts DIR`: what was compared as pictures, one SVG file each.
+//! `langya correlate --charts DIR`: draws the comparison as SVG files.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
-//! `langya correlate`: how series of figures of the same models go together, and which mixture follows another best.
+//! `langya correlate`: correlates score series of the same models and fits mixtures.
 
 mod charts;
 mod folder;
 mod papers;
-mod shown;
+mod print;
 mod study;
 
 use std::path::PathBuf;
@@ -151,7 +151,7 @@ impl CorrelateOptions {
                 let report = compare(x, y, &self.models, study)?;
                 warn(&report.notes);
                 self.charts.iter().try_for_each(|folder| charts::of_pair(folder, x, y, &self.models, &report))?;
-                self.print(&report, || shown::pair(&report))?;
+                self.print(&report, || print::pair(&report))?;
             }
             [series @ .., target] => {
                 let series: Vec<&Series> = series.iter().collect();
@@ -160,7 +160,7 @@ impl CorrelateOptions {
                 self.charts
                     .iter()
                     .try_for_each(|folder| charts::of_mixture(folder, &series, target, &self.models, &report, study))?;
-                self.print(&report, || shown::mixture(&report))?;
+                self.print(&report, || print::mixture(&report))?;
             }
             [] => {}
         }
@@ -171,7 +171,7 @@ impl CorrelateOptions {
         match self.format {
             OutputFormat::Json => print(&(serde_json::to_string_pretty(report)? + "\n")),
             OutputFormat::Table => print(&table()),
-            OutputFormat::Csv => print(&shown::csv(&serde_json::to_value(report)?)?),
+            OutputFormat::Csv => print(&print::csv(&serde_json::to_value(report)?)?),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `langya correlate --papers`: what the papers say of their own figures beside what follows from their tables.
+//! `langya correlate --papers`: compares the papers' claims with the papers' tables.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `langya correlate --study FILE`: reads a study and writes the folder that comes of it.
+//! `langya correlate --study FILE`: reads a study and writes its folder of results.
 
 use std::path::Path;
 

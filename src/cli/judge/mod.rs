@@ -8,13 +8,13 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::bench::askers::{ModelClients, named_once};
 use super::bench::rows::{OutcomeRow, PlanRow};
 use super::bench::run::{LimitFlags, Run, print_plans};
 use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
 use super::times::{parse_end_time, parse_time};
 use super::{BadInput, Location};
+use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
@@ -23,7 +23,7 @@ use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::services::battle_judging::judging::judge;
-use crate::services::battle_judging::survey::{Skipped, survey};
+use crate::services::battle_judging::pending_work::{Skipped, pending_work};
 use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
 
 /// Flags of `langya judge`.
@@ -93,7 +93,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
     let battle_judging =
         BattleJudging { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt, scope: options.scope() };
     if options.limits.dry_run {
-        let found = survey(battle_judging, &judges).await?;
+        let found = pending_work(battle_judging, &judges).await?;
         tell(found.skipped);
         let rows = found.plans(&judges).iter().map(|plan| PlanRow::of("judge", plan)).collect();
         return print_plans(rows, options.limits.format);
@@ -102,7 +102,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<E
                  itself has the models of judge.models";
     let run = Run::begin(&store, LOCK, taken.to_owned(), &options.limits.budget).await?;
     // Only now: who had the lock before has settled more.
-    let found = survey(battle_judging, &judges).await?;
+    let found = pending_work(battle_judging, &judges).await?;
     tell(found.skipped);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());

@@ -1,4 +1,4 @@
-//! The report of `langya judge report` as tables for people, and as comma-separated values.
+//! Prints the report of `langya judge report` as tables or CSV.
 
 use std::fmt::Write as _;
 

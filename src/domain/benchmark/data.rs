@@ -23,13 +23,13 @@ pub enum DataProblem {
     #[error("the text is not UTF-8 (it may be {0}): convert the file, for example with iconv -t UTF-8")]
     Encoding(&'static str),
     /// A line that is no record.
-    #[error("this is no record of the suite: {0}")]
+    #[error("this is not a record of the suite: {0}")]
     Record(String),
     /// A field without text.
     #[error("{0} is empty: give its text or remove the record")]
     Empty(&'static str),
     /// An id that was there before.
-    #[error("the id {id:?} stands on line {first} already: ids must be unique")]
+    #[error("the id {id:?} is already on line {first}: ids must be unique")]
     Duplicate {
         /// The id.
         id: String,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named_with_its_reason() {
-        refused(b"{\"id\": 1}\n{\"name\": 2}", "line 2: this is no record of the suite: missing field `id`");
+        refused(b"{\"id\": 1}\n{\"name\": 2}", "line 2: this is not a record of the suite: missing field `id`");
         refused(
             b"{\"id\": 1}\n{\"id\": \"\xcf\xeb\"}",
             "line 2: the text is not UTF-8 (it may be GB 18030 or Latin 1): convert the file, for example with iconv -t UTF-8",

@@ -1,4 +1,4 @@
-//! Judge-based benchmarks: which items a suite has, what models and judges are asked, and how verdicts become scores.
+//! Judge-based benchmarks: items, requests to models and judges, and scores.
 //!
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
 //! said, [`score`] what aggregations share, [`standing`] all models by all judges and [`layout`] the tables that show

@@ -52,7 +52,7 @@ pub enum SeriesError {
         model: String,
     },
     /// A series that takes part twice.
-    #[error("the series {0:?} stands there twice: name it once")]
+    #[error("the series {0:?} is listed twice: name it once")]
     Twice(String),
     /// The series have no best mixture.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! How series of one number a model go together, and how far a judge agrees with people.
+//! Correlation of score series of the same models, and agreement of judges with people.
 //!
 //! A [`SeriesName`] says what a series is. [`Aliases`] bring different names of one model together, [`align`](fn@align) puts
 //! series side by side, and [`report`] correlates two of them, or a mixture and its target, with the uncertainty of both sides:

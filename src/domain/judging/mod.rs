@@ -1,4 +1,4 @@
-//! Judges: how a judge model is asked, and how its reply is read.
+//! Prompts for judge models, and the parsing of their replies.
 //!
 //! Pure. [`rubric`] fills a prompt in one pass, so that braces in a question or an answer stay what they are;
 //! [`prompt_file`] is the form in which prompts are kept, ours and those of a user; [`verdict`] reads replies. A reply

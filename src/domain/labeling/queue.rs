@@ -61,7 +61,7 @@ pub enum QueueProblem {
     #[error(transparent)]
     Label(#[from] UnknownLabel),
     /// The same prompt twice.
-    #[error("the query {id:?} stands on line {first} already: keep one of them")]
+    #[error("the query {id:?} is already on line {first}: keep one of them")]
     Again {
         /// The prompt.
         id: String,
@@ -173,7 +173,7 @@ mod tests {
     fn a_bad_row_is_named_by_its_line() {
         for (rows, said) in [
             ("a,superclue,safety\nb,superclue,fun\n", "line 3: the label \"fun\" is unknown"),
-            ("a,superclue,safety\na,superclue,safety\n", "line 3: the query \"a\" stands on line 2"),
+            ("a,superclue,safety\na,superclue,safety\n", "line 3: the query \"a\" is already on line 2"),
             ("a,urs,leisure\n", "line 2: the row is of the scheme \"urs\""),
             ("a,superclue\n", "line 2: "),
         ] {

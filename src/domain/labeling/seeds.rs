@@ -81,7 +81,7 @@ pub enum RowProblem {
     #[error("no prompt of this arena has the id {0:?}: leave the field empty for a text from elsewhere")]
     UnknownQuery(String),
     /// It is the same query as another row.
-    #[error("the query {id:?} stands on line {first} already: keep one of them")]
+    #[error("the query {id:?} is already on line {first}: keep one of them")]
     Again {
         /// The query.
         id: String,
@@ -171,7 +171,7 @@ mod tests {
         refused(b"text,label\na,b,leisure\n", "line 2: the row has 3 fields instead of 2");
         refused(b"text,label\n\xff,leisure\n", "line 2: the text is not UTF-8");
         refused(b"text,kind\na,leisure\n", "no column of labels");
-        refused(b"text,label,query_id\na,leisure,q\nb,leisure,q\n", "line 3: the query \"q\" stands on line 2");
+        refused(b"text,label,query_id\na,leisure,q\nb,leisure,q\n", "line 3: the query \"q\" is already on line 2");
     }
 
     #[test]

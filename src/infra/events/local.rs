@@ -1,4 +1,4 @@
-//! Events within one process: broadcast channels.
+//! The event bus of a single process: broadcast channels.
 
 use tokio::sync::{broadcast, watch};
 

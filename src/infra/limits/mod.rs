@@ -1,10 +1,10 @@
-//! How much one visitor, or all visitors of one network, may do in a minute and at the same time.
+//! Rate limits and concurrency limits for each visitor and each network.
 //!
 //! Several instances count together in Redis. Where Redis cannot be asked, each counts by itself at the same rates, so
 //! that all of them together may then grant as many times more as there are instances. What was granted is always
 //! counted here too: a process refuses without asking what it knows to be too much.
 
-mod at_once;
+mod concurrency;
 mod gcra;
 mod shared;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use tokio::time::Instant;
 
 use crate::infra::config::CurrentSettings;
 use crate::infra::redis::RedisHandle;
-use at_once::{Place, UnderWay};
+use concurrency::{Place, UnderWay};
 use gcra::{Count, Counts, Rate};
 use shared::{Answer, SharedCounts};
 
-pub use at_once::TurnPermit;
+pub use concurrency::TurnPermit;
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

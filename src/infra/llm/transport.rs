@@ -1,4 +1,4 @@
-//! The way to a provider and back: requests, errors without secrets, bytes to reply parts.
+//! Sends requests to providers and reads their streams. Errors contain no secrets.
 //!
 //! Two rules: whatever a provider sends beside the reply (headers, bodies of error answers) is dropped unread, and no
 //! error text is made from it.

@@ -1,4 +1,4 @@
-//! What an operator can measure: counters, gauges and histograms, read at `/metrics`.
+//! Metrics for operators: counters, gauges and histograms, served at `/metrics`.
 //!
 //! One table ([`ALL`]) says what there is; the functions here are the only writers, each called where the thing
 //! happens. Labels are the operator's own words (models, routes, operations), never a visitor's text, id or address.

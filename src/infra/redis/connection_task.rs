@@ -1,5 +1,5 @@
-//! The one task that keeps the link to Redis: it connects, subscribes, sends what waits, and looks twice a second
-//! whether Redis is still there.
+//! The task that keeps the Redis connection open: connects, subscribes, sends queued messages and checks the
+//! connection twice a second.
 //!
 //! The client's own `ConnectionManager` is not used: it keeps a failed log-in for good, so that a mended password would
 //! need a restart, and it does not say when subscriptions are in place again.

@@ -1,4 +1,4 @@
-//! The way to Redis: what can be asked of it now, and a bounded queue of messages to other instances.
+//! A handle to Redis: the current connection, and a bounded queue of messages to other instances.
 
 use std::fmt;
 use std::sync::Arc;

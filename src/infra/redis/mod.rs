@@ -1,4 +1,4 @@
-//! What instances of one arena share through Redis: messages, counts for limits, and which models rest.
+//! What the instances of one arena share through Redis: messages, counts for limits, and open circuit breakers.
 //!
 //! Redis never holds the only copy of anything. Without it every instance goes on by itself, and it is taken up again
 //! when it comes back. [`RedisHandle`] is the way to it, and [`RedisConnectionTask`] the one task that keeps it open.

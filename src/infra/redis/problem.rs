@@ -1,5 +1,5 @@
-//! What can be wrong with Redis, in words that say what to do. No word of them comes from the address or the server's
-//! free text, either of which could hold a password.
+//! Problems with Redis, in words that say what to do. They never contain the address or free text of the server,
+//! either of which could hold a password.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 

@@ -1,5 +1,5 @@
-//! Which models rest after failures, for all instances: who rests first says for how long, and the key expires with
-//! the rest.
+//! Circuit breakers that all instances share: the first instance that opens one sets its duration, and the key
+//! expires with it.
 
 use std::time::Duration;
 

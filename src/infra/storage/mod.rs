@@ -1,4 +1,4 @@
-//! Everything that is kept, behind [`Store`]: one file per table, the SQL beside the method that runs it.
+//! The database, behind [`Store`]: one file for each table, the SQL beside the method that runs it.
 //!
 //! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL read alike; `on_reader`
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has

@@ -8,8 +8,8 @@
 //! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
 //! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`course`] one over time.
 
+pub mod correlation_history;
 pub mod correlations;
-pub mod course;
 pub mod curves;
 pub mod forest;
 pub mod heat;

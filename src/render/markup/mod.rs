@@ -1,4 +1,4 @@
-//! What models write, as HTML that is safe to show: Markdown, tables, code with colours, LaTeX as MathML.
+//! Renders models' Markdown as safe HTML: tables, code with colours, LaTeX as MathML.
 //!
 //! Nothing that comes in here is trusted. Raw HTML is shown as text, pictures as their alternative text, links lead
 //! only to http, https and mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long

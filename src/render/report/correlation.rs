@@ -1,5 +1,4 @@
-//! The pictures of a study, as SVG files: series against each other, their correlations with everything resampled, and
-//! the correlations of every two of several.
+//! SVG charts of correlations: scatter plots, matrices, distributions and mixtures.
 
 use std::ops::RangeInclusive;
 

@@ -1,6 +1,6 @@
 //! Correlations as a page and as JSON: what the address asks for, answered by the [`CorrelationService`].
 //!
-//! [`CorrelationService`]: crate::services::correlation::snapshot::Correlator
+//! [`CorrelationService`]: crate::services::correlation::snapshot::CorrelationService
 
 use super::correlation_query::CorrelationQuery;
 use std::sync::Arc;

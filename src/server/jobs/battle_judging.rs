@@ -1,4 +1,4 @@
-//! Has judge models judge newly voted battles, on the instance that leads: see [`crate::services::battle_judging::rounds`].
+//! Has judge models judge newly voted battles, on the instance that leads: see [`crate::services::battle_judging::auto_judge`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::next_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
-use crate::services::battle_judging::rounds::{Round, Rounds};
+use crate::services::battle_judging::auto_judge::{AutoJudge, Round};
 
 /// Votes of so long are waited for, so that a round has more than one.
 const GATHER: Duration = Duration::from_millis(500);
@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_secs(600);
 
 /// Judges until the arena ends. What is under way then is dropped, and asked again later.
 pub async fn judge_battles(
-    mut rounds: Rounds,
+    mut rounds: AutoJudge,
     settings: CurrentSettings,
     events: Arc<dyn EventBus>,
     mut lead: watch::Receiver<bool>,
@@ -59,7 +59,7 @@ pub async fn judge_battles(
 
 /// One round. It begins nothing new once the lead is lost or other settings for judges are in force.
 async fn round(
-    rounds: &mut Rounds,
+    rounds: &mut AutoJudge,
     now: &Settings,
     settings: &CurrentSettings,
     mut lead: watch::Receiver<bool>,

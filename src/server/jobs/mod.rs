@@ -1,4 +1,4 @@
-//! Background loops: they wait for their time or an event and call a service.
+//! Background loops: each waits for a time or an event and calls a service.
 
 pub mod battle_judging;
 pub mod correlations;

@@ -1,4 +1,4 @@
-//! Partitions for the next months, long before the first row needs them.
+//! Creates the partitions of the next months ahead of time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which battles have waited too long for their vote, although the clock that dated them may have jumped since.
+//! Marks battles as abandoned that waited too long for a vote, although the system clock may have jumped.
 //!
 //! Rows carry the time of day. Where it goes a day on, every ballot that waits looks a day older; where it goes a day back,
 //! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic

@@ -1,4 +1,4 @@
-//! Battles: begin, ask on, stop, regenerate, come back.
+//! The battles of this process: start, next turn, stop, regenerate, resume.
 //!
 //! What may happen when is decided by [`crate::domain::battle::state`]; here the decision meets the database, the models and
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back

@@ -1,4 +1,4 @@
-//! Which processes serve this arena, and whether one of them is still there.
+//! Which instances serve this arena, and whether each of them is still alive.
 //!
 //! Each instance raises a number in the database several times a second and reads the others' numbers. One whose number stands
 //! still over several reads is gone, however it went. No clocks are compared, and a database that does not answer

@@ -1,4 +1,4 @@
-//! A battle in memory: its numbered events, and those who watch it.
+//! A battle in memory: its numbered events and its watchers.
 //!
 //! Events are numbered without gaps from the first one, and are kept until the battle leaves memory, so that a socket that comes
 //! back says how far it got and misses nothing. Writing never waits for a reader.

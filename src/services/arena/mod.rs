@@ -1,4 +1,4 @@
-//! Battles: how one begins, is answered, followed, voted on and ends.
+//! The arena: starts, answers, follows and ends battles, and records votes.
 
 pub mod abandonment;
 pub mod battles;

@@ -1,4 +1,4 @@
-//! The models of the running arena: a roster that can be exchanged, and the register of all that ever took part.
+//! The models of the running arena: the current roster, and the register of all models that ever took part.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What battles are made of.
+//! The services and settings that battles need.
 
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;

@@ -1,5 +1,4 @@
-//! When raw text is read and released: all battles of a process share these ticks, so that a machine with many battles
-//! wakes once for all, and the ticks are further apart the later they come, which is how busy the machine is.
+//! Shared ticks at which raw text is read and released. The busier the machine, the further apart they are.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

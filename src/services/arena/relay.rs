@@ -1,4 +1,4 @@
-//! A battle that one instance answers and another one shows.
+//! Shows a battle on this instance that another instance answers.
 //!
 //! A visitor who comes back may reach another instance than the one whose memory holds the battle. That instance asks
 //! the first one for all events, and goes on asking every half second by naming the last event that it has: this keeps the

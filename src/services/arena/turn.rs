@@ -1,4 +1,4 @@
-//! One turn of a battle: two models are asked, their text is paced, shown and kept.
+//! Runs one turn of a battle: asks two models, paces their text, publishes and stores it.
 //!
 //! One side's failure never touches the other. Before its first token a side of the first turn is replaced by another
 //! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after

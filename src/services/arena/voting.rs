@@ -1,4 +1,4 @@
-//! The vote: checked, kept once, acknowledged only after its commit, and the names with it.
+//! Checks and records a vote, and returns the receipt with the names after the commit.
 
 use crate::domain::battle::speed::chars_per_second;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Asking judges about battles: each verdict is kept with the judge's own words before the next question takes its place.
+//! Asks judges about battles and stores each verdict with the raw reply before the next request begins.
 //!
 //! What fails for good is kept as such and never becomes a verdict; what never came through is asked again by the next run.
 
@@ -8,13 +8,13 @@ use futures_util::future::try_join_all;
 use futures_util::try_join;
 use parking_lot::Mutex;
 
-use super::survey::{OpenBattle, Survey};
 use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::{Language, Sampling};
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
 use crate::domain::judging::verdict::{Verdict, pair};
 use crate::infra::storage::{StoreError, VerdictRow};
+use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 use crate::services::benchmark::budget::{estimate, estimate_all};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
@@ -28,20 +28,23 @@ use crate::services::benchmark::{OnProgress, Progress};
 /// [`StoreError`]: something could not be read or kept, so nothing more was asked.
 pub async fn judge(
     battle_judging: BattleJudging<'_>,
-    survey: &Survey,
+    pending_work: &PendingWork,
     judges: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
-    let runs: Vec<JudgeRun<'_>> =
-        judges.iter().enumerate().map(|(at, judge)| JudgeRun::new(battle_judging, survey, at, judge, limits)).collect();
+    let runs: Vec<JudgeRun<'_>> = judges
+        .iter()
+        .enumerate()
+        .map(|(at, judge)| JudgeRun::new(battle_judging, pending_work, at, judge, limits))
+        .collect();
     let count = |number: fn(&Outcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
     let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     on_progress(Progress { done: done.load(Ordering::Relaxed), total });
-    let (to_keep, keeper) = keeper();
+    let (batch, keeper) = keeper();
     let judging = async move {
-        try_join_all(runs.iter().map(|run| run.judge_all(&to_keep, &step))).await?;
+        try_join_all(runs.iter().map(|run| run.judge_all(&batch, &step))).await?;
         Ok(runs.iter().map(JudgeRun::outcome).collect())
     };
     let keeping = keeper.run(|rows: Vec<VerdictRow>| async move { battle_judging.store.insert_verdicts(&rows).await });
@@ -61,21 +64,21 @@ struct JudgeRun<'r> {
 impl<'r> JudgeRun<'r> {
     fn new(
         battle_judging: BattleJudging<'r>,
-        survey: &'r Survey,
+        pending_work: &'r PendingWork,
         at: usize,
         judge: &'r ModelClient,
         limits: &'r RunLimits,
     ) -> Self {
-        let open = survey.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
-        let (open, before): (Vec<_>, u64) = (open.collect(), survey.settled[at]);
+        let open = pending_work.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
+        let (open, before): (Vec<_>, u64) = (open.collect(), pending_work.settled[at]);
         let outcome = Outcome { total: before + open.len() as u64, before, ..Outcome::new(judge.id.clone()) };
         Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
-    async fn judge_all(&self, to_keep: &BatchSender<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+    async fn judge_all(&self, batch: &BatchSender<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         let next = AtomicUsize::new(0);
         let at_once = self.judge.max_concurrent.min(self.open.len());
-        let workers = (0..at_once).map(|_| self.work(&next, to_keep, step));
+        let workers = (0..at_once).map(|_| self.work(&next, batch, step));
         try_join_all(workers).await.map(drop)
     }
 
@@ -83,7 +86,7 @@ impl<'r> JudgeRun<'r> {
     async fn work(
         &self,
         next: &AtomicUsize,
-        to_keep: &BatchSender<VerdictRow>,
+        batch: &BatchSender<VerdictRow>,
         step: &(dyn Fn() + Sync),
     ) -> Result<(), StoreError> {
         while let Some((battle, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -91,7 +94,7 @@ impl<'r> JudgeRun<'r> {
                 break;
             }
             if let Some(row) = self.judge_one(battle, *game).await?
-                && to_keep.keep(vec![row]).await
+                && batch.keep(vec![row]).await
             {
                 step();
             }

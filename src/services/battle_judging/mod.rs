@@ -1,14 +1,14 @@
 //! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides.
 //!
-//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`survey`] finds what is
+//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] finds what is
 //! still to be asked, [`judging`] asks and keeps at once, so that a run that was stopped or killed goes on where it was;
 //! [`rounds`] is how an arena judges by itself, [`daily`] what it may still spend, [`reports`] is for all who read.
 
+pub mod auto_judge;
 pub mod daily;
 pub mod judging;
+pub mod pending_work;
 pub mod reports;
-pub mod rounds;
-pub mod survey;
 
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::sample::Sample;

@@ -1,4 +1,4 @@
-//! What judges made of the arena's battles, for whoever reads it: kept while neither votes, verdicts nor labels change.
+//! Reports of judges on battles, cached until votes, verdicts or labels change.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The answers that a model has given, found again by the exact question.
+//! Finds a model's stored answer by the exact question.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Asking models: every answer is kept as soon as it is whole, and nothing that is kept is asked again.
+//! Asks models for the answers that are missing and stores each as soon as it is complete.
 //!
 //! Items of one model are asked side by side, as many as its limit lets; the turns of an item one after the other, for a
 //! later one may hold the answer to an earlier one.
@@ -57,14 +57,14 @@ pub async fn answer(
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Outcome>, StoreError> {
-    let (to_keep, keeper) = keeper();
+    let (batch, keeper) = keeper();
     let set = bench.set();
     let counter = Counter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
     let counter = &counter;
     let asking = async move {
         let runs = models.iter().map(|model| ModelRun::begin(bench, model, limits, counter));
         let runs = try_join_all(runs).await?;
-        let outcomes = runs.iter().map(|run| run.answer_all(&to_keep));
+        let outcomes = runs.iter().map(|run| run.answer_all(&batch));
         Ok(futures_util::future::join_all(outcomes).await)
     };
     let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_answers(&set, &rows).await);
@@ -115,9 +115,9 @@ impl<'r> ModelRun<'r> {
         Ok(Self { bench, model, limits, counter, given, outcome: Mutex::new(outcome) })
     }
 
-    async fn answer_all(&self, to_keep: &BatchSender<BenchAnswerRow>) -> Outcome {
+    async fn answer_all(&self, batch: &BatchSender<BenchAnswerRow>) -> Outcome {
         stream::iter(&self.bench.data.items)
-            .map(|item| self.answer_item(item, to_keep))
+            .map(|item| self.answer_item(item, batch))
             .buffer_unordered(self.model.max_concurrent)
             .for_each(|()| std::future::ready(()))
             .await;
@@ -125,7 +125,7 @@ impl<'r> ModelRun<'r> {
     }
 
     /// Asks the turns of an item that have no answer yet. A turn that fails does not keep the others from being asked.
-    async fn answer_item(&self, item: &Item, to_keep: &BatchSender<BenchAnswerRow>) {
+    async fn answer_item(&self, item: &Item, batch: &BatchSender<BenchAnswerRow>) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
@@ -136,7 +136,7 @@ impl<'r> ModelRun<'r> {
             match self.answer_turn(item, &ask).await {
                 Ok(row) => {
                     let answer = Answer { turn: row.turn, text: row.text.clone() };
-                    if !to_keep.keep(vec![row]).await {
+                    if !batch.keep(vec![row]).await {
                         return;
                     }
                     answers.push(answer);

@@ -1,5 +1,4 @@
-//! Keeps what came in as soon as it is there, many rows in one commit: replies that arrive together wait for one flush of
-//! the disk and not for one each.
+//! Commits rows in batches: replies that arrive together share one flush of the disk.
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -65,7 +64,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {
-        let (to_keep, rows) = keeper();
+        let (batch, rows) = keeper();
         let commits = Mutex::new(Vec::new());
         let keeping = rows.run(async |rows: Vec<u32>| {
             let busy = rows.contains(&7);
@@ -73,9 +72,9 @@ mod tests {
             if busy { Err(StoreError::Busy) } else { Ok(()) }
         });
         let asking = async move {
-            let first = join_all((0..3).map(|row| to_keep.keep(vec![row, 10 * row]))).await;
-            let second = join_all([7, 8].map(|row| to_keep.keep(vec![row]))).await;
-            (first, second, to_keep.keep(vec![9]).await)
+            let first = join_all((0..3).map(|row| batch.keep(vec![row, 10 * row]))).await;
+            let second = join_all([7, 8].map(|row| batch.keep(vec![row]))).await;
+            (first, second, batch.keep(vec![9]).await)
         };
         let ((first, second, after), kept) = tokio::join!(asking, keeping);
         assert_eq!((first, second, after), (vec![true; 3], vec![false; 2], false));

@@ -1,4 +1,4 @@
-//! What a run has asked and spent so far, and the limits that it keeps: no request begins that would pass them.
+//! Tracks the requests and the cost of a run and refuses requests beyond its limits.
 
 use parking_lot::{Mutex, MutexGuard};
 

@@ -1,5 +1,5 @@
-//! Asking judges about answers: every judgement is kept with the judge's own words, and the same question is put to the
-//! same judge once.
+//! Asks judges about answers and stores each judgement with the raw reply. The same question goes to the same judge
+//! once.
 //!
 //! A reply that cannot be read is asked for again, twice at the most. What fails for good is kept as such and never becomes a
 //! score; a request that never came through is asked again by the next run.
@@ -95,7 +95,7 @@ pub async fn judge(
     for model in plan.models {
         contestants.push(Contestant::load(bench, plan, model).await?);
     }
-    let (to_keep, keeper) = keeper();
+    let (batch, keeper) = keeper();
     let benches: Vec<Option<&ModelClient>> =
         if judges.is_empty() { vec![None] } else { judges.iter().map(Some).collect() };
     let runs: Vec<JudgeRun<'_>> = benches
@@ -115,7 +115,7 @@ pub async fn judge(
     let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     on_progress(Progress { done: done.load(Ordering::Relaxed), total });
     let judging = async move {
-        let all = runs.iter().map(|run| run.judge_all(&to_keep, &step));
+        let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)
     };
     let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_judgements(&rows).await);
@@ -230,7 +230,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, to_keep: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> Outcome {
+    async fn judge_all(&self, batch: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> Outcome {
         let items = self
             .contestants
             .iter()
@@ -244,7 +244,7 @@ impl JudgeRun<'_> {
             let turn = self.turn_of(&open.prompt_sha256);
             let _turn = turn.lock().await;
             if let Some(row) = self.judge_one(contestant, item, open).await
-                && to_keep.keep(vec![row]).await
+                && batch.keep(vec![row]).await
             {
                 step();
             }

@@ -1,4 +1,4 @@
-//! A suite with its items, out of the database.
+//! Loads a suite and its items from the database.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Benchmarks: items imported, models asked, judges asked, scores read.
+//! Benchmarks: imports items, asks models and judges, and reads scores.
 //!
 //! What is asked and how replies become scores is [`crate::domain::benchmark`]'s; here it meets models and the database.
 //! [`answering`] and [`judging`] keep what comes in at once and ask nothing that is kept already, so a run that was
@@ -7,20 +7,20 @@
 //! out of open ones, from file to file.
 
 pub mod answering;
-pub mod constructing;
+pub mod construction;
 pub mod model_client;
 pub mod suite_results;
 
 mod answer_index;
 pub(super) mod batch_writer;
-pub mod files;
+pub mod imports;
 pub mod judging;
 pub mod loading;
 pub(super) mod query_judge;
 
 pub mod budget;
 pub mod report;
-pub mod reviewing;
+pub mod review;
 pub mod scores;
 
 use crate::domain::benchmark::item::Sampling;

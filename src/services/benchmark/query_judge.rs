@@ -1,4 +1,4 @@
-//! A question to a judge until its reply can be read: what cannot be read is asked for again, twice at the most.
+//! Asks a judge, and again, at most twice, if the reply cannot be parsed.
 
 use std::time::Duration;
 

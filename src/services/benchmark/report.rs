@@ -1,4 +1,4 @@
-//! What a run is about to do, and what came of it.
+//! The plan of a run and its outcome.
 
 use std::collections::BTreeMap;
 

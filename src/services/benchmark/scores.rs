@@ -1,5 +1,4 @@
-//! What was measured, for all who show it: suites with their coverage, the scores of a suite, one item with everything that
-//! was said of it.
+//! Reads suites with their coverage, the scores of a suite, and single items with all their judgements.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The scores of a suite, ready to be shown: read and computed once, and kept for as long as nothing new was judged.
+//! Caches the scores of each suite until there are new judgements.
 //!
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
 //! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).

@@ -1,4 +1,4 @@
-//! Why there is no such series.
+//! Why a series cannot be read.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub enum ReadSeriesError {
     #[error("the series {0:?} is a column of a table: name the file with --table, or write arena:rating")]
     NoTable(String),
     /// A series of the arena is asked for where there is no arena.
-    #[error("the series {0:?} is read from a database, and there is none here")]
+    #[error("the series {0:?} is read from a database, but no database is open")]
     NoStore(String),
     /// Nothing was published under this name.
     #[error("no series {id:?} was published: there is {known}")]
@@ -47,7 +47,7 @@ pub enum ReadSeriesError {
         known: String,
     },
     /// A suite that nobody was judged on.
-    #[error("nobody has been judged on {suite}{by}: run `langya bench run {suite}` first")]
+    #[error("no model has been judged on {suite}{by}: run `langya bench run {suite}` first")]
     NotJudged {
         /// The suite.
         suite: String,
@@ -79,7 +79,7 @@ pub enum ReadSeriesError {
     #[error(transparent)]
     Slice(#[from] SliceError),
     /// The thread died that worked on it.
-    #[error("a thread that computes a series ended early")]
+    #[error("the thread that computes a series ended early")]
     Thread(#[from] tokio::task::JoinError),
 }
 

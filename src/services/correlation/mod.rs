@@ -6,7 +6,7 @@ mod published;
 mod reader;
 mod satisfaction;
 pub mod snapshot;
-mod suite;
+mod suite_series;
 mod table;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What others have published: the papers' tables, which the program knows, and scores that were imported.
+//! Reads published series: the tables of the papers, and imported scores.
 
 use super::ReadSeriesError;
 use crate::domain::benchmark::published;

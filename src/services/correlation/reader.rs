@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::satisfaction::{self, Satisfied};
-use super::suite::SuiteScores;
 use super::{Found, ReadSeriesError, Table};
 use crate::domain::benchmark::score::Part;
 use crate::domain::correlation::{
@@ -22,6 +21,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
 use crate::services::correlation::published;
+use crate::services::correlation::suite_series::SuiteScores;
 use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
 /// Pages of votes that are asked for at the same moment.

@@ -1,4 +1,4 @@
-//! How satisfied visitors are, by what they wanted: means of their ratings from 1 to 5 (URS, section 4.6).
+//! Mean satisfaction (1 to 5) by intent (URS, section 4.6).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A table with one row a model.
+//! A table with one row for each model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What votes are about by their final labels; where a prompt has none, what the visitor said stands.
+//! The final labels of prompts. Where a prompt has none, the visitor's own label counts.
 
 use std::collections::{BTreeMap, HashMap};
 

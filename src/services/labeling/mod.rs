@@ -1,4 +1,4 @@
-//! Labelling what prompts are about: a classifier says it of all of them, reviewers say it of those that they look at.
+//! Labels prompts: a classifier labels all of them, reviewers label those that they look at.
 
 pub mod final_labels;
 

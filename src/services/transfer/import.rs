@@ -1,4 +1,4 @@
-//! Votes from files into the database: they become votes like any others, and the leaderboard counts them.
+//! Imports votes from files as battles and votes.
 //!
 //! A file is read to its end before anything is written, and all of its votes are kept in one transaction. Its id is made
 //! of its bytes, so the same file a second time changes nothing.

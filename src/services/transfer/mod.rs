@@ -1,4 +1,4 @@
-//! Moving data in and out of an arena.
+//! Import and export.
 
 pub mod export;
 pub mod import;

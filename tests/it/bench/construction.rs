@@ -166,7 +166,7 @@ async fn a_bad_row_is_refused_by_its_line_and_nothing_is_written() {
     for (row, said) in [
         ("9,1,ann,accept,,,", "there is no draft \"9\""),
         ("2,,ann,accept,,,", "it has no stage"),
-        ("2,4,ann,accept,,,", "there is no stage 4"),
+        ("2,4,ann,accept,,,", "unknown stage 4"),
         ("2,1,,accept,,,", "it has no reviewer"),
         ("2,1,ann,maybe,,,", "decision is \"maybe\": write accept, revise or reject"),
         ("2,1,ann,revise,,,", "it revises nothing"),

@@ -121,14 +121,17 @@ async fn a_bad_file_is_refused_by_its_line_and_leaves_nothing() {
     let good = data(&dialogues());
     let line = |text: &str| format!("{good}{text}\n");
     for (text, said) in [
-        (line("{\"task\": \"CM\", \"id\": 900}"), "line 27: this is no record of the suite: missing field `history`"),
+        (
+            line("{\"task\": \"CM\", \"id\": 900}"),
+            "line 27: this is not a record of the suite: missing field `history`",
+        ),
         (
             line("{\"task\": \"XX\", \"id\": 900, \"history\": [{\"user\": \"u\", \"bot\": \"b\"}]}"),
             "line 27: the task \"XX\" is unknown",
         ),
         (
             line("{\"task\": \"CM\", \"id\": 3, \"history\": [{\"user\": \"u\", \"bot\": \"b\"}]}"),
-            "line 27: the id \"3\" stands on line 3 already",
+            "line 27: the id \"3\" is already on line 3 already",
         ),
         (String::new(), "the file has no items"),
     ] {
@@ -169,7 +172,7 @@ async fn bad_answers_and_verdicts_are_refused_by_their_line_and_leave_nothing() 
     }
     for (text, said) in [
         ("suite,model,score\nmtbench101,m,high\n", "line 2: score is \"high\": write a number"),
-        ("suite,model,score\nmtbench101,m,1\nmtbench101,m,2\n", "line 3: the same score of \"m\" stands on line 2"),
+        ("suite,model,score\nmtbench101,m,1\nmtbench101,m,2\n", "line 3: the same score of \"m\" is already on line 2"),
     ] {
         field.write("bad.csv", text);
         let refused = field.refused(&["import", "scores", "bad.csv"]).await;

@@ -65,7 +65,10 @@ fn one_score_beside_a_reference_needs_no_prompt_of_ones_own() {
     assert!(text.contains("[Start of the reference answer]\nr\n"));
     assert!(matches!(suite.parse(&items[0], "Rating: [[7]]"), Ok(Verdict::Rating(rating)) if rating.score > 6.9));
     let error = suite.read(br#"{"id": 1, "question": "q"}"#).unwrap_err().to_string();
-    assert_eq!(error, "line 1: this is no record of the suite: this mode needs a reference: add \"reference\": \"…\"");
+    assert_eq!(
+        error,
+        "line 1: this is not a record of the suite: this mode needs a reference: add \"reference\": \"…\""
+    );
 }
 
 #[test]

@@ -210,11 +210,11 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     refused(
         open(),
         r#"{"id": 1, "capability": "计算", "turns": ["a", "b", "c"]}"#,
-        "line 1: this is no record of the suite: it has 3",
+        "line 1: this is not a record of the suite: it has 3",
     );
     let close_line = std::fs::read_to_string(data("superclue_close.jsonl")).unwrap();
     let close_line = close_line.lines().next().unwrap();
-    refused(close(), &close_line.replace("\"56\", ", ""), "line 1: this is no record of the suite: it needs four");
+    refused(close(), &close_line.replace("\"56\", ", ""), "line 1: this is not a record of the suite: it needs four");
     refused(
         close(),
         &close_line.replace("\"answer\": \"B\"", "\"answer\": \"X\""),

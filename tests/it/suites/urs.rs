@@ -105,7 +105,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     refused("q,r,Leisure,DE\r\n", "line 9: the language \"DE\" is unknown: there is EN, CN");
     refused("q,,Leisure,EN\r\n", "line 9: reference_ans is empty");
     refused(" ,r,Leisure,EN\r\n", "line 9: a question is empty");
-    refused("q,r,Leisure\r\n", "line 9: this is no record of the suite: it has 3 fields instead of 4");
+    refused("q,r,Leisure\r\n", "line 9: this is not a record of the suite: it has 3 fields instead of 4");
     let error = plain().read(text.replace("user_intent", "intent").as_bytes()).unwrap_err().to_string();
-    assert_eq!(error, "line 2: this is no record of the suite: missing field `user_intent`");
+    assert_eq!(error, "line 2: this is not a record of the suite: missing field `user_intent`");
 }

@@ -26,7 +26,7 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewError {
     /// No such stage.
-    #[error("there is no stage {0}: write 1 to {STAGES}")]
+    #[error("unknown stage {0}: write 1 to {STAGES}")]
     Stage(u32),
     /// More people than a stage has.
     #[error("stage {stage} has its {REVIEWERS} reviewers already, {names}: leave the row out")]

@@ -1,6 +1,6 @@
 //! Scores of the same answers by people and by a judge.
 
-use crate::domain::correlation::agreement::sheet::Scored;
+use crate::domain::correlation::agreement::score_sheet::Scored;
 use crate::domain::stats::distribution::mean;
 use std::collections::BTreeMap;
 

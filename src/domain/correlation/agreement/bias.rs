@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figures::Number;
-use super::sheet::ScoreSheet;
+use crate::domain::correlation::agreement::metrics::Number;
+use crate::domain::correlation::agreement::score_sheet::ScoreSheet;
 use crate::domain::stats::agreement::wins::rating_bias;
 use crate::domain::stats::distribution::mean;
 

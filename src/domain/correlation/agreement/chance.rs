@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figures::{KappaReport, MeanKappa, Number};
+use crate::domain::correlation::agreement::metrics::{KappaReport, MeanKappa, Number};
 use crate::domain::stats::Undefined;
 use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
 use crate::domain::stats::agreement::choices::{Choice, PairVotes, majority};

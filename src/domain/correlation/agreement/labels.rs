@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::answers::Answers;
+use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
 use crate::domain::stats::agreement::choices::{band, between, majority, within};
 use crate::domain::stats::agreement::kappa::{fleiss, randolph};
@@ -55,9 +55,9 @@ pub struct LabelsReport {
     /// What makes two scores the same.
     pub bins: Bins,
     /// Two people on one answer.
-    pub human_human: Figures,
+    pub human_human: AgreementMetrics,
     /// A person and the judge.
-    pub judge_human: Figures,
+    pub judge_human: AgreementMetrics,
     /// The judge and the label that most people gave.
     pub judge_majority: MajorityReport,
     /// Fleiss' kappa.

@@ -1,18 +1,18 @@
-//! How far a judge agrees with people, of two files: votes and verdicts on pairs of models, or scores of answers.
+//! Agreement of a judge with people: votes and verdicts on pairs of models, or scores of answers.
 //!
 //! [`pairs`] compares votes with verdicts (MT-Bench, appendix
 //! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`](mod@bias) says how a judge
 //! leans. What does not exist is none in a report, with the reason beside it.
 
 pub mod bias;
-pub mod figures;
+pub mod metrics;
 pub mod pairs;
 pub mod scores;
 
 mod answers;
 mod chance;
 mod labels;
-mod sheet;
+mod score_sheet;
 mod wins;
 
 use serde::Serialize;
@@ -21,8 +21,8 @@ pub use bias::{BiasReport, bias};
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{AgreementReport, compare};
+pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
-pub use sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use wins::{PairWins, PlannedTooFew, WinFigures};
 
 /// How files are compared.

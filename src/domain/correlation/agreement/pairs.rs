@@ -3,18 +3,18 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
-use super::figures::Figures;
-use super::sheet::Votes;
 use super::wins::{PairWins, PlannedTooFew, wins};
+use crate::domain::correlation::agreement::metrics::AgreementMetrics;
+use crate::domain::correlation::agreement::score_sheet::Votes;
 use crate::domain::stats::agreement::choices::{Choice, between, decided, within};
 
 /// One agreement with ties as an answer of their own, and without them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setups {
     /// All votes.
-    pub with_ties: Figures,
+    pub with_ties: AgreementMetrics,
     /// Only votes for one side.
-    pub without_ties: Figures,
+    pub without_ties: AgreementMetrics,
 }
 
 /// How far people agree with each other and with the judge.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::figures::{Number, ShareReport};
 use super::labels::{Bins, LabelsSection, by_label};
-use super::sheet::{ScoreSheet, shown};
+use crate::domain::correlation::agreement::metrics::{Number, ShareReport};
+use crate::domain::correlation::agreement::score_sheet::{ScoreSheet, shown};
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::stats::agreement::scores::{
     JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,

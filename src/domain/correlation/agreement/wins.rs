@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::figures::Number;
+use crate::domain::correlation::agreement::metrics::Number;
 use crate::domain::stats::agreement::choices::{Choice, PairVotes};
 use crate::domain::stats::agreement::wins::WinCounts;
 

@@ -7,25 +7,25 @@ use crate::domain::stats::confidence::InvalidConfidence;
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// The file is no study.
-    #[error("this is no study: {0}")]
+    #[error("this is not a study: {0}")]
     Text(String),
     /// There is nothing to compare.
     #[error("the study compares nothing: name two series or more under series, or two at a time under [[pairs]]")]
     Nothing,
     /// A series is named twice where once is meant.
-    #[error("the series {0} stands twice in one list: leave one of them out")]
+    #[error("the series {0} is listed twice: leave one of them out")]
     Twice(String),
     /// A series is compared with itself.
     #[error("the series {0} is compared with itself: name two different ones under [[pairs]]")]
     Itself(String),
     /// Invalid slice expression.
     #[error(
-        "the slice {0:?} is none: write language=…, category=…, intent=…, turns=first, turns=multi or long_prompts, or several \
+        "invalid slice {0:?}: write language=…, category=…, intent=…, turns=first, turns=multi or long_prompts, or several \
          joined by +"
     )]
     Slice(String),
     /// A step of weights that is none.
-    #[error("the step {0} is none: give a number between 0.000001 and 1, or 0")]
+    #[error("the step {0} is invalid: give a number between 0.000001 and 1, or 0")]
     Step(f64),
     /// A series cannot be used.
     #[error(transparent)]

@@ -55,7 +55,7 @@ pub struct Rating {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum VerdictError {
     /// Nothing in it has the form asked for.
-    #[error("the reply holds no verdict in the form asked for")]
+    #[error("the reply contains no verdict in the requested format")]
     Unreadable,
     /// A score that cannot be given.
     #[error("the score {0} is outside 1 to 10")]

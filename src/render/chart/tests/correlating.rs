@@ -4,10 +4,10 @@ use roxmltree::{Document, Node};
 
 use super::{PAGE, colours, fill, luminance, models, number, real, texts, topic};
 use crate::domain::stats::Interval;
+use crate::render::chart::correlation_history::Moment;
 use crate::render::chart::correlations::{Cell, figure, shade};
-use crate::render::chart::course::Moment;
 use crate::render::chart::scatter::Dot;
-use crate::render::chart::{Frame, correlations, course, scatter};
+use crate::render::chart::{Frame, correlation_history, correlations, scatter};
 
 /// Every chart of correlations with `count` subjects.
 pub(super) fn all(count: usize, frame: Frame) -> Vec<String> {
@@ -16,7 +16,7 @@ pub(super) fn all(count: usize, frame: Frame) -> Vec<String> {
     vec![
         scatter::draw(topic("scatter"), titles, &dots(count), frame),
         correlations::draw(topic("correlations"), &names, &cells(count), frame),
-        course::draw(topic("course"), &moments(count), frame),
+        correlation_history::draw(topic("course"), &moments(count), frame),
     ]
 }
 
@@ -212,7 +212,7 @@ fn a_course_has_gaps_where_nothing_was_defined_and_writes_how_many_were_compared
         moment(30, 8, Ok(-1.0)),
         moment(40, 9, Ok(1.0)),
     ];
-    let svg = course::draw(topic("c"), &moments, PAGE);
+    let svg = correlation_history::draw(topic("c"), &moments, PAGE);
     let document = Document::parse(&svg).unwrap();
     let lines = drawn(&document, "trace a solid");
     assert_eq!(lines.len(), 2, "one before the gap and one after it: {svg}");

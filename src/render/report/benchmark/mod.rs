@@ -1,4 +1,4 @@
-//! What a suite has measured, as tables and charts: one report, which the page, the files and the JSON show.
+//! A suite's results as tables and charts: one report for the page, the files and the JSON.
 //!
 //! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
 //! judges; [`words`] holds what is said in English and Chinese; [`markdown`], [`html`] and [`csv`] write the report down.

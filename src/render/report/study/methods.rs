@@ -1,5 +1,4 @@
-//! How a study computes, with formulas and sources: the part of its report that is the same in every study but for what it
-//! has no use for.
+//! The methods section of a study's report, with formulas and sources.
 
 use crate::domain::correlation::study::Results;
 

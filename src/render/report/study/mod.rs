@@ -1,4 +1,4 @@
-//! One folder with everything that comes of a study, which a paper can cite.
+//! Writes the results of a study into one folder that a paper can cite.
 //!
 //! `results.json` holds every number; tables, pictures and the report only show them. Nothing depends on the time of day, on
 //! the machine or on where its files are, so the same database and seed make the same bytes.

@@ -1,19 +1,19 @@
-//! Every series that the arena has, and how they go together, in memory and up to date.
+//! All series of the arena and their correlations, in memory and up to date.
 //!
 //! A [`CorrelationSnapshot`] is what there was at one moment; nothing of it is stored. The [`CorrelationService`] makes a new one when something
 //! changed that it rests on (`InputVersion`), and answers what is asked of the latest. One question at a time is computed, so that
 //! visitors cannot make the arena compute on all cores, and each has a bounded size.
 
-mod desk;
-mod listing;
+mod catalog;
+mod compute_permit;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-pub use desk::{CorrelationError, MixtureQuestion, PairStudy};
-pub use listing::{Source, arena_names};
+pub use catalog::{Source, arena_names};
+pub use compute_permit::{CorrelationError, MixtureQuestion, PairStudy};
 
 use super::{ReadSeriesError, SeriesReader, Sources, Suites};
 use crate::domain::correlation::align::column;
@@ -151,7 +151,7 @@ impl CorrelationSnapshot {
     /// How many series a group has.
     #[must_use]
     pub fn of_group(&self, group: Group) -> usize {
-        listing::of_group(&self.series, group).len()
+        catalog::of_group(&self.series, group).len()
     }
 
     /// The two series that are shown where none are asked for: the arena's rating and its first benchmark, or else two
@@ -180,7 +180,7 @@ impl CorrelationSnapshot {
     pub fn grid(&self, group: Group) -> &CorrelationMatrix {
         self.grids[group as usize].get_or_init(|| {
             let started = Instant::now();
-            let all = listing::of_group(&self.series, group);
+            let all = catalog::of_group(&self.series, group);
             let shown: Vec<usize> = all.iter().copied().take(SHOWN).collect();
             let series: Vec<&Series> = shown.iter().map(|&at| &self.series[at]).collect();
             let models: std::collections::BTreeSet<&String> =
@@ -206,7 +206,7 @@ pub struct CorrelationService {
     leaderboard: Arc<LatestLeaderboard>,
     clock: Arc<dyn Clock>,
     latest: watch::Sender<Arc<CorrelationSnapshot>>,
-    desk: desk::ComputePermit,
+    compute_permit: compute_permit::ComputePermit,
 }
 
 impl CorrelationService {
@@ -225,7 +225,7 @@ impl CorrelationService {
             leaderboard,
             clock,
             latest: watch::Sender::default(),
-            desk: desk::ComputePermit::new(tasks),
+            compute_permit: compute_permit::ComputePermit::new(tasks),
         }
     }
 
@@ -262,7 +262,7 @@ impl CorrelationService {
             judged: self.store.bench_row_count().await?,
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
             labelled: self.store.labels_changed_at().await?,
-            imported: listing::fingerprint(&self.store.published_scores().await?),
+            imported: catalog::fingerprint(&self.store.published_scores().await?),
             rating: leaderboard_options(&settings.rating)?,
             aliases: Aliases::new(&settings.aliases)?,
             names: arena_names(&self.leaderboard.facets()),
@@ -289,7 +289,7 @@ impl CorrelationService {
         let mut unusable = Vec::new();
         if input_version.votes > MANY {
             // Nothing says how long a prompt is but the prompt.
-            names.retain(|name| !listing::reads_prompts(name));
+            names.retain(|name| !catalog::reads_prompts(name));
             unusable
                 .push(format!("long prompts are no series here of more than {MANY} votes: langya correlate has them"));
         }
@@ -299,8 +299,8 @@ impl CorrelationService {
             Err(error) => return Err(error),
         }
         names.extend(published_names().filter_map(|name| name.parse().ok()));
-        let mut series = listing::read(&mut reader, &names, &mut unusable).await?;
-        listing::sort(&mut series);
+        let mut series = catalog::read(&mut reader, &names, &mut unusable).await?;
+        catalog::sort(&mut series);
         // Its votes go before those of the history come.
         let suites = reader.into_suites();
         let history = self.history(&input_version).await?;

@@ -22,7 +22,7 @@ fn series(name: &str, values: &[f64]) -> Series {
 fn board(names: &[&str]) -> CorrelationSnapshot {
     let mut all: Vec<Series> =
         names.iter().enumerate().map(|(at, name)| series(name, &[1.0, 2.0 + real(at), 4.0, 3.0, 9.0])).collect();
-    listing::sort(&mut all);
+    catalog::sort(&mut all);
     CorrelationSnapshot { series: all, ..CorrelationSnapshot::default() }
 }
 
@@ -130,19 +130,19 @@ fn a_course_holds_past_ratings_against_the_series_as_it_is() {
         moment(3.0, &[("m2", 1100.0), ("m1", 1000.0), ("m0", 900.0)]),
     ];
     let (rating, other) = (series("arena:rating", &[0.0; 3]), series("bench:urs", &[1.0, 2.0, 3.0]));
-    let course = |x, y| correlation_history(&history, x, y, Coefficient::Pearson);
-    let found = course(&other, &rating);
+    let history = |x, y| correlation_history(&history, x, y, Coefficient::Pearson);
+    let found = history(&other, &rating);
     let few = Err(Undefined::TooFew { found: 1, needed: 3 });
     let expected = [(1.0, 1, few), (2.0, 3, Ok(-1.0)), (3.0, 3, Ok(1.0))];
     assert_eq!(found, expected.map(|(seconds, n, r)| HistoryPoint { seconds, n, r }));
-    assert_eq!(course(&rating, &other), found, "whichever of the two is the rating");
+    assert_eq!(history(&rating, &other), found, "whichever of the two is the rating");
     let part = SeriesName::Arena {
         metric: crate::domain::rating::resample::Metric::Rating,
         part: VotePart(Slice { long_prompts: true, ..Slice::default() }),
     };
     let part = Series { name: part, ..rating.clone() };
     for (x, y) in [(&part, &other), (&rating, &rating), (&other, &other)] {
-        assert!(course(x, y).is_empty(), "{} {}", x.name, y.name);
+        assert!(history(x, y).is_empty(), "{} {}", x.name, y.name);
     }
 }
 
@@ -151,12 +151,12 @@ fn a_grid_that_would_take_long_is_refused_with_the_way_out() {
     let board = board(&["bench:a", "bench:b", "bench:c", "bench:d", "bench:e"]);
     let of = |count: usize| board.series[..count].iter().collect::<Vec<_>>();
     let target = &board.series[4];
-    let found = desk::mix(&board, &of(2), target, Some(1_000)).unwrap();
+    let found = compute_permit::mix(&board, &of(2), target, Some(1_000)).unwrap();
     assert_eq!((found.n, found.weights.len()), (5, 2));
-    let refused = desk::mix(&board, &of(4), target, Some(1_000)).unwrap_err();
+    let refused = compute_permit::mix(&board, &of(4), target, Some(1_000)).unwrap_err();
     let said = "steps of 0.001 over 4 series and 5 models take too long here";
     assert!(refused.is_input() && refused.to_string().starts_with(said), "{refused}");
-    assert!(desk::mix(&board, &of(4), target, None).is_ok(), "the exact optimum is quick");
+    assert!(compute_permit::mix(&board, &of(4), target, None).is_ok(), "the exact optimum is quick");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_was_brought_in_changes_its_number() {
         score,
         source: "web".into(),
     };
-    let of = |rows: &[f64]| listing::fingerprint(&rows.iter().map(|&score| row(score)).collect::<Vec<_>>());
+    let of = |rows: &[f64]| catalog::fingerprint(&rows.iter().map(|&score| row(score)).collect::<Vec<_>>());
     assert_eq!(of(&[1.0]), of(&[1.0]));
     assert!(of(&[1.0]) != of(&[2.0]) && of(&[1.0]) != of(&[1.0, 1.0]) && of(&[]) != of(&[1.0]));
 }

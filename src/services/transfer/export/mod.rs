@@ -1,4 +1,4 @@
-//! The vote log, the battles and the leaderboard for other programs: as JSON lines, CSV or Parquet.
+//! Exports the vote log, battles, replies, leaderboard and scores as JSON lines, CSV or Parquet.
 //!
 //! `rows` turns stored rows into records, `formats::tables` writes them. Memory stays flat whatever the size: rows are read
 //! page by page, and Parquet is written in row groups of a bounded size.

@@ -1,4 +1,4 @@
-//! The rows of an export, under LMArena's names where it has them, and their columns.
+//! Turns stored rows into the records of an export.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};

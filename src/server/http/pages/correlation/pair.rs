@@ -8,7 +8,7 @@ use crate::domain::stats::Interval;
 use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
 use crate::render::chart::correlations::FEW;
 use crate::render::chart::scatter::Dot;
-use crate::render::chart::{Frame, Setting, Topic, course, scatter};
+use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
 use crate::server::http::pages::charts::ChartView;
 use crate::server::http::pages::strings::CorrelationStrings;
 use crate::services::correlation::snapshot::PairStudy;
@@ -29,7 +29,7 @@ pub(super) struct PairView {
     pub(super) separability: Option<String>,
     /// Series with the names that only they have.
     pub(super) only_in: Vec<(String, Vec<String>)>,
-    pub(super) course: Option<ChartView>,
+    pub(super) history: Option<ChartView>,
 }
 
 /// A correlation as text.
@@ -61,7 +61,7 @@ impl PairView {
                 .into_iter()
                 .chain(only_in(&report.y, &titles[1], &called))
                 .collect(),
-            course: history(&study.course, names, frame),
+            history: history(&study.history, names, frame),
             address: names.pair_address(&report.x.series, &report.y.series),
             x: report.x.series.clone(),
             y: report.y.series.clone(),
@@ -157,14 +157,14 @@ fn history(moments: &[HistoryPoint], names: &Names<'_>, frame: Frame) -> Option<
     let words = names.words();
     let moment = |moment: &HistoryPoint| {
         let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
-        course::Moment {
+        correlation_history::Moment {
             time: i64::try_from(time).unwrap_or(i64::MAX),
             n: moment.n,
             r: moment.r.map_err(|why| (words.why_none)(why)),
         }
     };
-    let moments: Vec<course::Moment> = moments.iter().map(moment).collect();
-    let title = format!("{}: {}", words.course, named(words, names.view.coefficient));
-    let topic = Topic { key: "course", title: &title };
-    (!moments.is_empty()).then(|| ChartView::of(course::draw(topic, &moments, frame)))
+    let moments: Vec<correlation_history::Moment> = moments.iter().map(moment).collect();
+    let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
+    let topic = Topic { key: "history", title: &title };
+    (!moments.is_empty()).then(|| ChartView::of(correlation_history::draw(topic, &moments, frame)))
 }

@@ -117,7 +117,7 @@ pub(super) const ENGLISH: BenchmarkStrings = BenchmarkStrings {
     sides: "Sides",
     statuses: &[
         ("ok", "read"),
-        ("parse_failed", "no verdict in the form asked for"),
+        ("parse_failed", "no verdict in the requested format"),
         ("out_of_range", "a score that cannot be given"),
         ("refused", "the judge refused"),
         ("empty_answer", "nothing to judge: the answer is empty"),

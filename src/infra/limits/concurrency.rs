@@ -1,4 +1,4 @@
-//! How many turns are being answered at the same time, for each visitor and each network.
+//! Counts the turns that run at the same time for each visitor and each network.
 //!
 //! Counted in this process alone: a turn is answered by one instance, and ends with it.
 

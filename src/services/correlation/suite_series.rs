@@ -1,4 +1,4 @@
-//! A benchmark's scores with its judged items resampled.
+//! A benchmark's scores with resampled items.
 //!
 //! Items are drawn within their categories: how many of each a suite has is not left to chance. The same replicate samples the
 //! same items for every model and part, so that what two parts of a suite share is shared in each replicate too.

@@ -1,4 +1,4 @@
-//! How an arena judges by itself: a few battles a round, newly voted ones, within what the day has left.
+//! Automatic judging: a few new battles in each round, within the daily budget.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::daily::{day_of, left};
 use super::judging::judge;
-use super::survey::survey;
 use super::{BattleJudging, LOCK, Scope};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
@@ -19,6 +18,7 @@ use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
+use crate::services::battle_judging::pending_work::pending_work;
 use crate::services::benchmark::budget::{Budget, BudgetTracker};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::report::Outcome;
@@ -29,7 +29,7 @@ const AT_MOST: usize = 256;
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// What the rounds work with.
-pub struct RoundParts {
+pub struct AutoJudgeParts {
     /// The database.
     pub store: Store,
     /// Who can be asked.
@@ -41,8 +41,8 @@ pub struct RoundParts {
 }
 
 /// Judges in rounds, and remembers what need not be looked at again.
-pub struct Rounds {
-    parts: RoundParts,
+pub struct AutoJudge {
+    parts: AutoJudgeParts,
     prompt: BattlePrompt,
     /// The settings that the rest is about.
     by: JudgeSettings,
@@ -63,13 +63,13 @@ pub enum Round {
     Failing,
 }
 
-impl Rounds {
+impl AutoJudge {
     /// No round was made yet.
     ///
     /// # Panics
     /// Never: a test reads the built-in instructions.
     #[must_use]
-    pub fn new(parts: RoundParts) -> Self {
+    pub fn new(parts: AutoJudgeParts) -> Self {
         let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
         Self { parts, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
     }
@@ -136,7 +136,7 @@ impl Rounds {
         budget: Budget,
         stop: CancellationToken,
     ) -> Result<(Round, bool), StoreError> {
-        let RoundParts { store, rng, clock, .. } = &self.parts;
+        let AutoJudgeParts { store, rng, clock, .. } = &self.parts;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
             since: Timestamp(now.0.saturating_sub(NEW)),
@@ -145,7 +145,7 @@ impl Rounds {
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
         let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt, scope };
-        let found = survey(battle_judging, judges).await?;
+        let found = pending_work(battle_judging, judges).await?;
         let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
         let outcomes = judge(battle_judging, &found, judges, &limits, &|_| {}).await?;
         tell(&outcomes);

@@ -1,8 +1,8 @@
-//! Agreement for people and for spreadsheets: a line a figure.
+//! Prints agreement as text or CSV: one line for each statistic.
 
 use super::Agreement;
 use crate::cli::terminal_text::{printable, width};
-use crate::domain::correlation::agreement::figures::{Figures, KappaReport, MeanKappa, Number, ShareReport};
+use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
     AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, Report, ScoresReport, WinFigures,
 };
@@ -199,7 +199,7 @@ fn wins(pair: &PairWins) -> Vec<Line> {
 }
 
 impl Line {
-    fn of(name: &str, found: &Figures) -> Self {
+    fn of(name: &str, found: &AgreementMetrics) -> Self {
         Self {
             name: name.to_owned(),
             share: Some([found.agree, found.total]),

@@ -1,13 +1,13 @@
-//! `langya bench answer`, `judge` and `run`: one run at a time for each suite, which can be stopped and goes on later.
+//! `langya bench answer`, `judge` and `run`: one resumable run at a time for each suite.
 
 use std::process::ExitCode;
 
 use clap::Args;
 
-use super::askers::{ModelClients, named_once};
 use super::rows::{OutcomeRow, PlanRow};
 use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
+use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::progress::BenchBar;
 use crate::cli::{BadInput, Location};
 use crate::domain::battle::ModelId;

@@ -1,4 +1,4 @@
-//! Correlations for people and for spreadsheets.
+//! Prints correlations as text or CSV.
 
 use std::fmt::Write as _;
 

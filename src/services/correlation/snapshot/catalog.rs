@@ -1,4 +1,4 @@
-//! Which series there are, and in what order.
+//! The catalog of series and their order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
-//! What was made elsewhere: a suite's data, answers, verdicts, published scores. A file is read to its end before anything
-//! is kept, and then all of it is, in one transaction.
+//! Imports suites, answers, verdicts and published scores from files: each file completely, in one transaction.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

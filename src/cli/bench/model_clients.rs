@@ -1,4 +1,4 @@
-//! Whom a run may ask, what it may spend, and how it is stopped.
+//! The models of a benchmark run with their limits, budget and stop signal.
 
 use anyhow::Context as _;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What reviewers decided on drafts, as files of records, and the items that come out of it.
+//! Applies reviewers' decisions to drafts and returns the accepted items.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use crate::domain::stats::{Share, Undefined};
 
 /// One agreement in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figures {
+pub struct AgreementMetrics {
     /// Pairs of votes that agree.
     pub agree: u64,
     /// Pairs of votes.
@@ -24,7 +24,7 @@ pub struct Figures {
     pub undefined: Option<String>,
 }
 
-impl From<Agreement> for Figures {
+impl From<Agreement> for AgreementMetrics {
     fn from(found: Agreement) -> Self {
         let ShareReport { agree, total, rate, undefined } = found.pooled.into();
         Self { agree, total, rate, mean_over_questions: found.mean.ok(), questions: found.questions, undefined }

@@ -1,4 +1,4 @@
-//! What is still to be asked: the battles of the sample, less what was judged before and what cannot be judged.
+//! Pending work: the sampled battles without those that are judged already or cannot be judged.
 
 use std::collections::HashSet;
 
@@ -52,7 +52,7 @@ pub(super) struct OpenBattle {
 
 /// What a run has before it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Survey {
+pub struct PendingWork {
     /// Battles of the sample that can be judged.
     pub battles: u64,
     /// Those that cannot.
@@ -78,7 +78,10 @@ enum Look {
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn survey(battle_judging: BattleJudging<'_>, judges: &[ModelClient]) -> Result<Survey, StoreError> {
+pub async fn pending_work(
+    battle_judging: BattleJudging<'_>,
+    judges: &[ModelClient],
+) -> Result<PendingWork, StoreError> {
     let (drawn, last_seq) = draw(battle_judging).await?;
     let settled: HashSet<SettledGame> = battle_judging
         .store
@@ -86,7 +89,7 @@ pub async fn survey(battle_judging: BattleJudging<'_>, judges: &[ModelClient]) -
         .await?
         .into_iter()
         .collect();
-    let mut found = Survey {
+    let mut found = PendingWork {
         battles: 0,
         skipped: Skipped::default(),
         last_seq,
@@ -137,7 +140,7 @@ async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), St
     Ok((drawn, last))
 }
 
-impl Survey {
+impl PendingWork {
     /// What each judge would be asked.
     #[must_use]
     pub fn plans(&self, judges: &[ModelClient]) -> Vec<Plan> {

@@ -1,5 +1,4 @@
-//! Asking a model to rewrite open questions as multiple choice: every draft is in the file as soon as it is there, and what
-//! is in it is not asked again.
+//! Asks a model to rewrite open questions as multiple choice and appends each draft to a file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -60,10 +59,10 @@ pub async fn construct(
     let begun = Constructed { outcome: Outcome { total, before, ..Outcome::new(model.id.clone()) }, unreadable: 0 };
     on_progress(Progress { done: before, total });
     let run = Run { prompt: work.prompt, model, limits, on_progress, constructed: Mutex::new(begun) };
-    let (to_keep, keeper) = keeper();
+    let (batch, keeper) = keeper();
     let (run, open) = (&run, &open);
     let asking = async move {
-        let drafts = stream::iter(open).map(|item| run.draft(item, &to_keep)).buffer_unordered(model.max_concurrent);
+        let drafts = stream::iter(open).map(|item| run.draft(item, &batch)).buffer_unordered(model.max_concurrent);
         drafts.for_each(|()| std::future::ready(())).await;
         Ok::<(), BenchFileError>(())
     };
@@ -97,14 +96,14 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    async fn draft(&self, item: &Item, to_keep: &BatchSender<DraftLine>) {
+    async fn draft(&self, item: &Item, batch: &BatchSender<DraftLine>) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
         match self.ask(item).await {
             Ok(line) => {
                 let unreadable = u64::from(line.draft.is_err());
-                if to_keep.keep(vec![line]).await {
+                if batch.keep(vec![line]).await {
                     self.count(unreadable);
                 }
             }

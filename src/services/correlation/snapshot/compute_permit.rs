@@ -1,4 +1,4 @@
-//! Answers what is asked of a board: one question at a time, each of a bounded size, on a blocking thread.
+//! Answers questions about a snapshot one at a time, each of bounded size, on a blocking thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +25,11 @@ const MOST_TRIED: f64 = 3e6;
 #[derive(Debug, thiserror::Error)]
 pub enum CorrelationError {
     /// The board has no such series.
-    #[error("there is no series {0:?} here: /api/v1/correlation lists those that there are")]
+    #[error("unknown series {0:?}: /api/v1/correlation lists all series")]
     Unknown(String),
     /// Too few or too many series.
     #[error(
-        "{0} series cannot be mixed here: choose from two to {MIXED} different ones, and a target that is none of them"
+        "{0} series cannot be mixed here: choose two to {MIXED} different series and a target that is not one of them"
     )]
     Count(usize),
     /// The grid is too fine for so many series and models.
@@ -76,7 +76,7 @@ pub struct PairStudy {
     /// The correlations as such, with the reasons where there are none.
     pub cell: Cell,
     /// How the correlation came about; empty where neither is the arena's rating.
-    pub course: Vec<HistoryPoint>,
+    pub history: Vec<HistoryPoint>,
 }
 
 /// Which mixture is wanted.
@@ -128,11 +128,11 @@ impl CorrelationService {
                 let report = compare(x, y, &[], board.options)?;
                 let columns = align(&[x, y], &[])?.columns();
                 let cell = pair(&columns[0], &columns[1], board.options.level);
-                Ok(PairStudy { report, cell, course: correlation_history(&board.history, x, y, coefficient) })
+                Ok(PairStudy { report, cell, history: correlation_history(&board.history, x, y, coefficient) })
             })
         };
         let key = (Same(Arc::clone(board)), [x, y], coefficient);
-        Ok(Arc::unwrap_or_clone(self.desk.pairs.get(key, |_| true, compute).await?))
+        Ok(Arc::unwrap_or_clone(self.compute_permit.pairs.get(key, |_| true, compute).await?))
     }
 
     /// The mixture of series of a board that follows a target best.
@@ -159,7 +159,7 @@ impl CorrelationService {
             })
         };
         let key = (Same(Arc::clone(board)), question.clone());
-        Ok(Arc::unwrap_or_clone(self.desk.mixtures.get(key, |_| true, compute).await?))
+        Ok(Arc::unwrap_or_clone(self.compute_permit.mixtures.get(key, |_| true, compute).await?))
     }
 
     /// Sees to it that the matrix of a group is there.
@@ -176,7 +176,7 @@ impl CorrelationService {
                 Ok(())
             })
         };
-        self.desk.grids.get((Same(Arc::clone(board)), group), |()| true, compute).await?;
+        self.compute_permit.grids.get((Same(Arc::clone(board)), group), |()| true, compute).await?;
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl CorrelationService {
     /// [`CorrelationError::Shared`].
     pub async fn claims(&self) -> Result<Arc<Vec<Claim>>, CorrelationError> {
         let all = || async { Ok(tokio::task::spawn_blocking(claims::all).await?) };
-        Ok(self.desk.claims.get((), |_| true, all).await?)
+        Ok(self.compute_permit.claims.get((), |_| true, all).await?)
     }
 }
 
