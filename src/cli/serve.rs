@@ -11,6 +11,7 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
+use super::output::print;
 use super::signals::Signals;
 use super::{BadInput, Location};
 use crate::app::Dependencies;
@@ -71,7 +72,6 @@ impl ServeOptions {
 ///
 /// # Errors
 /// What keeps the arena from starting.
-#[expect(clippy::print_stdout, reason = "the first lines are the command's result")]
 pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
@@ -90,7 +90,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
-    println!("{}", first_lines(&format!("http://{address}"), &app.models.current()));
+    print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
     tokio::select! {
         _ = signals.next() => {}
         ended = serving.failed() => {
@@ -111,7 +111,7 @@ fn first_lines(url: &str, roster: &Roster) -> String {
     format!(
         "listening on {url}\n\
          models: {}{practice}\n\
-         add models: start Ollama, llama.cpp, vLLM or LM Studio, or write [[models]] in {DEFAULT_FILE}",
+         add models: start Ollama, llama.cpp, vLLM or LM Studio, or write [[models]] in {DEFAULT_FILE}\n",
         names.join(", ")
     )
 }

@@ -12,7 +12,7 @@ pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
     print_within(board, options, None)
 }
 
-/// As [`print`], with a table no wider than the terminal.
+/// As [`fn@print`], with a table no wider than the terminal.
 pub(super) fn print_within(board: &Leaderboard, options: &FitOptions, screen: Option<usize>) -> String {
     match options.format {
         OutputFormat::Table => table(board, screen),

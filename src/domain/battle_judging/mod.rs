@@ -1,7 +1,7 @@
 //! Judge models on the arena's own battles: which battles they are asked about, how, and how far they agree with people.
 //!
 //! Pure. [`sample`] draws battles by their ids alone, [`prompt`] puts a whole conversation before a judge, [`verdicts`]
-//! puts the two games of a battle together, [`agreement`] compares them with the votes and [`boards`] fits both, [`report`]
+//! puts the two games of a battle together, [`agreement`] compares them with the votes and [`leaderboards`] fits both, [`report`]
 //! holds all of it. Asking and keeping is done in `services/battle_judging`.
 
 pub mod agreement;

@@ -1,7 +1,7 @@
 //! Judge-based benchmarks: items, requests to models and judges, and scores.
 //!
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
-//! said, [`score`] what aggregations share, [`standing`] all models by all judges and [`layout`] the tables that show
+//! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
 //! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`claims`] computes again what they say
 //! of them, [`references`] takes a model's answers for them. Prompts are kept in `prompts/` in the
 //! form of [`prompt_file`](crate::domain::judging::prompt_file). [`options`] says how a suite is asked for by name.

@@ -84,7 +84,7 @@ impl SuiteOptions {
         self.compat.contains(switch)
     }
 
-    /// The options in one line: what [`Suite::variant`] says.
+    /// The options in one line: see [`super::Suite::variant`].
     pub(super) fn variant(&self) -> String {
         let prompt = self
             .prompt

@@ -249,7 +249,7 @@ impl RawReply {
     }
 }
 
-/// One row of [`SELECT_RECORD`].
+/// One row of the query that reads a battle with its turns and replies.
 #[derive(FromRow)]
 pub(super) struct RawRecordRow {
     #[sqlx(flatten)]

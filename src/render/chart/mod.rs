@@ -6,7 +6,7 @@
 //! it, light and dark. [`forest`] shows ratings with intervals, [`heat`] a figure for each pair of models, [`history`]
 //! ratings over time, [`style`] the effects of style. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
 //! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
-//! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`course`] one over time.
+//! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`correlation_history`] one over time.
 
 pub mod correlation_history;
 pub mod correlations;

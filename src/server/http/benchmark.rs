@@ -39,7 +39,7 @@ pub(super) struct BenchmarkQuery {
 impl BenchmarkQuery {
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
-        wanted.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
+        wanted.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
 
     fn way(&self) -> Result<RunSelector, PageError> {
@@ -67,7 +67,7 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
             .parse()
             .ok()
             .filter(|&number| number > 0)
-            .ok_or_else(|| PageError::Question(format!("{name} is {text:?}: a whole number from 1"))),
+            .ok_or_else(|| PageError::InvalidQuery(format!("{name} is {text:?}: a whole number from 1"))),
     }
 }
 

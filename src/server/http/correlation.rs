@@ -68,7 +68,7 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
     }
     match (pair, mixed) {
         (Some(_), Some(_)) => {
-            Err(PageError::Question("x and y, or a mixture with its target: not both at once".into()))
+            Err(PageError::InvalidQuery("x and y, or a mixture with its target: not both at once".into()))
         }
         (Some(pair), None) => {
             Ok(HttpResponse::Ok().json(app.correlation.pair(&board, pair, coefficient).await?.report))

@@ -25,15 +25,15 @@ pub(crate) struct CorrelationQuery {
 impl CorrelationQuery {
     pub(crate) fn of(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
-        wanted.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
+        wanted.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
 
     /// The two series; `None` where none are asked for.
     pub(crate) fn pair(&self) -> Result<Option<[&str; 2]>, PageError> {
         match [self.x.as_str(), &self.y] {
             ["", ""] => Ok(None),
-            ["", _] | [_, ""] => Err(PageError::Question("x and y belong together: name both series".into())),
-            [x, y] if x == y => Err(PageError::Question(format!("x and y are both {x:?}: name two series"))),
+            ["", _] | [_, ""] => Err(PageError::InvalidQuery("x and y belong together: name both series".into())),
+            [x, y] if x == y => Err(PageError::InvalidQuery(format!("x and y are both {x:?}: name two series"))),
             pair => Ok(Some(pair)),
         }
     }
@@ -41,7 +41,7 @@ impl CorrelationQuery {
     pub(super) fn coefficient(&self) -> Result<Coefficient, PageError> {
         let name = if self.coefficient.is_empty() { "pearson" } else { &self.coefficient };
         let found = Coefficient::ALL.into_iter().find(|coefficient| coefficient.as_str() == name);
-        found.ok_or_else(|| PageError::Question(format!("coefficient is {name:?}: pearson, spearman or kendall")))
+        found.ok_or_else(|| PageError::InvalidQuery(format!("coefficient is {name:?}: pearson, spearman or kendall")))
     }
 
     /// The group; where none is asked for, the arena's own series if it has two.
@@ -51,7 +51,7 @@ impl CorrelationQuery {
             "" | "published" => Ok(Group::Published),
             "own" => Ok(Group::Own),
             "all" => Ok(Group::All),
-            other => Err(PageError::Question(format!("group is {other:?}: own, published or all"))),
+            other => Err(PageError::InvalidQuery(format!("group is {other:?}: own, published or all"))),
         }
     }
 
@@ -62,7 +62,7 @@ impl CorrelationQuery {
         match (series.is_empty(), self.target.as_str()) {
             (true, "") => Ok(None),
             (false, "") => {
-                Err(PageError::Question("target is missing: name the series that the mixture is to follow".into()))
+                Err(PageError::InvalidQuery("target is missing: name the series that the mixture is to follow".into()))
             }
             (_, target) => Ok(Some(MixtureQuestion { series, target: target.to_owned(), steps: self.steps()? })),
         }
@@ -89,6 +89,8 @@ impl CorrelationQuery {
             ("0.001", Some(1_000)),
         ];
         let found = STEPS.into_iter().find(|(text, _)| *text == self.step).map(|(_, steps)| steps);
-        found.ok_or_else(|| PageError::Question(format!("step is {:?}: 0, 0.1, 0.05, 0.01, 0.005 or 0.001", self.step)))
+        found.ok_or_else(|| {
+            PageError::InvalidQuery(format!("step is {:?}: 0, 0.1, 0.05, 0.01, 0.005 or 0.001", self.step))
+        })
     }
 }

@@ -38,10 +38,10 @@ pub enum PageError {
     Draining,
     /// Something else is asked than can be.
     #[error("{0}")]
-    Question(String),
+    InvalidQuery(String),
     /// The leaderboard that was asked for could not be made.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
-    Study(#[from] FilteredLeaderboardError),
+    FilteredLeaderboard(#[from] FilteredLeaderboardError),
     /// A benchmark that is not here, or could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
@@ -66,7 +66,7 @@ impl PageError {
     /// Whether the database is in trouble, of which the log has a line already.
     pub(super) fn is_outage(&self) -> bool {
         match self {
-            Self::Study(error) => error.is_outage(),
+            Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
             _ => false,
@@ -88,21 +88,23 @@ impl ResponseError for PageError {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
-            Self::NotAWebsocket | Self::Question(_) => StatusCode::BAD_REQUEST,
+            Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
-            Self::Study(error) if error.is_missing() => StatusCode::NOT_FOUND,
+            Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
             Self::Full
             | Self::Draining
             | Self::Early
-            | Self::Study(FilteredLeaderboardError::Shared(FlightError::Busy))
+            | Self::FilteredLeaderboard(FilteredLeaderboardError::Shared(FlightError::Busy))
             | Self::Bench(BenchError::Shared(FlightError::Busy))
             | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Template(_) | Self::Study(_) | Self::Bench(_) | Self::Correlation(_) | Self::BattleJudging(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Self::Template(_)
+            | Self::FilteredLeaderboard(_)
+            | Self::Bench(_)
+            | Self::Correlation(_)
+            | Self::BattleJudging(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

@@ -34,22 +34,22 @@ impl LeaderboardQuery {
     /// Reads the query of an address; parameters that it does not know are for others.
     ///
     /// # Errors
-    /// [`PageError::LeaderboardFilter`].
+    /// [`PageError::InvalidQuery`].
     pub(super) fn of(query_string: &str) -> Result<Self, PageError> {
         let query = web::Query::<Self>::from_query(query_string);
-        query.map(web::Query::into_inner).map_err(|_| PageError::Question("each parameter is given once".into()))
+        query.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
 
     /// What is asked.
     ///
     /// # Errors
-    /// [`PageError::LeaderboardFilter`] names the parameter and what it may be.
+    /// [`PageError::InvalidQuery`] names the parameter and what it may be.
     pub(super) fn filter(&self) -> Result<LeaderboardFilter, PageError> {
         let text = |value: &str| Some(value.to_owned()).filter(|value| !value.is_empty());
         let turns: Option<Turns> = text(&self.turns)
             .map(|turns| turns.parse())
             .transpose()
-            .map_err(|_| PageError::Question(format!("turns is {:?}: first or multi", self.turns)))?;
+            .map_err(|_| PageError::InvalidQuery(format!("turns is {:?}: first or multi", self.turns)))?;
         Ok(LeaderboardFilter {
             language: text(&self.language),
             category: text(&self.category),
@@ -85,13 +85,14 @@ fn switch(name: &str, value: &str, on: &str) -> Result<bool, PageError> {
     match value {
         "" => Ok(false),
         value if value == on => Ok(true),
-        other => Err(PageError::Question(format!("{name} is {other:?}: {on} or nothing"))),
+        other => Err(PageError::InvalidQuery(format!("{name} is {other:?}: {on} or nothing"))),
     }
 }
 
 fn end_of(text: &str) -> Result<Timestamp, PageError> {
-    let end = parse_end(text)
-        .ok_or_else(|| PageError::Question(format!("until is {text:?}: write 2026-11-21 or 2026-11-21T08:00:00Z")))?;
+    let end = parse_end(text).ok_or_else(|| {
+        PageError::InvalidQuery(format!("until is {text:?}: write 2026-11-21 or 2026-11-21T08:00:00Z"))
+    })?;
     Ok(Timestamp(end.as_millisecond()))
 }
 

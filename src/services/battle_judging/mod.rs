@@ -1,8 +1,8 @@
 //! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides.
 //!
-//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] finds what is
-//! still to be asked, [`judging`] asks and keeps at once, so that a run that was stopped or killed goes on where it was;
-//! [`rounds`] is how an arena judges by itself, [`daily`] what it may still spend, [`reports`] is for all who read.
+//! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] lists the
+//! verdicts that are missing, [`judging`] asks and stores each at once, so that a stopped or killed run can continue;
+//! [`auto_judge`] judges without a command, within the budget of [`daily`], and [`reports`] computes agreement with people.
 
 pub mod auto_judge;
 pub mod daily;

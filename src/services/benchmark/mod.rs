@@ -1,10 +1,9 @@
 //! Benchmarks: imports items, asks models and judges, and reads scores.
 //!
-//! What is asked and how replies become scores is [`crate::domain::benchmark`]'s; here it meets models and the database.
-//! [`answering`] and [`judging`] keep what comes in at once and ask nothing that is kept already, so a run that was
-//! stopped or killed goes on where it was; [`spending`] keeps its budget; [`files`] reads what was made elsewhere;
-//! [`scores`] is for all who read, [`boards`] keeps what it gives. [`constructing`] and [`reviewing`] make multiple-choice items
-//! out of open ones, from file to file.
+//! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
+//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue. [`budget`] limits requests
+//! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
+//! [`construction`] and [`review`] turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
 pub mod construction;

@@ -9,7 +9,7 @@ use crate::infra::storage::{PublishedScoreRow, Store};
 /// The values of a published series.
 ///
 /// # Errors
-/// [`ReadSeriesError::Published`], [`ReadSeriesError::Part`], or the database failed.
+/// [`ReadSeriesError::Published`], [`SeriesError::Part`], or the database failed.
 pub(super) async fn read(id: &str, store: Option<&Store>) -> Result<PublishedValues, ReadSeriesError> {
     if let Some((id, part)) = split(id, |id| published::by_id(id).is_some()) {
         return Ok(of_papers(published::by_id(id).expect("it was just found"), part)?);

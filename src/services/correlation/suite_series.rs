@@ -116,7 +116,7 @@ impl SuiteScores {
     /// What a part is called, what it has one number of, and the numbers.
     ///
     /// # Errors
-    /// [`SeriesError::Part`].
+    /// [`SeriesError::Part`](crate::domain::correlation::SeriesError::Part).
     pub(super) fn part(&self, suite: &str, key: &str, level: ConfidenceLevel) -> Result<Found, ReadSeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
             let (title, points) = (format!("{}: intents", self.title), self.by_intent(level));

@@ -1,7 +1,7 @@
 //! What judgements say about the judges: whether the side, the length or the judge's own hand sways them, and how far
 //! judges go together.
 //!
-//! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`grid`]
+//! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
 //! at evaluators that score by each other's references (URS). A number that does not exist is an
 //! [`Undefined`](crate::domain::stats::Undefined) with its reason.
 
