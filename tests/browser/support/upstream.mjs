@@ -1,5 +1,5 @@
 // A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
-// holds "hostile" or "short" gets that, any other one a rich reply. One that holds "slowly" gets the first half of it, and
+// holds "hostile" or "short" gets that, any other one a rich reply, one of them in Chinese unless the question says "in English". One that holds "slowly" gets the first half of it, and
 // the other half never: the reply ends when it is stopped.
 
 import { readFile } from "node:fs/promises";
