@@ -24,11 +24,11 @@ use crate::services::transfer::export::{self, Selection};
 #[derive(Debug, Clone, Args)]
 pub struct ExportOptions {
     #[command(subcommand)]
-    what: What,
+    what: ExportKind,
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum ExportKind {
     /// The vote log
     Votes(RowsOptions),
     /// Every battle, voted on or not
@@ -130,11 +130,13 @@ impl RowsOptions {
 /// Bad times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     let (file, content, what) = match options.what {
-        What::Votes(options) => (options.period.file.clone(), Content::Votes(options.selection()), "votes"),
-        What::Battles(options) => (options.period.file.clone(), Content::Battles(options.selection()), "battles"),
-        What::Replies(options) => (options.file.clone(), Content::Replies(options.selection()), "replies"),
-        What::Leaderboard(file) => (file, Content::Leaderboard, "models"),
-        What::Scores(options) => (options.file, Content::Scores { suite: options.suite, way: options.way }, "scores"),
+        ExportKind::Votes(options) => (options.period.file.clone(), Content::Votes(options.selection()), "votes"),
+        ExportKind::Battles(options) => (options.period.file.clone(), Content::Battles(options.selection()), "battles"),
+        ExportKind::Replies(options) => (options.file.clone(), Content::Replies(options.selection()), "replies"),
+        ExportKind::Leaderboard(file) => (file, Content::Leaderboard, "models"),
+        ExportKind::Scores(options) => {
+            (options.file, Content::Scores { suite: options.suite, way: options.way }, "scores")
+        }
     };
     let settings = file.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;

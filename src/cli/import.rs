@@ -23,11 +23,11 @@ use crate::services::transfer::import::{self, Report};
 #[derive(Debug, Clone, Args)]
 pub struct ImportOptions {
     #[command(subcommand)]
-    what: What,
+    what: ImportKind,
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum ImportKind {
     /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
     Votes(Box<VotesOptions>),
     /// The items of a benchmark's suite, from its official data file. The same file a second time changes nothing
@@ -106,12 +106,12 @@ struct VotesOptions {
 /// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
 pub async fn run(options: ImportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     match options.what {
-        What::Votes(options) => votes(*options, env).await,
-        What::Suite(options) => suite(options, env).await,
-        What::Answers(options) => of_suite(options, Made::Answers, env).await,
-        What::Verdicts(options) => of_suite(options, Made::Verdicts, env).await,
-        What::Scores(options) => scores(options, env).await,
-        What::Arena(options) => arena(options, env).await,
+        ImportKind::Votes(options) => votes(*options, env).await,
+        ImportKind::Suite(options) => suite(options, env).await,
+        ImportKind::Answers(options) => of_suite(options, Made::Answers, env).await,
+        ImportKind::Verdicts(options) => of_suite(options, Made::Verdicts, env).await,
+        ImportKind::Scores(options) => scores(options, env).await,
+        ImportKind::Arena(options) => arena(options, env).await,
     }
 }
 

@@ -21,11 +21,11 @@ use crate::services::labeling::{self, LabelReport, Reviewed};
 #[derive(Debug, Clone, Args)]
 pub struct LabelOptions {
     #[command(subcommand)]
-    what: What,
+    what: LabelCommand,
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum LabelCommand {
     /// Learn from labelled queries, show how well by cross-validation, and label every prompt of the arena
     Train(TrainOptions),
     /// Write the prompts that a reviewer is to look at, those first of which the classifier is least sure
@@ -119,10 +119,10 @@ struct ReportOptions {
 /// A file that cannot be used, a database that is missing or in use.
 pub async fn run(options: LabelOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     match options.what {
-        What::Train(options) => train(options, env).await,
-        What::Queue(options) => queue(options, env).await,
-        What::Review(options) => review(options, env).await,
-        What::Report(options) => report(options, env).await,
+        LabelCommand::Train(options) => train(options, env).await,
+        LabelCommand::Queue(options) => queue(options, env).await,
+        LabelCommand::Review(options) => review(options, env).await,
+        LabelCommand::Report(options) => report(options, env).await,
     }
 }
 

@@ -247,7 +247,7 @@ fn without_password(address: &str) -> String {
 }
 
 /// A row that can be printed as a line of a table.
-pub trait Row: Serialize {
+pub trait TableRow: Serialize {
     /// The heads of the columns.
     const HEADS: &'static [&'static str];
 
@@ -255,7 +255,7 @@ pub trait Row: Serialize {
     fn cells(&self) -> Vec<String>;
 }
 
-impl Row for ListedModel {
+impl TableRow for ListedModel {
     const HEADS: &'static [&'static str] = &["id", "name", "organization", "provider", "weight", "breaker"];
 
     fn cells(&self) -> Vec<String> {
@@ -270,7 +270,7 @@ impl Row for ListedModel {
     }
 }
 
-impl Row for CheckedModel {
+impl TableRow for CheckedModel {
     const HEADS: &'static [&'static str] = &["id", "result", "first token", "speed", "what to change"];
 
     fn cells(&self) -> Vec<String> {
@@ -289,9 +289,9 @@ impl Row for CheckedModel {
 ///
 /// # Errors
 /// Rows that cannot be written as JSON or CSV.
-pub fn render<R: Row>(rows: &[R], format: Format) -> anyhow::Result<String> {
+pub fn render<R: TableRow>(rows: &[R], format: Format) -> anyhow::Result<String> {
     match format {
-        Format::Table => Ok(table(R::HEADS, rows.iter().map(Row::cells).collect())),
+        Format::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
         Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
         Format::Csv => lines_of_csv(rows),
     }

@@ -43,7 +43,7 @@ impl Sheet {
     /// # Errors
     /// [`AgreementFileError`] for a missing column or the first row that cannot be used.
     pub fn read(file: &Path) -> Result<Self, AgreementFileError> {
-        let table = Table::open(file)?;
+        let table = SheetReader::open(file)?;
         match (table.place(&WINNER), table.place(&SCORE)) {
             (Some(_), _) => votes_of(table).map(Self::Votes),
             (None, Some(_)) => scores_of(table).map(Self::Scores),
@@ -59,10 +59,10 @@ impl Sheet {
 /// # Errors
 /// [`AgreementFileError`] for a missing column or the first row that is no vote.
 pub fn read_votes(file: &Path) -> Result<Votes, AgreementFileError> {
-    votes_of(Table::open(file)?)
+    votes_of(SheetReader::open(file)?)
 }
 
-fn votes_of(mut table: Table) -> Result<Votes, AgreementFileError> {
+fn votes_of(mut table: SheetReader) -> Result<Votes, AgreementFileError> {
     let asked = Asked::of(&table)?;
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
@@ -90,7 +90,7 @@ fn choice(winner: &str, [first, second]: [&str; 2]) -> Option<Choice> {
 }
 
 /// A row without a score is left out.
-fn scores_of(mut table: Table) -> Result<ScoreSheet, AgreementFileError> {
+fn scores_of(mut table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
     let asked = Asked::of(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
@@ -114,7 +114,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(table: &Table) -> Result<Self, AgreementFileError> {
+    fn of(table: &SheetReader) -> Result<Self, AgreementFileError> {
         Ok(Self { question: table.needed(&QUESTION)?, turn: table.place(&TURN), voter: table.place(&VOTER) })
     }
 
@@ -127,13 +127,13 @@ impl Asked {
 }
 
 /// A CSV file with a header.
-struct Table {
+struct SheetReader {
     file: PathBuf,
     reader: csv::Reader<std::fs::File>,
     header: Vec<String>,
 }
 
-impl Table {
+impl SheetReader {
     fn open(file: &Path) -> Result<Self, AgreementFileError> {
         let bad = |error: csv::Error| AgreementFileError { file: file.to_owned(), reason: error.to_string() };
         let mut reader = csv::Reader::from_path(file).map_err(bad)?;

@@ -14,7 +14,7 @@ const MOST_PAIRS: usize = 10;
 
 /// A figure with what it rests on.
 #[derive(Debug, Default)]
-struct Line {
+struct StatisticLine {
     name: String,
     share: Option<[u64; 2]>,
     /// The share, or another number.
@@ -70,7 +70,7 @@ pub(super) fn csv(found: &Agreement) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-fn row(line: &Line, widest: usize) -> String {
+fn row(line: &StatisticLine, widest: usize) -> String {
     let name = printable(&line.name);
     let padding = " ".repeat(widest.saturating_sub(width(&name)));
     let share = line.share.map_or_else(String::new, |[of, total]| format!("{of:>7} of {total:>7}"));
@@ -102,7 +102,7 @@ fn headline(report: &Report) -> String {
     }
 }
 
-fn lines(found: &Agreement) -> Vec<Line> {
+fn lines(found: &Agreement) -> Vec<StatisticLine> {
     let mut lines = match &found.report {
         None => Vec::new(),
         Some(Report::Votes(report)) => of_votes(report),
@@ -112,62 +112,67 @@ fn lines(found: &Agreement) -> Vec<Line> {
     lines
 }
 
-fn of_votes(report: &AgreementReport) -> Vec<Line> {
+fn of_votes(report: &AgreementReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     vec![
-        Line::of("human-human", &report.human_human.with_ties),
-        Line::of("human-human without ties", &report.human_human.without_ties),
-        Line::of("judge-human", &report.judge_human.with_ties),
-        Line::of("judge-human without ties", &report.judge_human.without_ties),
-        Line::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority),
-        Line::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people),
-        Line::kappa("Fleiss' kappa, people", &chance.fleiss),
-        Line::kappa("Randolph's kappa, people", &chance.randolph),
-        Line::number("Krippendorff's alpha, people", &chance.krippendorff),
-        Line::number("Krippendorff's alpha, people and judge", &chance.krippendorff_with_judge),
+        StatisticLine::of("human-human", &report.human_human.with_ties),
+        StatisticLine::of("human-human without ties", &report.human_human.without_ties),
+        StatisticLine::of("judge-human", &report.judge_human.with_ties),
+        StatisticLine::of("judge-human without ties", &report.judge_human.without_ties),
+        StatisticLine::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority),
+        StatisticLine::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people),
+        StatisticLine::kappa("Fleiss' kappa, people", &chance.fleiss),
+        StatisticLine::kappa("Randolph's kappa, people", &chance.randolph),
+        StatisticLine::number("Krippendorff's alpha, people", &chance.krippendorff),
+        StatisticLine::number("Krippendorff's alpha, people and judge", &chance.krippendorff_with_judge),
     ]
 }
 
-fn of_scores(report: &ScoresReport) -> Vec<Line> {
+fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
     let (sample, system) = (&report.sample_level, &report.system_level);
     let defined = format!("({} of {} questions)", sample.defined, sample.questions);
-    let mut lines = vec![Line { note: defined, ..Line::number("sample-level Pearson, mean", &sample.pearson) }];
+    let mut lines =
+        vec![StatisticLine { note: defined, ..StatisticLine::number("sample-level Pearson, mean", &sample.pearson) }];
     for (name, found) in [("Pearson", &system.pearson), ("Spearman", &system.spearman), ("Kendall", &system.kendall)] {
-        lines.push(Line::coefficient(&format!("system-level {name}"), found, system.models.len()));
+        lines.push(StatisticLine::coefficient(&format!("system-level {name}"), found, system.models.len()));
     }
-    lines.push(Line::share("pairwise, a judge's tie disagrees", &report.pairwise.judge_ties_disagree));
-    lines.push(Line::share("pairwise, a judge's tie is left out", &report.pairwise.judge_ties_dropped));
+    lines.push(StatisticLine::share("pairwise, a judge's tie disagrees", &report.pairwise.judge_ties_disagree));
+    lines.push(StatisticLine::share("pairwise, a judge's tie is left out", &report.pairwise.judge_ties_dropped));
     match &report.labels {
         LabelsSection::Found(labels) => lines.extend(of_labels(labels)),
         LabelsSection::Undefined { undefined } => {
-            lines.push(Line { name: "labels".to_owned(), undefined: Some(undefined.clone()), ..Line::default() });
+            lines.push(StatisticLine {
+                name: "labels".to_owned(),
+                undefined: Some(undefined.clone()),
+                ..StatisticLine::default()
+            });
         }
     }
     lines
 }
 
-fn of_labels(labels: &LabelsReport) -> Vec<Line> {
+fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
     let majority = &labels.judge_majority;
     let undecided = format!("({} undecided)", majority.undecided);
     vec![
-        Line::of("human-human labels", &labels.human_human),
-        Line::of("judge-human labels", &labels.judge_human),
-        Line { note: undecided, ..Line::share("judge-majority labels", &majority.share) },
-        Line::kappa("Fleiss' kappa, people", &labels.fleiss.people),
-        Line::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each),
-        Line::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority),
-        Line::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge),
-        Line::kappa("Randolph's kappa, people", &labels.randolph),
-        Line::number("Krippendorff's alpha, people", &labels.krippendorff),
-        Line::number("Krippendorff's alpha, people and judge", &labels.krippendorff_with_judge),
+        StatisticLine::of("human-human labels", &labels.human_human),
+        StatisticLine::of("judge-human labels", &labels.judge_human),
+        StatisticLine { note: undecided, ..StatisticLine::share("judge-majority labels", &majority.share) },
+        StatisticLine::kappa("Fleiss' kappa, people", &labels.fleiss.people),
+        StatisticLine::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each),
+        StatisticLine::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority),
+        StatisticLine::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge),
+        StatisticLine::kappa("Randolph's kappa, people", &labels.randolph),
+        StatisticLine::number("Krippendorff's alpha, people", &labels.krippendorff),
+        StatisticLine::number("Krippendorff's alpha, people and judge", &labels.krippendorff_with_judge),
     ]
 }
 
-fn of_bias(report: &BiasReport) -> Vec<Line> {
+fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
     let line = |judge: &crate::domain::correlation::agreement::bias::JudgeBias| {
         let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
         let note = format!("({} generators, references of {} points)", judge.generators.len(), report.anchor);
-        Line { note, ..Line::number(&format!("rating bias of {name}"), &judge.bias) }
+        StatisticLine { note, ..StatisticLine::number(&format!("rating bias of {name}"), &judge.bias) }
     };
     report.judges.iter().map(line).collect()
 }
@@ -179,26 +184,29 @@ fn pairs(found: &Agreement) -> &[PairWins] {
     }
 }
 
-fn wins(pair: &PairWins) -> Vec<Line> {
+fn wins(pair: &PairWins) -> Vec<StatisticLine> {
     let [one, other] = &pair.models;
     let of = |by: &str, figures: &WinFigures| {
         let name = |what: &str| format!("{one} against {other} by {by}, {what}");
         let counts = figures.counts;
         let note = format!("({} won, {} tied, {} lost)", counts.wins, counts.ties, counts.losses);
         [
-            Line { note, ..Line::number(&name("win rate without ties"), &figures.win_rate_without_ties) },
-            Line::number(&name("wins and ties"), &figures.win_tie_rate),
-            Line::number(&name("difference of win rates"), &figures.delta),
-            Line {
+            StatisticLine {
+                note,
+                ..StatisticLine::number(&name("win rate without ties"), &figures.win_rate_without_ties)
+            },
+            StatisticLine::number(&name("wins and ties"), &figures.win_tie_rate),
+            StatisticLine::number(&name("difference of win rates"), &figures.delta),
+            StatisticLine {
                 note: format!("(of {})", figures.planned),
-                ..Line::number(&name("difference of the planned"), &figures.delta_of_planned)
+                ..StatisticLine::number(&name("difference of the planned"), &figures.delta_of_planned)
             },
         ]
     };
     [of("votes", &pair.votes), of("verdicts", &pair.verdicts)].into_iter().flatten().collect()
 }
 
-impl Line {
+impl StatisticLine {
     fn of(name: &str, found: &AgreementMetrics) -> Self {
         Self {
             name: name.to_owned(),

@@ -11,7 +11,7 @@ use super::read_text;
 use super::rows::left_over;
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
-use crate::cli::models::{Format, Row, render};
+use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
@@ -137,7 +137,7 @@ impl ConstructedRow {
     }
 }
 
-impl Row for ConstructedRow {
+impl TableRow for ConstructedRow {
     const HEADS: &'static [&'static str] = &["model", "all", "before", "made", "unreadable", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {
@@ -167,7 +167,7 @@ impl StandRow {
     }
 }
 
-impl Row for StandRow {
+impl TableRow for StandRow {
     const HEADS: &'static [&'static str] = &["id", "state", "stage", "waits for"];
 
     fn cells(&self) -> Vec<String> {

@@ -23,11 +23,11 @@ use crate::services::benchmark::scores::suites;
 #[derive(Debug, Clone, Args)]
 pub struct BenchOptions {
     #[command(subcommand)]
-    what: What,
+    what: BenchCommand,
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum BenchCommand {
     /// List the suites, with their data, answers and judges
     List(ListOptions),
     /// Ask models the items of a suite; what is kept already is not asked again
@@ -108,13 +108,13 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
 /// Input that cannot be used (exit code 2), or a run that failed (1).
 pub async fn run(options: BenchOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     match options.what {
-        What::List(options) => list(&options, env).await,
-        What::Answer(options) => requests::answer(options, env).await,
-        What::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
-        What::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
-        What::Report(options) => report::run(options, env).await,
-        What::Construct(options) => constructing::draft(options, env).await,
-        What::Review(options) => constructing::check(&options),
+        BenchCommand::List(options) => list(&options, env).await,
+        BenchCommand::Answer(options) => requests::answer(options, env).await,
+        BenchCommand::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
+        BenchCommand::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
+        BenchCommand::Report(options) => report::run(options, env).await,
+        BenchCommand::Construct(options) => constructing::draft(options, env).await,
+        BenchCommand::Review(options) => constructing::check(&options),
     }
 }
 

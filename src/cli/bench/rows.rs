@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::models::Row;
+use crate::cli::models::TableRow;
 use crate::services::benchmark::model_client::RunLimits;
 use crate::services::benchmark::report::{Outcome, Plan};
 use crate::services::benchmark::scores::SuiteSummary;
@@ -67,7 +67,7 @@ fn or_dash(text: &str) -> String {
     if text.is_empty() { "-".to_owned() } else { text.to_owned() }
 }
 
-impl Row for SuiteRow {
+impl TableRow for SuiteRow {
     const HEADS: &'static [&'static str] =
         &["suite", "data", "items", "models", "answers", "judges", "judged", "latest", "source"];
 
@@ -126,7 +126,7 @@ impl PlanRow {
     }
 }
 
-impl Row for PlanRow {
+impl TableRow for PlanRow {
     const HEADS: &'static [&'static str] =
         &["step", "model", "done", "calls", "input tokens (about)", "output tokens (about)", "cost (about)"];
 
@@ -171,7 +171,7 @@ impl OutcomeRow {
     }
 }
 
-impl Row for OutcomeRow {
+impl TableRow for OutcomeRow {
     const HEADS: &'static [&'static str] = &["step", "model", "all", "before", "now", "reused", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {

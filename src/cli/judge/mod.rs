@@ -30,11 +30,11 @@ use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
 #[derive(Debug, Clone, Args)]
 pub struct JudgeOptions {
     #[command(subcommand)]
-    what: What,
+    what: JudgeCommand,
 }
 
 #[derive(Debug, Clone, Subcommand)]
-enum What {
+enum JudgeCommand {
     /// Ask judges about a share of the rated battles; what they have judged is not asked again
     Run(RunOptions),
     /// How far judges agree with people, and which leaderboard their verdicts make
@@ -78,8 +78,8 @@ fn parse_share(text: &str) -> Result<f64, String> {
 /// Input that cannot be used (exit code 2), or a run that failed (1).
 pub async fn run(options: JudgeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     match options.what {
-        What::Run(options) => run_judges(&options, env).await,
-        What::Report(options) => report::run(&options, env).await,
+        JudgeCommand::Run(options) => run_judges(&options, env).await,
+        JudgeCommand::Report(options) => report::run(&options, env).await,
     }
 }
 

@@ -32,7 +32,7 @@ impl Matrices {
     pub(super) fn new(tally: &Tally, fit: &Fit, scaled: &[ScaledModel], order: &[String]) -> Self {
         let rows: HashMap<&str, usize> = order.iter().enumerate().map(|(row, name)| (name.as_str(), row)).collect();
         let row_of: Vec<usize> = tally.models.iter().map(|model| rows[model.name.as_str()]).collect();
-        let counts = Counts { tally, row_of: &row_of };
+        let counts = PairOutcomes { tally, row_of: &row_of };
         let mut predicted = vec![vec![None; order.len()]; order.len()];
         for (i, one) in scaled.iter().enumerate() {
             for (j, other) in scaled.iter().enumerate().filter(|&(j, _)| i != j) {
@@ -50,12 +50,12 @@ impl Matrices {
     }
 }
 
-struct Counts<'a> {
+struct PairOutcomes<'a> {
     tally: &'a Tally,
     row_of: &'a [usize],
 }
 
-impl Counts<'_> {
+impl PairOutcomes<'_> {
     /// `count` of every pair, seen from each of its models.
     fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u64>> {
         let mut matrix = vec![vec![0; self.row_of.len()]; self.row_of.len()];

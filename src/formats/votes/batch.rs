@@ -92,7 +92,7 @@ impl Batch {
 
     /// Takes in one row, all of it or nothing.
     pub(super) fn add(&mut self, record: &impl Record, header: &Header) -> Result<(), RowError> {
-        let row = Row { record, header };
+        let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
         if a == b {
             return Err(SelfPlay(a.into_owned()).into());
@@ -138,7 +138,7 @@ impl Batch {
         Ok(())
     }
 
-    fn details<'r>(&self, row: &Row<'r, impl Record>) -> Result<Details<'r>, RowError> {
+    fn details<'r>(&self, row: &RowReader<'r, impl Record>) -> Result<Details<'r>, RowError> {
         let log = &self.log;
         let text = |wanted: bool, field| if wanted { row.first(field).and_then(|(cell, _)| cell.text()) } else { None };
         let number = |wanted: bool, field| if wanted { row.number(field) } else { Ok(None) };
@@ -188,12 +188,12 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
 }
 
 /// A row with its columns' names.
-struct Row<'r, R> {
+struct RowReader<'r, R> {
     record: &'r R,
     header: &'r Header,
 }
 
-impl<'r, R: Record> Row<'r, R> {
+impl<'r, R: Record> RowReader<'r, R> {
     /// What the best known column says that is not empty.
     fn first(&self, field: Field) -> Option<(Cell<'r>, &'r Column)> {
         let cells = self.header.all(field).iter().map(|column| (self.record.cell(column.at), column));

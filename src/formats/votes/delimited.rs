@@ -20,7 +20,7 @@ pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes
     let header =
         Header::find(&header_names(job, &names)?, &job.options.columns).map_err(|reason| job.columns(reason))?;
     let begin = usize::try_from(reader.position().byte()).unwrap_or(first.len()).min(first.len());
-    let form = Layout { job, header: &header, width: names.len(), delimiter };
+    let form = DelimitedLayout { job, header: &header, width: names.len(), delimiter };
     let mut votes = Batch::new(job.wanted, header.timed);
     votes.rows = count_lines(&first[..begin]);
     let line_error = |(line, reason)| Stopped::Row(Place::Line(count_lines(&first[..begin]) + line + 1), reason);
@@ -33,14 +33,14 @@ pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes
 }
 
 /// How one file's lines are read.
-struct Layout<'f> {
+struct DelimitedLayout<'f> {
     job: &'f Job<'f>,
     header: &'f Header,
     width: usize,
     delimiter: u8,
 }
 
-impl Layout<'_> {
+impl DelimitedLayout<'_> {
     fn parse(&self, block: &[u8]) -> Result<Batch, (u64, RowError)> {
         let mut batch = Batch::new(self.job.wanted, self.header.timed);
         let mut reader = csv_reader(block, self.delimiter);

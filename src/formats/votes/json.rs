@@ -20,7 +20,7 @@ use super::{FileVotes, Job, open_webui};
 pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let mut blocks = Blocks::new(text, None, job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
-    let form = Layout::of_first(job, &first);
+    let form = JsonLayout::of_first(job, &first);
     let mut votes = Batch::new(job.wanted, form.header.timed);
     let parse = |block: &[u8]| form.parse_lines(block);
     let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(Place::Line(line + 1), reason));
@@ -63,13 +63,13 @@ fn malformed(what: &str, error: &serde_json::Error) -> RowError {
 }
 
 /// How the objects of one file are read.
-struct Layout<'f> {
+struct JsonLayout<'f> {
     job: &'f Job<'f>,
     header: Header,
     positions: HashMap<String, usize>,
 }
 
-impl<'f> Layout<'f> {
+impl<'f> JsonLayout<'f> {
     /// Whether votes have times is as the first object has it.
     fn of_first(job: &'f Job<'f>, block: &[u8]) -> Self {
         let mut form = Self::new(job, false);
@@ -118,7 +118,7 @@ impl<'f> Layout<'f> {
 /// The votes of an array, one object after the other.
 struct Rows<'f> {
     job: &'f Job<'f>,
-    form: Option<Layout<'f>>,
+    form: Option<JsonLayout<'f>>,
     votes: Batch,
     bad: Option<RowError>,
     /// Bytes of the file that the next object may take.
@@ -158,7 +158,7 @@ impl Rows<'_> {
     fn add(&mut self, object: &Picked) -> Result<(), RowError> {
         let Self { job, form, votes, .. } = self;
         let form = form.get_or_insert_with(|| {
-            let mut form = Layout::new(job, false);
+            let mut form = JsonLayout::new(job, false);
             form.header.timed = form.has_time(object);
             let rows = votes.rows;
             *votes = Batch::new(job.wanted, form.header.timed);

@@ -89,8 +89,8 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    delta: Option<Block>,
-    content_block: Option<Block>,
+    delta: Option<ContentBlock>,
+    content_block: Option<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
     usage: Option<Counted>,
@@ -108,7 +108,7 @@ struct Counted {
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct ContentBlock {
     text: Option<String>,
     thinking: Option<String>,
 }

@@ -205,7 +205,7 @@ impl GuardedReply {
             }
             Ok(None) if self.has_text => {
                 self.end();
-                self.permit.give_back(Verdict::Answered);
+                self.permit.give_back(ReplyOutcome::Answered);
                 self.usage.take().map(|usage| Ok(ReplyPart::Usage(usage)))
             }
             Ok(None) => Some(Err(self.fail(ChatError::Empty))),
@@ -273,7 +273,7 @@ impl GuardedReply {
         self.end();
         model_error(&self.shared.card.id, error.kind());
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
-        let verdict = if error.is_request_error() || is_our_load { Verdict::None } else { Verdict::Failed };
+        let verdict = if error.is_request_error() || is_our_load { ReplyOutcome::None } else { ReplyOutcome::Failed };
         self.permit.give_back(verdict);
         error
     }
@@ -321,7 +321,7 @@ impl Shared {
 }
 
 /// What a reply says about its model.
-enum Verdict {
+enum ReplyOutcome {
     Answered,
     Failed,
     None,
@@ -355,19 +355,19 @@ impl Permit {
         Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
     }
 
-    fn give_back(&mut self, verdict: Verdict) {
+    fn give_back(&mut self, verdict: ReplyOutcome) {
         let Some(ticket) = self.ticket.take() else { return };
         self.shared.with_breaker(|breaker| match verdict {
-            Verdict::Answered => breaker.succeeded(ticket),
-            Verdict::Failed => breaker.failed(ticket, Instant::now()),
-            Verdict::None => breaker.abandoned(ticket),
+            ReplyOutcome::Answered => breaker.succeeded(ticket),
+            ReplyOutcome::Failed => breaker.failed(ticket, Instant::now()),
+            ReplyOutcome::None => breaker.abandoned(ticket),
         });
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.give_back(Verdict::None);
+        self.give_back(ReplyOutcome::None);
     }
 }
 

@@ -88,7 +88,7 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ChatChunk {
     message: Option<ReplyLine>,
     #[serde(default)]
     done: bool,
@@ -104,7 +104,7 @@ struct ReplyLine {
 }
 
 pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
-    let line: Line = parse_json(line)?;
+    let line: ChatChunk = parse_json(line)?;
     if line.error.is_some() {
         return Err(ChatError::Reported);
     }

@@ -30,14 +30,14 @@ enum Kind {
 use Kind::{Flag, Number, Real, Text};
 
 /// A table with its columns.
-struct Table {
+struct TransferTable {
     name: &'static str,
     columns: &'static [(&'static str, Kind)],
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [Table; 15] = [
-    Table {
+const TABLES: [TransferTable; 15] = [
+    TransferTable {
         name: "models",
         columns: &[
             ("id", Text),
@@ -51,7 +51,7 @@ const TABLES: [Table; 15] = [
             ("breaker_changed_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "battles",
         columns: &[
             ("id", Text),
@@ -72,11 +72,11 @@ const TABLES: [Table; 15] = [
             ("updated_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "turns",
         columns: &[("battle_id", Text), ("turn", Number), ("prompt", Text), ("created_at", Number)],
     },
-    Table {
+    TransferTable {
         name: "replies",
         columns: &[
             ("battle_id", Text),
@@ -90,7 +90,7 @@ const TABLES: [Table; 15] = [
             ("duration_ms", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "side_failures",
         columns: &[
             ("battle_id", Text),
@@ -103,7 +103,7 @@ const TABLES: [Table; 15] = [
             ("answered_by", Text),
         ],
     },
-    Table {
+    TransferTable {
         name: "votes",
         columns: &[
             ("seq", Number),
@@ -133,7 +133,7 @@ const TABLES: [Table; 15] = [
             ("created_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "battle_verdicts",
         columns: &[
             ("id", Text),
@@ -153,7 +153,7 @@ const TABLES: [Table; 15] = [
             ("created_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "prompt_labels",
         columns: &[
             ("query_id", Text),
@@ -165,8 +165,11 @@ const TABLES: [Table; 15] = [
             ("ts", Number),
         ],
     },
-    Table { name: "imports", columns: &[("id", Text), ("source", Text), ("votes", Number), ("imported_at", Number)] },
-    Table {
+    TransferTable {
+        name: "imports",
+        columns: &[("id", Text), ("source", Text), ("votes", Number), ("imported_at", Number)],
+    },
+    TransferTable {
         name: "bench_suites",
         columns: &[
             ("suite", Text),
@@ -177,11 +180,11 @@ const TABLES: [Table; 15] = [
             ("imported_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "bench_items",
         columns: &[("suite", Text), ("version", Text), ("item", Text), ("position", Number), ("body", Text)],
     },
-    Table {
+    TransferTable {
         name: "bench_answers",
         columns: &[
             ("id", Text),
@@ -202,7 +205,7 @@ const TABLES: [Table; 15] = [
             ("created_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "bench_judgements",
         columns: &[
             ("id", Text),
@@ -230,7 +233,7 @@ const TABLES: [Table; 15] = [
             ("created_at", Number),
         ],
     },
-    Table {
+    TransferTable {
         name: "bench_scores",
         columns: &[
             ("series", Text),
@@ -242,7 +245,7 @@ const TABLES: [Table; 15] = [
             ("imported_at", Number),
         ],
     },
-    Table { name: "secrets", columns: &[("name", Text), ("value", Text), ("created_at", Number)] },
+    TransferTable { name: "secrets", columns: &[("name", Text), ("value", Text), ("created_at", Number)] },
 ];
 
 /// What has been moved so far.
@@ -323,7 +326,7 @@ pub async fn transfer(
     Ok(TABLES.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
 }
 
-impl Table {
+impl TransferTable {
     /// Copies every row; returns what left.
     async fn copy(
         &self,
@@ -347,10 +350,10 @@ impl Table {
                 sum.add(&cells);
                 let query =
                     cells.into_iter().fold(sqlx::query(AssertSqlSafe(insert.as_str())), |query, cell| match cell {
-                        Cell::Text(text) => query.bind(text),
-                        Cell::Number(number) => query.bind(number),
-                        Cell::Real(real) => query.bind(real),
-                        Cell::Flag(flag) => query.bind(flag),
+                        StoredValue::Text(text) => query.bind(text),
+                        StoredValue::Number(number) => query.bind(number),
+                        StoredValue::Real(real) => query.bind(real),
+                        StoredValue::Flag(flag) => query.bind(flag),
                     });
                 query.execute(&mut *target).await?;
             }
@@ -369,7 +372,7 @@ impl Table {
         Ok(sum)
     }
 
-    fn cells<R>(&self, row: &R) -> Result<Vec<Cell>, sqlx::Error>
+    fn cells<R>(&self, row: &R) -> Result<Vec<StoredValue>, sqlx::Error>
     where
         R: Row,
         usize: ColumnIndex<R>,
@@ -381,10 +384,12 @@ impl Table {
         let cell = |(at, (_, kind)): (usize, &(&str, Kind))| {
             Ok(match kind {
                 // PostgreSQL holds no NUL character; no prompt and no reply has had one since there was a choice.
-                Kind::Text => Cell::Text(row.try_get::<Option<String>, _>(at)?.map(|text| text.replace('\0', ""))),
-                Kind::Number => Cell::Number(row.try_get(at)?),
-                Kind::Real => Cell::Real(row.try_get(at)?),
-                Kind::Flag => Cell::Flag(row.try_get(at)?),
+                Kind::Text => {
+                    StoredValue::Text(row.try_get::<Option<String>, _>(at)?.map(|text| text.replace('\0', "")))
+                }
+                Kind::Number => StoredValue::Number(row.try_get(at)?),
+                Kind::Real => StoredValue::Real(row.try_get(at)?),
+                Kind::Flag => StoredValue::Flag(row.try_get(at)?),
             })
         };
         self.columns.iter().enumerate().map(cell).collect()
@@ -393,7 +398,7 @@ impl Table {
 
 /// A cell on its way.
 #[derive(Debug, Clone, PartialEq)]
-enum Cell {
+enum StoredValue {
     Text(Option<String>),
     Number(Option<i64>),
     Real(Option<f64>),
@@ -408,7 +413,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, cells: &[Cell]) {
+    fn add(&mut self, cells: &[StoredValue]) {
         // The debug text of a number holds all of its digits.
         let digest = Sha256::digest(format!("{cells:?}"));
         let first: [u8; 16] = digest[..16].try_into().expect("a digest has 32 bytes");

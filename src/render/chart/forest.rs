@@ -39,11 +39,11 @@ pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
     scale(&mut canvas, &axis, bottom, said);
     for (number, entry) in rows.iter().enumerate() {
         match entry {
-            Row::Group(group) => {
+            ForestRow::Group(group) => {
                 let text = fill(said.group, &[("n", &group.to_string())]);
                 canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
             }
-            Row::Model(model) => {
+            ForestRow::Model(model) => {
                 canvas.tipped(&told(model, said), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
             }
         }
@@ -51,20 +51,20 @@ pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
     canvas.finish(&words, frame)
 }
 
-enum Row<'a> {
+enum ForestRow<'a> {
     /// A heading, where there are several groups.
     Group(usize),
     Model(&'a RankedModel),
 }
 
-fn rows(models: &[RankedModel]) -> Vec<Row<'_>> {
+fn rows(models: &[RankedModel]) -> Vec<ForestRow<'_>> {
     let several = models.iter().any(|model| model.component != models[0].component);
     let mut rows = Vec::with_capacity(models.len());
     for (at, model) in models.iter().enumerate() {
         if several && (at == 0 || models[at - 1].component != model.component) {
-            rows.push(Row::Group(model.component));
+            rows.push(ForestRow::Group(model.component));
         }
-        rows.push(Row::Model(model));
+        rows.push(ForestRow::Model(model));
     }
     rows
 }

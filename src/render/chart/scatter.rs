@@ -39,7 +39,7 @@ const TOLD: usize = 60;
 pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> String {
     let said = frame.language.words();
     let dots: Vec<&Dot> = dots.iter().filter(|dot| dot.at.iter().all(|value| value.abs() < 1e100)).collect();
-    let line = Line::of(&dots);
+    let line = FitLine::of(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
     canvas.tipped(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
@@ -89,12 +89,12 @@ impl NoLine {
 
 /// y = a + b·x
 #[derive(Clone, Copy)]
-struct Line {
+struct FitLine {
     a: f64,
     b: f64,
 }
 
-impl Line {
+impl FitLine {
     fn of(dots: &[&Dot]) -> Result<Self, NoLine> {
         if dots.len() < FEWEST {
             return Err(NoLine::Few);
@@ -170,7 +170,7 @@ impl Plot {
     }
 
     /// The part of the line that is inside the plot.
-    fn line(&self, canvas: &mut Canvas, Line { a, b }: Line) {
+    fn line(&self, canvas: &mut Canvas, FitLine { a, b }: FitLine) {
         let [left, right] = self.axes[0].ends();
         let [low, high] = self.axes[1].ends();
         let (from, to) = if b == 0.0 {
@@ -245,7 +245,7 @@ fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, R
     places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))
 }
 
-fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<Line, NoLine>, said: &ChartText) -> Words {
+fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<FitLine, NoLine>, said: &ChartText) -> Words {
     let models: Vec<String> = dots.iter().take(TOLD).map(|dot| told(dot, said)).collect();
     let line = line.map_or_else(|why| why.told(titles, said), |line| line.told(said));
     let (count, models) = (dots.len().to_string(), models.join(" "));

@@ -37,12 +37,12 @@ const NARROWEST: f64 = 0.035;
 #[must_use]
 pub fn draw(topic: Topic<'_>, samples: &[Sample], range: &RangeInclusive<f64>, frame: Frame) -> String {
     let said = frame.language.words();
-    let rows: Vec<Row<'_>> = samples.iter().filter_map(Row::of).collect();
+    let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::of).collect();
     let bottom = HEAD + ROW * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
     canvas.text("quiet", At(16.0, 46.0), if rows.is_empty() { said.no_data } else { said.violin.reading });
-    let scale = Scale(range);
+    let scale = ViolinScale(range);
     if !rows.is_empty() {
         scale.draw(&mut canvas, bottom);
     }
@@ -59,9 +59,9 @@ pub fn draw(topic: Topic<'_>, samples: &[Sample], range: &RangeInclusive<f64>, f
 }
 
 /// The scores of all models on the width of the plot.
-struct Scale<'r>(&'r RangeInclusive<f64>);
+struct ViolinScale<'r>(&'r RangeInclusive<f64>);
 
-impl Scale<'_> {
+impl ViolinScale<'_> {
     fn span(&self) -> f64 {
         self.0.end() - self.0.start()
     }
@@ -95,12 +95,12 @@ impl Scale<'_> {
 }
 
 /// A model's scores in order.
-struct Row<'a> {
+struct ViolinRow<'a> {
     name: &'a str,
     sorted: Vec<f64>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ViolinRow<'a> {
     fn of(sample: &'a Sample) -> Option<Self> {
         let mut sorted: Vec<f64> = sample.scores.iter().copied().filter(|score| score.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -137,7 +137,7 @@ impl<'a> Row<'a> {
     }
 
     /// The outline, from the left end above and back below.
-    fn outline(&self, scale: &Scale<'_>, y: f64) -> Vec<At> {
+    fn outline(&self, scale: &ViolinScale<'_>, y: f64) -> Vec<At> {
         let (counted, h) = (self.counted(), self.bandwidth(scale.span()));
         let density = |x: f64| counted.iter().map(|(s, n)| n * (-0.5 * ((x - s) / h).powi(2)).exp()).sum::<f64>();
         let at = |step: u32| scale.0.start() + scale.span() * f64::from(step) / f64::from(STEPS);
@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
         side(1.0).into_iter().chain(side(-1.0).into_iter().rev()).collect()
     }
 
-    fn draw(&self, canvas: &mut Canvas, scale: &Scale<'_>, y: f64) {
+    fn draw(&self, canvas: &mut Canvas, scale: &ViolinScale<'_>, y: f64) {
         canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(self.name, NAME_ROOM / 13.0));
         canvas.polygon("violin", &self.outline(scale, y));
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| scale.place(self.quantile(share)));

@@ -1,6 +1,7 @@
 // A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
-// holds "hostile" or "short" gets that, any other one a rich reply, one of them in Chinese unless the question says "in English". One that holds "slowly" gets the first half of it, and
-// the other half never: the reply ends when it is stopped.
+// contains "hostile" or "short" gets that, any other one a rich reply from one model and a Chinese one from the other, or an
+// English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
+// other half: the reply ends when it is stopped.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

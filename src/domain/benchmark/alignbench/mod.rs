@@ -49,7 +49,7 @@ pub struct AlignBench {
 
 /// A line of the data file.
 #[derive(Deserialize)]
-struct Line {
+struct AlignBenchRecord {
     question_id: u64,
     category: String,
     subcategory: String,
@@ -181,7 +181,7 @@ impl Suite for AlignBench {
     }
 }
 
-fn item(line: Line) -> Result<Item, DataProblem> {
+fn item(line: AlignBenchRecord) -> Result<Item, DataProblem> {
     if category_of(&line.category).is_none() {
         let known = CATEGORIES.iter().map(|category| category.name);
         return Err(DataProblem::unknown("category", &line.category, known));

@@ -62,27 +62,27 @@ fn judges() -> Claim {
 }
 
 /// A row of Table 5: whose explanations people preferred.
-struct Row {
+struct AgreementRow {
     who: &'static str,
     counts: WinCounts,
     win_rate: &'static str,
     delta: &'static str,
 }
 
-const TABLE_5: [Row; 3] = [
-    Row {
+const TABLE_5: [AgreementRow; 3] = [
+    AgreementRow {
         who: "ours : general",
         counts: WinCounts { wins: 217, ties: 94, losses: 155 },
         win_rate: "58.30",
         delta: "12.40",
     },
-    Row {
+    AgreementRow {
         who: "ours : rules",
         counts: WinCounts { wins: 241, ties: 102, losses: 139 },
         win_rate: "63.42",
         delta: "20.40",
     },
-    Row {
+    AgreementRow {
         who: "rules : general",
         counts: WinCounts { wins: 186, ties: 167, losses: 147 },
         win_rate: "55.86",
@@ -91,7 +91,7 @@ const TABLE_5: [Row; 3] = [
 ];
 
 fn win_rates() -> Claim {
-    let number = |row: &Row| {
+    let number = |row: &AgreementRow| {
         let ours = 100.0 * row.counts.win_rate_without_ties().expect(WHOLE);
         Number { decimals: 2, ..Number::beside(Text::of(row.who, row.who), row.win_rate, ours) }
     };
@@ -106,7 +106,7 @@ fn win_rates() -> Claim {
 }
 
 fn deltas() -> Claim {
-    let number = |row: &Row| {
+    let number = |row: &AgreementRow| {
         let ours = 100.0 * row.counts.delta_of_planned(SAMPLED).expect(WHOLE);
         Number { decimals: 2, ..Number::beside(Text::of(row.who, row.who), row.delta, ours) }
     };

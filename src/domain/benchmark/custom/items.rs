@@ -22,7 +22,7 @@ pub(super) struct ItemRules<'d> {
 /// A line of the data file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ItemRecord {
     id: Id,
     category: Option<String>,
     language: Option<Language>,
@@ -47,7 +47,7 @@ impl ItemRules<'_> {
         json_items(bytes, |line| self.item(line))
     }
 
-    fn item(&self, line: Line) -> Result<Item, DataProblem> {
+    fn item(&self, line: ItemRecord) -> Result<Item, DataProblem> {
         let category = line.category.unwrap_or_else(|| NO_CATEGORY.to_owned());
         if !self.categories.is_empty() && !self.categories.contains(&category) {
             return Err(DataProblem::unknown("category", &category, self.categories.iter().map(String::as_str)));

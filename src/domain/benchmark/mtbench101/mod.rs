@@ -49,7 +49,7 @@ pub struct MtBench101 {
 
 /// A line of the data file.
 #[derive(Deserialize)]
-struct Line {
+struct DialogueRecord {
     task: String,
     id: u64,
     history: Vec<Exchange>,
@@ -177,7 +177,7 @@ impl Suite for MtBench101 {
     }
 }
 
-fn item(line: Line) -> Result<Item, DataProblem> {
+fn item(line: DialogueRecord) -> Result<Item, DataProblem> {
     let task = task_of(&line.task);
     let task = task.ok_or_else(|| DataProblem::unknown("task", &line.task, TASKS.iter().map(|task| task.code)))?;
     if line.history.iter().any(|exchange| exchange.bot.trim().is_empty()) {

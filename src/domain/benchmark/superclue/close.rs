@@ -26,7 +26,7 @@ pub struct SuperClueClose {
 
 /// A line of the data file.
 #[derive(Deserialize)]
-struct Line {
+struct CloseRecord {
     id: Id,
     #[serde(alias = "能力")]
     capability: String,
@@ -96,7 +96,7 @@ impl Suite for SuperClueClose {
     }
 }
 
-fn item(line: Line) -> Result<Item, DataProblem> {
+fn item(line: CloseRecord) -> Result<Item, DataProblem> {
     let capability = known_capability(&line.capability)?;
     Ok(Item {
         id: line.id.into_text(),

@@ -43,7 +43,7 @@ pub struct UnreadDraft {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct DraftRecord {
     id: String,
     capability: String,
     original: String,
@@ -75,7 +75,7 @@ struct CloseLine<'l> {
 /// # Errors
 /// [`DataError`] for the first line that is no draft.
 pub fn read(bytes: &[u8]) -> Result<Vec<DraftLine>, DataError> {
-    let lines = json_lines::<Line>(bytes)?.into_iter();
+    let lines = json_lines::<DraftRecord>(bytes)?.into_iter();
     lines.map(|(number, line)| line.draft().map_err(|problem| problem.on(number))).collect()
 }
 
@@ -103,7 +103,7 @@ impl DraftLine {
     #[must_use]
     pub fn to_json(&self) -> String {
         let (draft, unread) = (self.draft.as_ref().ok(), self.draft.as_ref().err());
-        let line = Line {
+        let line = DraftRecord {
             id: self.id.clone(),
             capability: self.capability.clone(),
             original: self.original.clone(),
@@ -126,7 +126,7 @@ pub fn close_line(id: &str, capability: &str, draft: &Draft) -> String {
     json_line(&CloseLine { id, capability, question, options, answer })
 }
 
-impl Line {
+impl DraftRecord {
     fn draft(self) -> Result<DraftLine, DataProblem> {
         let Self { id, capability, original, model, question, options, answer, raw, reason } = self;
         let draft = match (question, options, answer, raw) {

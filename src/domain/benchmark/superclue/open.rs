@@ -35,7 +35,7 @@ pub struct SuperClueOpen {
 
 /// A line of the data file.
 #[derive(Deserialize)]
-struct Line {
+struct OpenRecord {
     id: Id,
     capability: String,
     turns: Vec<String>,
@@ -104,7 +104,7 @@ impl Suite for SuperClueOpen {
     }
 }
 
-fn item(line: Line) -> Result<Item, DataProblem> {
+fn item(line: OpenRecord) -> Result<Item, DataProblem> {
     let capability = known_capability(&line.capability)?;
     if line.turns.len() > 2 {
         return Err(DataProblem::Record(format!("it has {} turns; the suite judges two", line.turns.len())));

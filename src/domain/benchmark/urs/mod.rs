@@ -45,7 +45,7 @@ struct Prompt {
 
 /// A row of the data file.
 #[derive(Deserialize)]
-struct Row {
+struct UrsRecord {
     question: String,
     reference_ans: String,
     user_intent: String,
@@ -223,7 +223,7 @@ fn criterion_score(criterion: &str, items: &[Item], verdicts: &Verdicts<'_>) -> 
 }
 
 /// The file has no ids: a case's is its number among the records.
-fn item(row: Row, number: u64) -> Result<Item, DataProblem> {
+fn item(row: UrsRecord, number: u64) -> Result<Item, DataProblem> {
     let labels = || INTENTS.iter().map(|intent| intent.name).chain([API]);
     if !labels().any(|label| label == row.user_intent) {
         return Err(DataProblem::unknown("user_intent", &row.user_intent, labels()));

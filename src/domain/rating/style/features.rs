@@ -66,7 +66,7 @@ impl StyledVotes {
             .zip(&log.outcomes)
             .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
             .collect();
-        let scales = columns_of(columns).map(|counts| Scale::new(counts, &counted));
+        let scales = columns_of(columns).map(|counts| Standardization::new(counts, &counted));
         let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
         let mut models: Vec<usize> = components.iter().flatten().copied().collect();
         models.sort_unstable();
@@ -115,12 +115,12 @@ fn difference([a, b]: [u32; 2]) -> f64 {
 
 /// Mean and population standard deviation of a feature; 0 for a constant feature.
 #[derive(Debug, Clone, Copy)]
-struct Scale {
+struct Standardization {
     mean: f64,
     std_dev: f64,
 }
 
-impl Scale {
+impl Standardization {
     fn new(counts: &Counts, rows: &[u32]) -> Self {
         let value = |&row: &u32| difference(counts[row as usize]);
         let first = rows.first().map_or(0.0, value);
@@ -147,7 +147,7 @@ fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
 fn styled_vote(
     log: &VoteLog,
     columns: &StyleColumns,
-    scales: &[Scale; COUNT],
+    scales: &[Standardization; COUNT],
     options: StyleOptions,
     row: usize,
     turn: bool,

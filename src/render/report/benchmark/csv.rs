@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Report, Row, Table};
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct CsvLine<'a> {
     suite: Cow<'a, str>,
     suite_version: Cow<'a, str>,
     variant: Cow<'a, str>,
@@ -47,11 +47,11 @@ fn lines<'a>(
     table: &'a Table,
     row: &'a Row,
     defused: fn(&str) -> Cow<'_, str>,
-) -> impl Iterator<Item = Line<'a>> {
+) -> impl Iterator<Item = CsvLine<'a>> {
     let own = table.source.is_none();
     table.columns.iter().zip(&row.cells).filter_map(move |(column, cell)| {
         let cell = cell.as_ref()?;
-        Some(Line {
+        Some(CsvLine {
             suite: defused(&report.suite),
             suite_version: defused(if own { &report.version } else { "" }),
             variant: defused(if own { &report.variant } else { "" }),

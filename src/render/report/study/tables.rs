@@ -8,13 +8,13 @@ use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, St
 use crate::domain::spreadsheet::defused;
 
 /// A cell.
-enum Cell<'c> {
+enum CsvCell<'c> {
     Text(Cow<'c, str>),
     Whole(usize),
     Real(Option<f64>),
 }
 
-impl<'c> Cell<'c> {
+impl<'c> CsvCell<'c> {
     fn text(text: impl Into<Cow<'c, str>>) -> Self {
         Self::Text(text.into())
     }
@@ -28,7 +28,7 @@ impl<'c> Cell<'c> {
     }
 }
 
-fn table<'c>(columns: &[&str], rows: impl IntoIterator<Item = Vec<Cell<'c>>>) -> Result<Vec<u8>, StudyReportError> {
+fn table<'c>(columns: &[&str], rows: impl IntoIterator<Item = Vec<CsvCell<'c>>>) -> Result<Vec<u8>, StudyReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns)?;
     for row in rows {
@@ -43,13 +43,13 @@ pub(super) fn points(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let rows = results.series.iter().flat_map(|series| {
         series.points.iter().map(|point| {
             vec![
-                Cell::text(&series.series),
-                Cell::text(&series.title),
-                Cell::text(series.subjects.as_str()),
-                Cell::text(&point.subject),
-                Cell::Real(Some(point.value)),
-                Cell::Real(point.lower),
-                Cell::Real(point.upper),
+                CsvCell::text(&series.series),
+                CsvCell::text(&series.title),
+                CsvCell::text(series.subjects.as_str()),
+                CsvCell::text(&point.subject),
+                CsvCell::Real(Some(point.value)),
+                CsvCell::Real(point.lower),
+                CsvCell::Real(point.upper),
             ]
         })
     });
@@ -81,26 +81,26 @@ pub(super) fn correlations(results: &Results) -> Result<Vec<u8>, StudyReportErro
     table(&columns, rows)
 }
 
-fn correlation<'c>(pair: &'c StudiedPair, coefficient: &'c str, found: &'c CoefficientReport) -> Vec<Cell<'c>> {
+fn correlation<'c>(pair: &'c StudiedPair, coefficient: &'c str, found: &'c CoefficientReport) -> Vec<CsvCell<'c>> {
     let resampled = found.resampled.as_ref();
     let reasons = [&found.undefined, &found.no_interval].into_iter().flatten();
     let reasons = reasons.chain(resampled.and_then(|resampled| resampled.undefined.as_ref()));
     vec![
-        Cell::Whole(pair.pair),
-        Cell::text(&pair.report.x.series),
-        Cell::text(&pair.report.y.series),
-        Cell::text(pair.slice.as_deref().unwrap_or_default()),
-        Cell::text(coefficient),
-        Cell::Whole(pair.report.n),
-        Cell::Real(found.r),
-        Cell::Real(found.p),
-        Cell::text(found.p_method.map_or("", |method| method.as_str())),
-        Cell::Real(found.lower),
-        Cell::Real(found.upper),
-        Cell::Real(resampled.and_then(|resampled| resampled.lower)),
-        Cell::Real(resampled.and_then(|resampled| resampled.upper)),
-        Cell::text(resampled.map_or(String::new(), |resampled| resampled.without.to_string())),
-        Cell::text(reasons.cloned().collect::<Vec<_>>().join("; ")),
+        CsvCell::Whole(pair.pair),
+        CsvCell::text(&pair.report.x.series),
+        CsvCell::text(&pair.report.y.series),
+        CsvCell::text(pair.slice.as_deref().unwrap_or_default()),
+        CsvCell::text(coefficient),
+        CsvCell::Whole(pair.report.n),
+        CsvCell::Real(found.r),
+        CsvCell::Real(found.p),
+        CsvCell::text(found.p_method.map_or("", |method| method.as_str())),
+        CsvCell::Real(found.lower),
+        CsvCell::Real(found.upper),
+        CsvCell::Real(resampled.and_then(|resampled| resampled.lower)),
+        CsvCell::Real(resampled.and_then(|resampled| resampled.upper)),
+        CsvCell::text(resampled.map_or(String::new(), |resampled| resampled.without.to_string())),
+        CsvCell::text(reasons.cloned().collect::<Vec<_>>().join("; ")),
     ]
 }
 
@@ -122,7 +122,7 @@ pub(super) fn combinations(results: &Results) -> Result<Vec<u8>, StudyReportErro
     table(&columns, results.combinations.iter().flat_map(mixture))
 }
 
-fn mixture(combination: &StudiedCombination) -> Vec<Vec<Cell<'_>>> {
+fn mixture(combination: &StudiedCombination) -> Vec<Vec<CsvCell<'_>>> {
     let (found, undefined) = match &combination.outcome {
         Mixture::Found(found) => (Some(found), String::new()),
         Mixture::Undefined(why) => (None, why.clone()),
@@ -135,17 +135,17 @@ fn mixture(combination: &StudiedCombination) -> Vec<Vec<Cell<'_>>> {
     let undefined = no_left.or_else(|| left?.undefined.clone()).unwrap_or(undefined);
     let row = |series: &'_ String| {
         vec![
-            Cell::Whole(combination.combination),
-            Cell::text(series.clone()),
-            Cell::Real(found.map(|found| found.weights[series])),
-            Cell::text(&combination.target),
-            Cell::Real(Some(combination.step)),
-            found.map_or(Cell::text(""), |found| Cell::Whole(found.n)),
-            Cell::Real(found.and_then(|found| found.correlations.pearson.r)),
-            Cell::Real(found.and_then(|found| found.correlations.pearson.p)),
-            Cell::Real(left.and_then(|left| left.r)),
-            Cell::Real(left.and_then(|left| left.p)),
-            Cell::text(undefined.clone()),
+            CsvCell::Whole(combination.combination),
+            CsvCell::text(series.clone()),
+            CsvCell::Real(found.map(|found| found.weights[series])),
+            CsvCell::text(&combination.target),
+            CsvCell::Real(Some(combination.step)),
+            found.map_or(CsvCell::text(""), |found| CsvCell::Whole(found.n)),
+            CsvCell::Real(found.and_then(|found| found.correlations.pearson.r)),
+            CsvCell::Real(found.and_then(|found| found.correlations.pearson.p)),
+            CsvCell::Real(left.and_then(|left| left.r)),
+            CsvCell::Real(left.and_then(|left| left.p)),
+            CsvCell::text(undefined.clone()),
         ]
     };
     combination.of.iter().map(row).collect()
@@ -177,10 +177,10 @@ fn rows_of<'c>(
     slice: Option<&'c str>,
     series: &[&'c SeriesReport],
     unmatched: &'c [String],
-) -> Vec<Vec<Cell<'c>>> {
+) -> Vec<Vec<CsvCell<'c>>> {
     let row = |subject: &'c String, only_in: &'c str| {
-        let slice = Cell::text(slice.unwrap_or_default());
-        vec![Cell::text(place.clone()), slice, Cell::text(subject), Cell::text(only_in)]
+        let slice = CsvCell::text(slice.unwrap_or_default());
+        vec![CsvCell::text(place.clone()), slice, CsvCell::text(subject), CsvCell::text(only_in)]
     };
     let rows = |subject: &'c String| {
         let has: Vec<&SeriesReport> =
@@ -196,6 +196,8 @@ fn rows_of<'c>(
 /// What the study is made from.
 pub(super) fn sources(results: &Results) -> Result<Vec<u8>, StudyReportError> {
     let facts = results.data.facts();
-    let rows = facts.iter().map(|fact| vec![Cell::text(&fact.source), Cell::text(fact.what), Cell::text(&fact.value)]);
+    let rows = facts
+        .iter()
+        .map(|fact| vec![CsvCell::text(&fact.source), CsvCell::text(fact.what), CsvCell::text(&fact.value)]);
     table(&["source", "what", "value"], rows)
 }

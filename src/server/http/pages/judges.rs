@@ -33,11 +33,11 @@ struct TablePart {
     title: &'static str,
     reading: &'static str,
     heads: [&'static str; 5],
-    rows: Vec<(String, Vec<Cell>)>,
+    rows: Vec<(String, Vec<AgreementCell>)>,
 }
 
 /// A figure, or why there is none.
-struct Cell {
+struct AgreementCell {
     text: String,
     reason: String,
 }
@@ -69,7 +69,7 @@ fn one(words: &'static JudgesStrings, number: usize, judge: &JudgeReport) -> Jud
         (words.second_position, &judge.second_position),
     ];
     let mut facts = vec![(words.instructions, judge.prompt.clone()), (words.latest, day(judge.latest))];
-    facts.extend(shares.map(|(label, found)| (label, Cell::rate(found).text)));
+    facts.extend(shares.map(|(label, found)| (label, AgreementCell::rate(found).text)));
     let rows = judge.agreements().map(|(slice, battles, found)| {
         let part = slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value));
         (part, counted(battles, found))
@@ -91,7 +91,8 @@ fn one(words: &'static JudgesStrings, number: usize, judge: &JudgeReport) -> Jud
 }
 
 fn boards(words: &'static JudgesStrings, number: usize, boards: &JudgeLeaderboards) -> TablePart {
-    let places = |place: &Place| [Cell::plain(place.rank.to_string()), Cell::plain(rating(words, place))];
+    let places =
+        |place: &Place| [AgreementCell::plain(place.rank.to_string()), AgreementCell::plain(rating(words, place))];
     let rows = boards
         .models
         .iter()
@@ -107,7 +108,7 @@ fn boards(words: &'static JudgesStrings, number: usize, boards: &JudgeLeaderboar
 
 fn notes(words: &JudgesStrings, judge: &JudgeReport) -> Vec<String> {
     let correlation = |name: &str, found: &Statistic| {
-        let Cell { text, reason } = Cell::figure(found);
+        let AgreementCell { text, reason } = AgreementCell::figure(found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
         format!("{name}: {text}{reason}")
     };
@@ -124,9 +125,14 @@ fn notes(words: &JudgesStrings, judge: &JudgeReport) -> Vec<String> {
 }
 
 /// The cells of an agreement, behind the number of its battles.
-fn counted(battles: usize, found: &Setups) -> Vec<Cell> {
+fn counted(battles: usize, found: &Setups) -> Vec<AgreementCell> {
     let Setups { with_ties, without_ties, kappa } = found;
-    vec![Cell::plain(battles.to_string()), Cell::rate(with_ties), Cell::rate(without_ties), Cell::figure(kappa)]
+    vec![
+        AgreementCell::plain(battles.to_string()),
+        AgreementCell::rate(with_ties),
+        AgreementCell::rate(without_ties),
+        AgreementCell::figure(kappa),
+    ]
 }
 
 fn rating(words: &JudgesStrings, place: &Place) -> String {
@@ -142,7 +148,7 @@ fn day(at: i64) -> String {
     moment.map_or_else(|| "–".to_owned(), |moment| moment.strftime("%Y-%m-%d").to_string())
 }
 
-impl Cell {
+impl AgreementCell {
     fn plain(text: String) -> Self {
         Self { text, reason: String::new() }
     }

@@ -143,8 +143,8 @@ pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpRespons
 /// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
 #[must_use]
 pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
-    let scale = Scale::of(&view.rows);
-    let rows = view.rows.iter().map(|row| Row { row, bar: scale.bar(row) }).collect();
+    let scale = AxisScale::of(&view.rows);
+    let rows = view.rows.iter().map(|row| IntervalRow { row, bar: scale.bar(row) }).collect();
     let rendered = Rows { t: language.strings(), rows }.render();
     rendered.expect("writing numbers and strings to a String does not fail")
 }
@@ -153,15 +153,15 @@ pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
 #[template(path = "_parts/leaderboard_rows.html")]
 struct Rows<'a> {
     t: &'static Strings,
-    rows: Vec<Row<'a>>,
+    rows: Vec<IntervalRow<'a>>,
 }
 
-struct Row<'a> {
+struct IntervalRow<'a> {
     row: &'a LeaderboardRow,
     bar: Option<Bar>,
 }
 
-impl Row<'_> {
+impl IntervalRow<'_> {
     fn rating(&self) -> String {
         self.row.rating.map_or_else(|| "–".to_owned(), whole)
     }
@@ -199,12 +199,12 @@ struct Bar {
 }
 
 /// The range of ratings that all bars share.
-struct Scale {
+struct AxisScale {
     low: f64,
     high: f64,
 }
 
-impl Scale {
+impl AxisScale {
     fn of(rows: &[LeaderboardRow]) -> Self {
         let ends = rows.iter().flat_map(|row| [row.lower, row.upper, row.rating]).flatten().filter(|x| x.is_finite());
         let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));

@@ -23,7 +23,7 @@ pub(super) struct PairView {
     pub(super) address: String,
     pub(super) of_models: bool,
     pub(super) scatter: ChartView,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<CoefficientRow>,
     pub(super) points: Vec<[String; 3]>,
     pub(super) warning: Option<String>,
     pub(super) separability: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct PairView {
 }
 
 /// A correlation as text.
-pub(super) struct Row {
+pub(super) struct CoefficientRow {
     pub(super) name: &'static str,
     pub(super) chosen: bool,
     pub(super) r: String,
@@ -89,13 +89,13 @@ fn drawn(
     ChartView::of(scatter::draw(Topic { key: &key, title: &title }, [&titles[0], &titles[1]], &dots, frame))
 }
 
-fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<Row> {
+fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<CoefficientRow> {
     let words = names.words();
     let row = |(place, coefficient): (usize, Coefficient)| {
         let found = study.cell.found[place];
         let none = |why| format!("{} ({})", words.none, (words.why_none)(why));
         let fisher = found.and_then(|found| found.interval(names.view.board.options.level));
-        Row {
+        CoefficientRow {
             name: named(words, coefficient),
             chosen: coefficient == names.view.coefficient,
             r: found.map_or_else(none, |found| format!("{:.4}", found.r).replace('-', "−")),
