@@ -111,7 +111,7 @@ mod tests {
         let path = folder.path().join("notes.txt");
         std::fs::write(&path, "my notes").unwrap();
         let refused = DraftFile::open(&path).unwrap_err().to_string();
-        assert!(refused.contains("line 1: this is no record"), "{refused}");
+        assert!(refused.contains("line 1: this is not a record"), "{refused}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "my notes");
         assert!(DraftFile::open(folder.path()).is_err(), "a folder");
     }

@@ -96,7 +96,7 @@ async fn a_battle_that_does_not_end_is_cut_and_kept_as_ready() {
     let mut visitor = Visitor::connect(&server.url).await;
     begin(&mut visitor).await;
     server.signal("INT");
-    server.logged("was cut").await;
+    server.logged("drain timeout").await;
     assert_eq!(server.ended().await.code(), Some(0));
     upstream.until_active(0).await;
 

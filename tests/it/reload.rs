@@ -88,8 +88,8 @@ async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_nam
     let server = bench.serve();
     bench.write("[battle]\nmax_turns = \"many\"", &["one", "two"]);
     server.signal("HUP");
-    let log = server.logged("the former ones stay in force").await;
-    let told: Vec<_> = log.lines().filter(|line| line.contains("former ones stay")).collect();
+    let log = server.logged("the previous settings stay in force").await;
+    let told: Vec<_> = log.lines().filter(|line| line.contains("previous settings stay")).collect();
     assert!(told.iter().all(|line| line.contains("max_turns") && line.contains("line 2")), "{log}");
     bench.write("[battle]\nmax_turns = 1", &["one"]);
     server.logged("a battle needs two models and 1 can be drawn").await;

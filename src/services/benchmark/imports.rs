@@ -246,7 +246,7 @@ pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<u64, B
         };
         let key = (row.series.clone(), row.suite.clone(), row.part.clone(), row.model.clone());
         if let Some(first) = seen.insert(key, record.line) {
-            let reason = format!("the same score of {:?} stands on line {first} already", row.model);
+            let reason = format!("the same score of {:?} is already on line {first}", row.model);
             return Err(record.refuse(path, reason).into());
         }
         rows.push(row);

@@ -181,5 +181,5 @@ async fn a_bad_row_is_refused_by_its_line_and_nothing_is_written() {
     }
     assert!(!field.path().join("close.jsonl").exists());
     let questions = ["bench", "construct", "open.jsonl", "--model", "one", "--out", "open.jsonl"];
-    assert!(field.refused(&questions).await.contains("line 1: this is no record"), "the questions are no drafts");
+    assert!(field.refused(&questions).await.contains("line 1: this is not a record"), "the questions are no drafts");
 }

@@ -131,7 +131,7 @@ async fn a_bad_file_is_refused_by_its_line_and_leaves_nothing() {
         ),
         (
             line("{\"task\": \"CM\", \"id\": 3, \"history\": [{\"user\": \"u\", \"bot\": \"b\"}]}"),
-            "line 27: the id \"3\" is already on line 3 already",
+            "line 27: the id \"3\" is already on line 3",
         ),
         (String::new(), "the file has no items"),
     ] {

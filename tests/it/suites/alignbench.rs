@@ -134,7 +134,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         let error = plain().read(format!("\u{feff}{text}\r\n{line}").as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     };
-    refused(first, "line 6: the id \"1\" is already on line 1 already");
+    refused(first, "line 6: the id \"1\" is already on line 1");
     let other = first.replace("\"question_id\": 1", "\"question_id\": 9");
     refused(
         &other.replace("数学计算", "数学"),
