@@ -77,8 +77,8 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
         bar.set_length(store.last_vote_seq().await?.unsigned_abs());
         tally.catch_up(&store, |_, _, votes| bar.inc(votes)).await?;
         bar.finish_and_clear();
-        let mut board = rank(&tally.comparisons, &tally.elo, &leaderboard_options)?;
-        board.votes.exclude(&tally.excluded);
+        let mut board = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
+        board.votes.exclude(&tally.counts.excluded);
         return Ok(board);
     }
     let reading = ReadOptions { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };

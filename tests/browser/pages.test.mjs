@@ -105,6 +105,7 @@ test("a part of the votes is chosen by keyboard and leads to its charts", async 
   await page.waitForURL(/turns=first/);
   assert.equal(await page.getByLabel("Turns").inputValue(), "first");
   await page.getByRole("link", { name: "Charts" }).click();
+  await page.waitForURL(/\/leaderboard\/charts\?turns=first/);
   assert.equal(await page.getByRole("img").count(), 5);
   assert.match(await page.getByRole("img").first().getAttribute("aria-labelledby"), /forest-title/);
   page.assertQuiet();

@@ -29,6 +29,7 @@ pub mod slice;
 pub mod style;
 pub mod tally;
 pub mod unbounded;
+pub mod vote_counts;
 pub mod vote_log;
 pub mod weighting;
 

@@ -161,6 +161,12 @@ pub struct VoteLog {
     pub excluded: std::collections::BTreeMap<String, u64>,
 }
 
+/// The rule under which an excluded vote is counted; `not_rated` where the source names none.
+#[must_use]
+pub fn exclusion_rule(rule: &str) -> String {
+    if rule.is_empty() { "not_rated".to_owned() } else { rule.to_owned() }
+}
+
 impl VoteLog {
     /// An empty log with these columns.
     #[must_use]
@@ -178,6 +184,11 @@ impl VoteLog {
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
             ..Self::default()
         }
+    }
+
+    /// Counts a vote that a rule excludes.
+    pub fn exclude(&mut self, rule: &str) {
+        *self.excluded.entry(exclusion_rule(rule)).or_default() += 1;
     }
 
     /// Appends another log with the same columns.

@@ -84,7 +84,7 @@ pub async fn keep_leaderboard(
 async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
     let done = bring_up_to_date(refitter, leads, over).await;
     match done {
-        Ok(true) => tracing::debug!(votes = refitter.tally.read, "leaderboard fitted"),
+        Ok(true) => tracing::debug!(votes = refitter.tally.counts.read, "leaderboard fitted"),
         Ok(false) => {}
         Err(error) => {
             metrics::refit_failed();

@@ -123,7 +123,7 @@ async fn make(
     if !said.is_empty() {
         tally.catch_up(store, |_, _, _| {}).await?;
     }
-    let (comparisons, elo) = (tally.comparisons.clone(), tally.elo.clone());
+    let (comparisons, elo) = (tally.counts.comparisons.clone(), tally.counts.elo.clone());
     let made = tokio::task::spawn_blocking(move || {
         let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
         let models: Vec<RankedModel> = rank(&comparisons, &elo, &options)?.models;

@@ -247,7 +247,7 @@ impl Refitter {
         }
         let oldest = self.oldest_unranked().await?;
         // A copy takes a few hundred kilobytes for any number of votes.
-        let (comparisons, elo) = (self.tally.comparisons.clone(), self.tally.elo.clone());
+        let (comparisons, elo) = (self.tally.counts.comparisons.clone(), self.tally.counts.elo.clone());
         let board = tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??;
         self.publish(board).await?;
         let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
@@ -269,13 +269,13 @@ impl Refitter {
             self.tally.catch_up(&self.store, |one, other, votes| leaderboard.count_pair(one, other, votes)).await?;
         let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
         if new > 0 || relabelled || self.leaderboard.facets().languages.is_empty() {
-            self.leaderboard.put_facets(self.relabelled.apply(&self.tally.facets));
+            self.leaderboard.put_facets(self.relabelled.apply(&self.tally.counts.facets));
         }
         Ok(())
     }
 
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
-        board.votes.exclude(&self.tally.excluded);
+        board.votes.exclude(&self.tally.counts.excluded);
         let fitted_at = self.clock.now();
         let body = stored::to_json(&board);
         let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());

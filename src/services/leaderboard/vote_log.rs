@@ -12,8 +12,6 @@ use crate::services::labeling::final_labels::FinalLabels;
 
 /// Sequence numbers in one page.
 const PAGE: usize = 10_000;
-/// Rule name of excluded votes without a rule.
-const UNNAMED_RULE: &str = "not_rated";
 
 /// Why the vote log cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -79,11 +77,6 @@ pub async fn read_log(
     Ok(log)
 }
 
-/// The rule under which an excluded vote is counted.
-pub(super) fn rule_name(rule: &str) -> String {
-    if rule.is_empty() { UNNAMED_RULE.to_owned() } else { rule.to_owned() }
-}
-
 /// The label schemes of the requested columns, if any prompt is labelled.
 async fn schemes(store: &Store, columns: ColumnSet) -> Result<Vec<Scheme>, ReadLogError> {
     let requested = [(columns.categories, Scheme::Superclue), (columns.intents, Scheme::Urs)];
@@ -121,7 +114,7 @@ fn parse_page(page: &VotePage, labels: &FinalLabels, columns: ColumnSet) -> Resu
         rated.push(outcome.is_ok());
         match outcome {
             Ok(outcome) => log.push(models[0], models[1], outcome)?,
-            Err(rule) => *log.excluded.entry(rule_name(rule)).or_default() += 1,
+            Err(rule) => log.exclude(rule),
         }
     }
     let numbers = numbers(page)?;

@@ -45,16 +45,16 @@ pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     cast(store, 25..32).await;
     let (mut after, mut counted) = (VoteTally::default(), 0);
     assert_eq!(after.catch_up(store, |_, _, votes| counted += votes).await.unwrap(), 7, "only new votes are read");
-    assert_eq!((after.read, counted), (32, 29), "every rated vote is counted once");
+    assert_eq!((after.counts.read, counted), (32, 29), "every rated vote is counted once");
     assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
 
     let log = whole_log(store, ColumnSet::default()).await;
-    assert_eq!(after.comparisons, ComparisonSet::from_log(&log));
-    assert_eq!(after.elo, EloTable::from_log(&log, Scoring::default()), "to the last bit");
-    assert_eq!(after.excluded, log.excluded);
+    assert_eq!(after.counts.comparisons, ComparisonSet::from_log(&log));
+    assert_eq!(after.counts.elo, EloTable::from_log(&log, Scoring::default()), "to the last bit");
+    assert_eq!(after.counts.excluded, log.excluded);
     let options = LeaderboardOptions::default();
-    let mut board = rank(&after.comparisons, &after.elo, &options).unwrap();
-    board.votes.exclude(&after.excluded);
+    let mut board = rank(&after.counts.comparisons, &after.counts.elo, &options).unwrap();
+    board.votes.exclude(&after.counts.excluded);
     assert_eq!(board, rank_log(&log, &options).unwrap());
 }
 
