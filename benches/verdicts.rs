@@ -6,7 +6,7 @@ use divan::Bencher;
 use langya::domain::benchmark::item::{Item, Language, Question, Sampling};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::mtbench101::TASKS;
-use langya::domain::benchmark::panel_scores::{PanelScores, panel_scores};
+use langya::domain::benchmark::panel_scores::{JudgementTable, PanelScores};
 use langya::domain::benchmark::{Suite, SuiteOptions, alignbench, suite};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -58,7 +58,7 @@ fn judge(suite: &dyn Suite, items: &[Item], mut judgements: Vec<Judgement>) -> V
         judgement.status = read.as_ref().err().map_or(Status::Ok, |error| Status::from(*error));
         judgement.parsed = read.ok();
     }
-    panel_scores(suite, items, &judgements)
+    JudgementTable::new(&judgements).scores(suite, items)
 }
 
 /// Dictionaries of dimensions behind an explanation with braces and brackets in it.

@@ -156,6 +156,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
             || cause.is::<AgreementError>()
             || cause.is::<AliasError>()
+            || cause.is::<crate::formats::model_table::ModelTableError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<ReadSeriesError>().is_some_and(ReadSeriesError::is_input)
             || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)

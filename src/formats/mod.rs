@@ -2,7 +2,9 @@
 
 pub mod agreement;
 pub mod drafts;
+pub mod model_table;
 pub mod records;
+pub mod scores;
 pub mod simulation;
 pub mod tables;
 pub mod votes;

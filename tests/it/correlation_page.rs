@@ -154,7 +154,7 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
     assert_eq!((&listed["group"], &listed["replicates"]), (&json!("published"), &json!(200)));
     assert_eq!(listed["claims"].as_array().unwrap().len(), 23);
     let series = listed["series"].as_array().unwrap();
-    assert!(series.iter().all(|series| series["source"] == "printed" || series["source"] == "intents"), "{series:?}");
+    assert!(series.iter().all(|series| series["source"] == "published" || series["source"] == "intents"), "{series:?}");
     // The papers' own numbers, over all models of the two columns.
     let pair =
         json_of(&arena, "/api/v1/correlation?x=published:superclue_close&y=published:superclue_open:turn:1").await;
@@ -165,7 +165,7 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
 #[actix_web::test]
 async fn series_are_compared_as_the_command_line_does() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
     for (x, y) in [("arena:rating", "published:Elsewhere:overall"), ("bench:mtbench101", "arena:rating")] {
         let found = json_of(&arena, &format!("/api/v1/correlation?x={x}&y={y}")).await;
         let same = ["correlate", "--x", x, "--y", y, "--bootstrap", "200", "--format", "json", "--data-dir", "data"];
@@ -190,7 +190,7 @@ async fn series_are_compared_as_the_command_line_does() {
 #[actix_web::test]
 async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
     let query = "/correlation?x=arena:rating&y=bench:mtbench101&coefficient=spearman&a=arena:rating&b=bench:mtbench101\
                  &target=published:Elsewhere:overall&group=own";
     let shown = page(&arena, query).await;
@@ -258,7 +258,7 @@ async fn what_cannot_be_asked_is_refused_in_a_sentence() {
 #[actix_web::test]
 async fn a_vote_is_taken_in_while_the_arena_serves() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
     let rating = || async {
         let pair = json_of(&arena, "/api/v1/correlation?x=arena:rating&y=published:Elsewhere:overall").await;
         let points = pair["points"].as_array().unwrap().clone();
@@ -269,7 +269,8 @@ async fn a_vote_is_taken_in_while_the_arena_serves() {
     visitor.ask("Which one?").await;
     visitor.until_ready().await;
     assert_eq!(visitor.vote("a").await["type"], "revealed");
-    let value = |board: &CorrelationSnapshot| board.find("arena:rating").map(|series| series.points["heron"].value);
+    let value =
+        |board: &CorrelationSnapshot| board.catalog.find("arena:rating").map(|series| series.points["heron"].value);
     until(&arena, |latest| value(latest) != value(&board)).await;
     assert!((rating().await - before).abs() > 1e-3, "the page follows without a restart");
     arena.end().await;

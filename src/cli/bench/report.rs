@@ -12,15 +12,17 @@ use crate::cli::models::table;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
 use crate::cli::{BadInput, Location};
 use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::spreadsheet::defused;
+use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::render::chart::Language;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::loading::load;
-use crate::services::benchmark::scores::{Filter, ModelScores, ScoreRow, scores};
+use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results::{RunSelector, measure, published};
 
 /// Flags of `langya bench report`.
@@ -167,7 +169,7 @@ async fn report(options: &ReportOptions, store: &Store) -> anyhow::Result<Report
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
     let way =
         RunSelector { data: loaded.row.version, variant: loaded.suite.variant().to_owned(), sample: flags.sample };
-    let filter = Filter { models: options.models.clone(), judges: options.judge.clone() };
+    let filter = JudgementFilter { models: options.models.clone(), judges: options.judge.clone() };
     let measured = measure(store, name, &way, &filter).await?;
     Ok(measured.report(None, &published(store, name).await?, options.language.into()))
 }
@@ -179,8 +181,13 @@ async fn print_scores(options: ReportOptions, store: &Store, form: OutputLayout)
     // Nothing is written, so the ids that chance makes are nobody's.
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);
-    let scores = scores(bench, &Filter { models: options.models, judges: options.judge }).await?;
-    let rows = || scores.iter().flat_map(|scores| ScoreRow::all(bench, scores)).collect::<Vec<_>>();
+    let scores = scores(bench, &JudgementFilter { models: options.models, judges: options.judge }).await?;
+    let rows = || {
+        scores
+            .iter()
+            .flat_map(|scores| ScoreRow::all(bench.suite, bench.data, bench.sample, scores))
+            .collect::<Vec<_>>()
+    };
     print(&match form {
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
         OutputLayout::Csv => lines_of_csv(&rows())?,

@@ -25,9 +25,10 @@ use crate::domain::rating::resample::Metric;
 use crate::domain::stats::combination::Search;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::formats::model_table::ModelTable;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::correlation::{SeriesReader, Sources, Table};
+use crate::services::correlation::{SeriesReader, Sources};
 use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
@@ -115,7 +116,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> anyhow::Re
         super::charts::prepare(folder)?;
     }
     let names = options.names()?;
-    let table = options.table.as_ref().map(|file| Table::read(file, &options.key)).transpose()?;
+    let table = options.table.as_ref().map(|file| ModelTable::read(file, &options.key)).transpose()?;
     let store = open(&settings, &names).await?;
     // A list needs no numbers, and a mixture is fitted to the numbers as they stand.
     let replicates = if options.list || !options.combine.is_empty() { 0 } else { options.bootstrap };
@@ -216,7 +217,7 @@ fn print_papers(format: OutputFormat) -> anyhow::Result<ExitCode> {
 async fn list(
     reader: &mut SeriesReader<'_>,
     store: Option<&Store>,
-    table: Option<&Table>,
+    table: Option<&ModelTable>,
     format: OutputFormat,
 ) -> anyhow::Result<ExitCode> {
     let mut names: Vec<String> = table.iter().flat_map(|table| table.columns()).map(str::to_owned).collect();

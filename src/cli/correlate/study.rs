@@ -13,9 +13,10 @@ use crate::domain::correlation::Aliases;
 use crate::domain::correlation::study::{Data, Results, Study, compute};
 use crate::domain::judging::rubric::sha256;
 use crate::domain::rating::options::LeaderboardOptions;
+use crate::formats::model_table::ModelTable;
 use crate::infra::config::Settings;
 use crate::render::report::study::{Files, files};
-use crate::services::correlation::{SeriesReader, Sources, Table};
+use crate::services::correlation::{SeriesReader, Sources};
 use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Makes a study. Its folder is looked at before anything is computed.
@@ -42,12 +43,12 @@ pub(super) async fn run(
 /// A table of a study, as it was read.
 struct StudyTable {
     text: Vec<u8>,
-    table: Table,
+    table: ModelTable,
 }
 
 impl StudyTable {
     fn read(path: &Path, key: &str) -> anyhow::Result<Self> {
-        let table = Table::read(path, key)?;
+        let table = ModelTable::read(path, key)?;
         let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
         Ok(Self { text, table })
     }

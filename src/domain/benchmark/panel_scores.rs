@@ -1,17 +1,17 @@
-//! The scores of every model by every judge, and by all judges together.
+//! The scores of every model by every judge, and by all judges together. Pages, reports and correlations all compute
+//! scores here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::Suite;
 use super::item::Item;
-use super::judgement::Judgement;
+use super::judgement::{Judgement, Status};
 use super::score::{Coverage, Part, Score, Scores, mean};
 
 /// Who judged.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JudgePanel {
     /// One judge; its name is empty where answers are read without one.
     Judge(String),
@@ -19,47 +19,184 @@ pub enum JudgePanel {
     Jury(Vec<String>),
 }
 
-/// What a model has reached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+impl JudgePanel {
+    /// The judges.
+    #[must_use]
+    pub fn judges(&self) -> &[String] {
+        match self {
+            Self::Judge(judge) => std::slice::from_ref(judge),
+            Self::Jury(judges) => judges,
+        }
+    }
+}
+
+/// The scores of one model.
+#[derive(Debug, Clone, PartialEq)]
 pub struct PanelScores {
-    /// Whose answers.
+    /// The model.
     pub model: String,
-    /// Who judged them.
-    pub bench: JudgePanel,
+    /// Who judged its answers.
+    pub panel: JudgePanel,
     /// The scores.
     pub scores: Scores,
 }
 
-/// Every model's scores by each judge, in order of their names; where there are several judges, each model's mean over
-/// all of them stands behind its rows.
-#[must_use]
-pub fn panel_scores(suite: &dyn Suite, items: &[Item], judgements: &[Judgement]) -> Vec<PanelScores> {
-    let mut by_model: BTreeMap<&str, BTreeMap<&str, Vec<&Judgement>>> = BTreeMap::new();
-    for judgement in judgements {
-        let by_judge = by_model.entry(&judgement.model).or_default();
-        by_judge.entry(&judgement.judge_model).or_default().push(judgement);
+/// Judgements by model and judge.
+#[derive(Debug, Clone)]
+pub struct JudgementTable<'j> {
+    judges: Vec<&'j str>,
+    models: Vec<ModelJudgements<'j>>,
+}
+
+/// The judgements of one model, one list per judge of the table; a judge that did not judge the model has an empty one.
+#[derive(Debug, Clone)]
+pub struct ModelJudgements<'j> {
+    /// The model.
+    pub model: &'j str,
+    by_judge: Vec<Vec<&'j Judgement>>,
+}
+
+impl<'j> JudgementTable<'j> {
+    /// Groups judgements. A verdict replaces an earlier failure on the same answer, and a later failure does not replace it.
+    #[must_use]
+    pub fn new(judgements: &'j [Judgement]) -> Self {
+        let mut ordered: Vec<&Judgement> = judgements.iter().collect();
+        ordered.sort_by_key(|judgement| judgement.status == Status::Ok);
+        let judges: BTreeSet<&str> = ordered.iter().map(|judgement| judgement.judge_model.as_str()).collect();
+        let judges: Vec<&str> = judges.into_iter().collect();
+        let mut by_model: BTreeMap<&str, Vec<Vec<&Judgement>>> = BTreeMap::new();
+        for judgement in ordered {
+            let by_judge = by_model.entry(&judgement.model).or_insert_with(|| vec![Vec::new(); judges.len()]);
+            if let Ok(judge) = judges.binary_search(&judgement.judge_model.as_str()) {
+                by_judge[judge].push(judgement);
+            }
+        }
+        let models = by_model.into_iter().map(|(model, by_judge)| ModelJudgements { model, by_judge }).collect();
+        Self { judges, models }
     }
-    let judges: BTreeSet<&str> = by_model.values().flat_map(BTreeMap::keys).copied().collect();
-    let judges: Vec<String> = judges.into_iter().map(str::to_owned).collect();
-    let mut panel_scores = Vec::new();
-    for (model, by_judge) in by_model {
-        let alone = |judge: &String| match by_judge.get(judge.as_str()) {
-            Some(judgements) => suite.score(items, judgements),
-            None => suite.score(items, &[]),
+
+    /// The models in alphabetical order.
+    #[must_use]
+    pub fn models(&self) -> &[ModelJudgements<'j>] {
+        &self.models
+    }
+
+    /// Every model's scores by each judge, in alphabetical order; where there are several judges, each model's mean
+    /// over all of them follows its rows.
+    #[must_use]
+    pub fn scores(&self, suite: &dyn Suite, items: &[Item]) -> Vec<PanelScores> {
+        let judges: Vec<String> = self.judges.iter().map(|&judge| judge.to_owned()).collect();
+        let of_model = |model: &ModelJudgements| {
+            let scores = model.scores_by_judge(suite, items);
+            let jury = (judges.len() > 1).then(|| (JudgePanel::Jury(judges.clone()), jury(&scores)));
+            let panels = judges.iter().cloned().map(JudgePanel::Judge).zip(scores).chain(jury);
+            let row = |(panel, scores)| PanelScores { model: model.model.to_owned(), panel, scores };
+            panels.map(row).collect::<Vec<_>>()
         };
-        let scores: Vec<Scores> = judges.iter().map(alone).collect();
-        let jury = (judges.len() > 1).then(|| jury(&scores));
-        let benches = judges.iter().cloned().map(JudgePanel::Judge).zip(scores);
-        let benches = benches.chain(jury.map(|scores| (JudgePanel::Jury(judges.clone()), scores)));
-        panel_scores.extend(benches.map(|(bench, scores)| PanelScores { model: model.to_owned(), bench, scores }));
+        self.models.iter().flat_map(of_model).collect()
     }
-    panel_scores
+}
+
+impl ModelJudgements<'_> {
+    fn scores_by_judge(&self, suite: &dyn Suite, items: &[Item]) -> Vec<Scores> {
+        self.by_judge.iter().map(|judgements| suite.score(items, judgements)).collect()
+    }
+
+    /// The scores by the only judge, or their mean over all judges.
+    #[must_use]
+    pub fn mean_scores(&self, suite: &dyn Suite, items: &[Item]) -> Scores {
+        let mut scores = self.scores_by_judge(suite, items);
+        if scores.len() == 1 { scores.remove(0) } else { jury(&scores) }
+    }
+}
+
+/// Selects judgements by model and judge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JudgementFilter {
+    /// Only these models; all if empty.
+    pub models: Vec<String>,
+    /// Only these judges; all if empty.
+    pub judges: Vec<String>,
+}
+
+impl JudgementFilter {
+    /// Whether a judgement is selected.
+    #[must_use]
+    pub fn matches(&self, judgement: &Judgement) -> bool {
+        let among = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+        among(&self.models, &judgement.model) && among(&self.judges, &judgement.judge_model)
+    }
+}
+
+/// Judgements by the baseline that the answers were compared with; under an empty name where there was none.
+pub type JudgementsByBaseline = BTreeMap<String, Vec<Judgement>>;
+
+/// The judgements beside the baseline that most were made with.
+#[must_use]
+pub fn most_used_baseline(by_baseline: JudgementsByBaseline) -> Vec<Judgement> {
+    by_baseline.into_values().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// The scores of one model by one judge, or by a jury, with the judgements behind them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelScores {
+    /// The model.
+    pub model: String,
+    /// The judge; several, in alphabetical order and joined with `+`, for the mean of a jury; empty where none is needed.
+    pub judge: String,
+    /// The model that the answers were compared with; empty where there was none.
+    pub baseline: String,
+    /// Whether the judge, or one of a jury, is a contestant too, so that it may have favoured itself.
+    pub judge_is_contestant: bool,
+    /// Number of judgements by status.
+    pub statuses: BTreeMap<&'static str, u64>,
+    /// Time of the latest judgement, in milliseconds since 1970.
+    pub judged_at: i64,
+    /// The scores.
+    pub scores: Scores,
+}
+
+impl ModelScores {
+    /// All scores of a suite, by baseline, model and judge.
+    #[must_use]
+    pub fn all(
+        suite: &dyn Suite,
+        items: &[Item],
+        by_baseline: &JudgementsByBaseline,
+        contestants: &BTreeSet<String>,
+    ) -> Vec<Self> {
+        let of_baseline = |(baseline, judgements): (&String, &Vec<Judgement>)| {
+            let scores = JudgementTable::new(judgements).scores(suite, items);
+            scores.into_iter().map(|row| Self::new(row, baseline, judgements, contestants)).collect::<Vec<_>>()
+        };
+        by_baseline.iter().flat_map(of_baseline).collect()
+    }
+
+    fn new(row: PanelScores, baseline: &str, judgements: &[Judgement], contestants: &BTreeSet<String>) -> Self {
+        let judges = row.panel.judges();
+        let own: Vec<&Judgement> = judgements
+            .iter()
+            .filter(|judgement| judgement.model == row.model && judges.contains(&judgement.judge_model))
+            .collect();
+        let mut statuses = BTreeMap::new();
+        for judgement in &own {
+            *statuses.entry(judgement.status.as_str()).or_default() += 1;
+        }
+        Self {
+            judge_is_contestant: judges.iter().any(|judge| contestants.contains(judge) || judge == baseline),
+            judge: judges.join("+"),
+            statuses,
+            judged_at: own.iter().map(|judgement| judgement.ts).max().unwrap_or_default(),
+            model: row.model,
+            baseline: baseline.to_owned(),
+            scores: row.scores,
+        }
+    }
 }
 
 /// The mean of several judges' scores, part by part. A part that one of them could not score has no mean: over fewer
 /// judges it would not compare with other models'.
-#[must_use]
-pub fn jury(judges: &[Scores]) -> Scores {
+fn jury(judges: &[Scores]) -> Scores {
     let Some(first) = judges.first() else { return Scores::default() };
     let of_all = |part: &Part| -> Option<Score> {
         let scores: Vec<&Score> = judges.iter().map(|scores| scores.of(part)).collect::<Option<_>>()?;

@@ -7,6 +7,7 @@
 pub mod agreement;
 mod aliases;
 pub mod align;
+pub mod catalog;
 mod error;
 pub mod history;
 pub mod metrics;
@@ -14,12 +15,15 @@ pub mod name;
 pub mod papers;
 mod provenance;
 pub mod report;
+pub mod satisfaction;
 mod series;
 pub mod study;
+mod suite_series;
 
 pub use aliases::{AliasError, Aliases};
 pub use align::{Aligned, align};
 pub use error::SeriesError;
 pub use name::{SeriesName, VotePart};
 pub use provenance::{Provenance, SuiteUsed, VotesUsed};
-pub use series::{Point, Series, Subjects, bootstrap_for};
+pub use series::{Point, Series, SeriesValues, Subjects, bootstrap_for};
+pub use suite_series::SuiteSeries;

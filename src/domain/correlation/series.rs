@@ -78,6 +78,28 @@ pub struct Series {
     pub notes: Vec<String>,
 }
 
+/// The values of a series before it has a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesValues {
+    /// Title for people.
+    pub title: String,
+    /// What it has one number of.
+    pub subjects: Subjects,
+    /// The numbers by subject.
+    pub points: BTreeMap<String, Point>,
+    /// Notes for readers.
+    pub notes: Vec<String>,
+}
+
+impl SeriesValues {
+    /// Values that are held fixed.
+    #[must_use]
+    pub fn fixed(title: String, subjects: Subjects, values: BTreeMap<String, f64>) -> Self {
+        let points = values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect();
+        Self { title, subjects, points, notes: Vec::new() }
+    }
+}
+
 /// Random numbers for a source: what one samples says nothing of what another does.
 pub fn bootstrap_for(bootstrap: BootstrapOptions, source: &str) -> BootstrapOptions {
     let digest = Sha256::digest(source.as_bytes());

@@ -11,10 +11,11 @@ use serde::Serialize;
 use super::error::PageError;
 use super::pages::correlation as pages;
 use crate::domain::correlation::Series;
-use crate::domain::correlation::report::{Correlations, MixtureReport};
+use crate::domain::correlation::catalog::{Group, PairStudy, Source};
+use crate::domain::correlation::report::Correlations;
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::state::AppState;
-use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, PairStudy, Source};
+use crate::services::correlation::snapshot::CorrelationSnapshot;
 
 /// `GET /correlation`
 ///
@@ -28,7 +29,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     if board.made_at.is_none() && (asked.is_some() || mixed.is_some()) {
         return Err(PageError::Early);
     }
-    let default = board.default_pair();
+    let default = board.catalog.default_pair();
     let named = asked.or_else(|| default.as_ref().map(|[x, y]| [x.as_str(), y]));
     let pair = match named {
         Some(pair) => Some(app.correlation.pair(&board, pair, coefficient).await?),
@@ -49,8 +50,8 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 }
 
 /// Satisfaction beside a suite's means, by intent.
-async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Option<PairStudy>, PageError> {
-    let Some([satisfaction, suite]) = board.intents() else { return Ok(None) };
+async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Option<Arc<PairStudy>>, PageError> {
+    let Some([satisfaction, suite]) = board.catalog.intents() else { return Ok(None) };
     Ok(Some(app.correlation.pair(board, [&satisfaction, &suite], Coefficient::Pearson).await?))
 }
 
@@ -71,12 +72,9 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
             Err(PageError::InvalidQuery("x and y, or a mixture with its target: not both at once".into()))
         }
         (Some(pair), None) => {
-            Ok(HttpResponse::Ok().json(app.correlation.pair(&board, pair, coefficient).await?.report))
+            Ok(HttpResponse::Ok().json(&app.correlation.pair(&board, pair, coefficient).await?.report))
         }
-        (None, Some(question)) => {
-            let found: MixtureReport = app.correlation.mixture(&board, &question).await?;
-            Ok(HttpResponse::Ok().json(found))
-        }
+        (None, Some(question)) => Ok(HttpResponse::Ok().json(&*app.correlation.mixture(&board, &question).await?)),
         (None, None) => {
             app.correlation.prepare(&board, group).await?;
             let claims = app.correlation.claims().await?;
@@ -120,7 +118,7 @@ struct ListedCell {
 
 impl Listed<'_> {
     fn of(board: &CorrelationSnapshot, group: Group) -> Self {
-        let grid = board.grid(group);
+        let grid = board.matrix(group);
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
             title: series.title.clone(),
@@ -128,17 +126,17 @@ impl Listed<'_> {
             subjects: series.subjects,
             n: series.points.len(),
         };
-        let name = |place: usize| board.series[grid.series[place]].name.to_string();
+        let name = |place: usize| board.catalog.series()[grid.series[place]].name.to_string();
         let cell = |row: usize, column: usize| {
             let cell = grid.cell(row, column);
-            let correlations = Correlations::of(&cell, board.options.level);
+            let correlations = Correlations::of(&cell, board.catalog.options.level);
             ListedCell { x: name(row), y: name(column), n: cell.n, correlations }
         };
         let rows = 0..grid.series.len();
         Self {
             made_at: board.made_at.map(|time| time.0),
-            replicates: board.options.bootstrap.replicates,
-            series: board.series.iter().map(series).collect(),
+            replicates: board.catalog.options.bootstrap.replicates,
+            series: board.catalog.series().iter().map(series).collect(),
             group: group.as_str(),
             of: grid.of,
             matrix: rows

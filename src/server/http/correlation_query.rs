@@ -1,8 +1,9 @@
 //! Which series, coefficient and models a request for correlations names.
 
+use crate::domain::correlation::catalog::{Group, MixtureQuestion};
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::http::error::PageError;
-use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, MixtureQuestion};
+use crate::services::correlation::snapshot::CorrelationSnapshot;
 use actix_web::{HttpRequest, web};
 use serde::Deserialize;
 
@@ -47,7 +48,7 @@ impl CorrelationQuery {
     /// The group; where none is asked for, the arena's own series if it has two.
     pub(crate) fn group(&self, board: &CorrelationSnapshot) -> Result<Group, PageError> {
         match self.group.as_str() {
-            "" if board.of_group(Group::Own) > 1 => Ok(Group::Own),
+            "" if board.catalog.group_len(Group::Own) > 1 => Ok(Group::Own),
             "" | "published" => Ok(Group::Published),
             "own" => Ok(Group::Own),
             "all" => Ok(Group::All),

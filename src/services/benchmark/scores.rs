@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::RunContext;
-use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::{Judgement, Status};
-use crate::domain::benchmark::panel_scores::{self, PanelScores, panel_scores};
-use crate::domain::benchmark::score::{Coverage, Score, Scores};
+use crate::domain::benchmark::judgement::Status;
+use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
+use crate::domain::benchmark::score::Coverage;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{
     BenchAnswerRow, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store, StoreError,
@@ -72,161 +69,26 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
     Ok(summaries)
 }
 
-/// The scores of one model by one judge, or by a jury.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelScores {
-    /// The model.
-    pub model: String,
-    /// The judge; several, in alphabetical order and joined with `+`, for the mean of a jury; empty where none is needed.
-    pub judge: String,
-    /// Who was compared with; empty where nobody was.
-    pub baseline: String,
-    /// Whether the judge, or one of a jury, is a contestant too, so that it may have favoured itself.
-    pub judge_is_contestant: bool,
-    /// Judgements by how they ended.
-    pub statuses: BTreeMap<&'static str, u64>,
-    /// The latest of them, in milliseconds since 1970.
-    pub judged_at: i64,
-    /// The scores.
-    pub scores: Scores,
-}
-
 /// The scores of a suite, by judge and model; where there are several judges, also the mean of all of them.
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn scores(bench: RunContext<'_>, filter: &Filter) -> Result<Vec<ModelScores>, StoreError> {
+pub async fn scores(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<ModelScores>, StoreError> {
     let mut rows = bench.store.bench_judgements(&bench.set(), "", "", IncludeText::No).await?;
     rows.retain(|row| row.variant == bench.suite.variant());
-    // Whoever is judged at all is a contestant, shown or not.
+    // A contestant is every model that is judged, selected or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
-    rows.retain(|row| filter.takes(row));
-    Ok(scores_of(bench.suite, &bench.data.items, rows, &contestants))
+    rows.retain(|row| filter.matches(&row.judgement));
+    Ok(ModelScores::all(bench.suite, &bench.data.items, &by_baseline(rows), &contestants))
 }
 
-/// Whose scores are wanted; all where a list is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Of these models.
-    pub models: Vec<String>,
-    /// By these judges.
-    pub judges: Vec<String>,
-}
-
-impl Filter {
-    pub(super) fn takes(&self, row: &BenchJudgementRow) -> bool {
-        let takes = |wanted: &[String], name: &String| wanted.is_empty() || wanted.contains(name);
-        takes(&self.models, &row.judgement.model) && takes(&self.judges, &row.judgement.judge_model)
-    }
-}
-
-/// One score as a row of a table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScoreRow {
-    /// The suite.
-    pub suite: String,
-    /// SHA-256 of its data file.
-    pub suite_version: String,
-    /// How it was asked and judged where that is not the suite's own way.
-    pub variant: String,
-    /// Which round of answers, from 1.
-    pub sample: u32,
-    /// The model.
-    pub model: String,
-    /// The judge, or the jury.
-    pub judge: String,
-    /// Who was compared with.
-    pub baseline: String,
-    /// The part of the suite, such as `overall`.
-    pub part: String,
-    /// The score, with all of its digits; none where nothing could be judged.
-    pub score: Option<f64>,
-    /// Sample standard deviation of what it is the mean of.
-    #[serde(rename = "deviation")]
-    pub std_dev: Option<f64>,
-    /// What could be judged.
-    pub judged: u64,
-    /// What was to be judged.
-    pub total: u64,
-    /// Whether less than 95 % could be judged.
-    pub flagged: bool,
-    /// Whether the judge is a contestant too.
-    pub judge_is_contestant: bool,
-    /// The latest judgement, in milliseconds since 1970.
-    pub judged_at: i64,
-}
-
-impl ScoreRow {
-    /// The rows of one model by one judge.
-    #[must_use]
-    pub fn all(bench: RunContext<'_>, scores: &ModelScores) -> Vec<Self> {
-        let row = |score: &Score| Self {
-            suite: bench.suite.name().to_owned(),
-            suite_version: bench.data.sha256.clone(),
-            variant: bench.suite.variant().to_owned(),
-            sample: bench.sample,
-            model: scores.model.clone(),
-            judge: scores.judge.clone(),
-            baseline: scores.baseline.clone(),
-            part: score.part.key(),
-            score: score.value,
-            std_dev: score.std_dev,
-            judged: score.coverage.ok,
-            total: score.coverage.total,
-            flagged: score.coverage.is_low(),
-            judge_is_contestant: scores.judge_is_contestant,
-            judged_at: scores.judged_at,
-        };
-        scores.scores.0.iter().map(row).collect()
-    }
-}
-
-/// The scores that judgements give, by baseline, model and judge; behind a model's rows the mean of a jury of all judges.
-pub(super) fn scores_of(
-    suite: &dyn Suite,
-    items: &[Item],
-    rows: Vec<BenchJudgementRow>,
-    contestants: &BTreeSet<String>,
-) -> Vec<ModelScores> {
-    let mut by_baseline: BTreeMap<String, Vec<Judgement>> = BTreeMap::new();
+/// Groups judgements for [`ModelScores::all`].
+pub(in crate::services) fn by_baseline(rows: Vec<BenchJudgementRow>) -> JudgementsByBaseline {
+    let mut by_baseline = JudgementsByBaseline::new();
     for row in rows {
         by_baseline.entry(row.baseline).or_default().push(row.judgement);
     }
-    let score = |(baseline, mut judgements): (String, Vec<Judgement>)| {
-        // A verdict wins over a failure that came after it.
-        judgements.sort_by_key(|judgement| judgement.status == Status::Ok);
-        let panel_scores = panel_scores(suite, items, &judgements);
-        let scored: Vec<ModelScores> = panel_scores
-            .into_iter()
-            .map(|standing| ModelScores::of(standing, &baseline, &judgements, contestants))
-            .collect();
-        scored
-    };
-    by_baseline.into_iter().flat_map(score).collect()
-}
-
-impl ModelScores {
-    fn of(standing: PanelScores, baseline: &str, judgements: &[Judgement], contestants: &BTreeSet<String>) -> Self {
-        let judges = match standing.bench {
-            panel_scores::JudgePanel::Judge(judge) => vec![judge],
-            panel_scores::JudgePanel::Jury(judges) => judges,
-        };
-        let said = |said: &&Judgement| said.model == standing.model && judges.contains(&said.judge_model);
-        let mut statuses = BTreeMap::new();
-        for judgement in judgements.iter().filter(said) {
-            *statuses.entry(judgement.status.as_str()).or_default() += 1;
-        }
-        let judged_at = judgements.iter().filter(said).map(|judgement| judgement.ts).max().unwrap_or_default();
-        Self {
-            judge_is_contestant: judges.iter().any(|judge| contestants.contains(judge) || judge == baseline),
-            judge: judges.join("+"),
-            statuses,
-            judged_at,
-            model: standing.model,
-            baseline: baseline.to_owned(),
-            scores: standing.scores,
-        }
-    }
+    by_baseline
 }
 
 /// One item with everything that was said of it.

@@ -11,10 +11,11 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::loading::{Loaded, load, suite_of};
 use super::report::BenchError;
-use super::scores::{Filter, ModelScores, SuiteSummary, scores_of, suites};
+use super::scores::{SuiteSummary, by_baseline, suites};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
+use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
 use crate::domain::judging::verdict::Verdict;
 use crate::infra::storage::{
@@ -128,7 +129,7 @@ pub async fn measure(
     store: &Store,
     suite: &str,
     way: &RunSelector,
-    filter: &Filter,
+    filter: &JudgementFilter,
 ) -> Result<SuiteResults, BenchError> {
     let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
     let judgements = store.judgement_count(suite, &loaded.row.version).await?;
@@ -138,7 +139,7 @@ pub async fn measure(
     rows.retain(|row| row.variant == way.variant);
     // Whoever is judged at all is a contestant, shown or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
-    rows.retain(|row| filter.takes(row));
+    rows.retain(|row| filter.matches(&row.judgement));
     let lengths = store.answer_lengths(&set).await?;
     let way = way.clone();
     let computed = tokio::task::spawn_blocking(move || {
@@ -157,14 +158,14 @@ async fn cross_validation(
     set: &BenchSet,
     way: &RunSelector,
     rows: &[BenchJudgementRow],
-    filter: &Filter,
+    filter: &JudgementFilter,
 ) -> Result<SelfPreferenceMatrix, StoreError> {
     let second = match way.sample {
         1 => store.bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, "", "", IncludeText::No).await?,
         _ => Vec::new(),
     };
     let mut latest = BTreeMap::new();
-    for row in rows.iter().chain(&second).filter(|row| filter.takes(row)) {
+    for row in rows.iter().chain(&second).filter(|row| filter.matches(&row.judgement)) {
         let said = &row.judgement;
         let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(&row.variant).1, &said.parsed) else {
             continue;
@@ -243,7 +244,7 @@ impl SuiteResultsCache {
         self.check_is_there(suite, &way).await?;
         let compute = || {
             let (store, (suite, way)) = (self.store.clone(), key.clone());
-            async move { measure(&store, &suite, &way, &Filter::default()).await }
+            async move { measure(&store, &suite, &way, &JudgementFilter::default()).await }
         };
         Ok(self.measured.get(key.clone(), is_current, compute).await?)
     }
@@ -338,7 +339,7 @@ fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet
         let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
         Entry { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
     };
-    let scored = scores_of(loaded.suite.as_ref(), &loaded.data.items, rows, contestants);
+    let scored = ModelScores::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline(rows), contestants);
     scored.into_iter().map(entry).collect()
 }
 

@@ -1,10 +1,9 @@
 //! Why a series cannot be read.
 
-use std::path::PathBuf;
-
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
+use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::report::BenchError;
@@ -17,21 +16,8 @@ pub enum ReadSeriesError {
     #[error(transparent)]
     Series(#[from] SeriesError),
     /// The table cannot be read.
-    #[error("{}: {reason}", file.display())]
-    Table {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The table has no such column.
-    #[error("the table has no column {name:?}: there is {known}")]
-    Column {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
+    #[error(transparent)]
+    Table(#[from] ModelTableError),
     /// A column is asked for, and there is no table.
     #[error("the series {0:?} is a column of a table: name the file with --table, or write arena:rating")]
     NoTable(String),

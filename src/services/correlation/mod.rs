@@ -7,21 +7,6 @@ mod reader;
 mod satisfaction;
 pub mod snapshot;
 mod suite_series;
-mod table;
-
-use std::collections::BTreeMap;
 
 pub use error::ReadSeriesError;
-pub use reader::{SeriesReader, Sources, Suites};
-pub use table::Table;
-
-use crate::domain::correlation::{Point, Subjects};
-
-/// What a source gives.
-#[derive(Debug, Clone, PartialEq)]
-struct Found {
-    title: String,
-    subjects: Subjects,
-    points: BTreeMap<String, Point>,
-    notes: Vec<String>,
-}
+pub use reader::{SeriesReader, Sources, SuiteCache};

@@ -1,15 +1,16 @@
 //! Reads series, each source once.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::satisfaction::{self, Satisfied};
-use super::{Found, ReadSeriesError, Table};
+use super::{ReadSeriesError, published, satisfaction, suite_series};
 use crate::domain::benchmark::score::Part;
+use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::{
-    Aliases, Point, Provenance, Series, SeriesName, Subjects, SuiteUsed, VotePart, VotesUsed, bootstrap_for,
+    Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, SuiteUsed, VotePart, VotesUsed,
+    bootstrap_for,
 };
 use crate::domain::correlation::{metrics, papers};
 use crate::domain::rating::options::LeaderboardOptions;
@@ -18,10 +19,9 @@ use crate::domain::rating::slice::Slice;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
+use crate::formats::model_table::ModelTable;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
-use crate::services::correlation::published;
-use crate::services::correlation::suite_series::SuiteScores;
 use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
 /// Pages of votes that are asked for at the same moment.
@@ -33,7 +33,7 @@ pub struct Sources<'s> {
     /// The arena.
     pub store: Option<&'s Store>,
     /// A table.
-    pub table: Option<&'s Table>,
+    pub table: Option<&'s ModelTable>,
     /// Other names of models.
     pub aliases: Aliases,
     /// How the arena rates; the level of all intervals.
@@ -47,29 +47,29 @@ pub struct SeriesReader<'s> {
     sources: Sources<'s>,
     log: Option<(ColumnSet, Arc<VoteLog>)>,
     used: Provenance,
-    suites: Suites,
+    suites: SuiteCache,
 }
 
 /// The scores of suites by all judges or one, with their items resampled.
 #[derive(Clone, Default)]
-pub struct Suites(HashMap<(String, Option<String>), Arc<SuiteScores>>);
+pub struct SuiteCache(HashMap<(String, Option<String>), Arc<SuiteSeries>>);
 
 impl<'s> SeriesReader<'s> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
-        Self { sources, log: None, used: Provenance::default(), suites: Suites::default() }
+        Self { sources, log: None, used: Provenance::default(), suites: SuiteCache::default() }
     }
 
     /// The scores of suites are known already: those of the same judgements, resampled as the sources say.
     #[must_use]
-    pub fn with_suites(sources: Sources<'s>, suites: Suites) -> Self {
+    pub fn with_suites(sources: Sources<'s>, suites: SuiteCache) -> Self {
         Self { suites, ..Self::new(sources) }
     }
 
     /// The scores of the suites that were read.
     #[must_use]
-    pub fn into_suites(self) -> Suites {
+    pub fn into_suites(self) -> SuiteCache {
         self.suites
     }
 
@@ -98,16 +98,16 @@ impl<'s> SeriesReader<'s> {
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
             SeriesName::Bench { suite, judge, part } => {
                 let scores = self.suite(suite, judge.as_deref()).await?;
-                scores.part(suite, part, self.sources.rating.confidence)?
+                scores.part(part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
                 let papers::PublishedValues { title, source, subjects, values } =
                     published::read(id, self.sources.store).await?;
                 self.used.published.insert(name.to_string(), source);
-                Found { title, subjects, points: fixed(values), notes: Vec::new() }
+                SeriesValues::fixed(title, subjects, values)
             }
         };
-        let Found { title, subjects, points, notes } = found;
+        let SeriesValues { title, subjects, points, notes } = found;
         let points = match subjects {
             Subjects::Models => self.sources.aliases.apply(&name.to_string(), points)?,
             Subjects::Intents | Subjects::Methods => points,
@@ -148,13 +148,17 @@ impl<'s> SeriesReader<'s> {
         Ok(names)
     }
 
-    fn column(&self, name: &str) -> Result<Found, ReadSeriesError> {
+    fn column(&self, name: &str) -> Result<SeriesValues, ReadSeriesError> {
         let table = self.sources.table.ok_or_else(|| ReadSeriesError::NoTable(name.to_owned()))?;
-        let points = fixed(table.column(name)?);
-        Ok(Found { title: name.to_owned(), subjects: Subjects::Models, points, notes: Vec::new() })
+        Ok(SeriesValues::fixed(name.to_owned(), Subjects::Models, table.column(name)?))
     }
 
-    async fn figures(&mut self, name: &SeriesName, metric: Metric, part: &VotePart) -> Result<Found, ReadSeriesError> {
+    async fn figures(
+        &mut self,
+        name: &SeriesName,
+        metric: Metric,
+        part: &VotePart,
+    ) -> Result<SeriesValues, ReadSeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
         // All figures of a part share their votes in each replicate.
@@ -163,7 +167,7 @@ impl<'s> SeriesReader<'s> {
     }
 
     /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
-    async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<Found, ReadSeriesError> {
+    async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<SeriesValues, ReadSeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
@@ -174,7 +178,7 @@ impl<'s> SeriesReader<'s> {
         title: String,
         metric: Metric,
         SlicedLog { log, slice, source }: SlicedLog,
-    ) -> Result<Found, ReadSeriesError> {
+    ) -> Result<SeriesValues, ReadSeriesError> {
         let options = self.sources.rating.clone();
         let bootstrap = bootstrap_for(self.sources.bootstrap, &source);
         let figures = tokio::task::spawn_blocking(move || {
@@ -183,25 +187,26 @@ impl<'s> SeriesReader<'s> {
             Ok::<_, ReadSeriesError>(metrics::figures(&log, metric, &options, bootstrap)?)
         });
         let (points, notes) = figures.await??;
-        Ok(Found { title, subjects: Subjects::Models, points, notes })
+        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
     }
 
-    async fn satisfaction(&mut self) -> Result<Found, ReadSeriesError> {
+    async fn satisfaction(&mut self) -> Result<SeriesValues, ReadSeriesError> {
         let store = self.store(&SeriesName::Satisfaction)?;
-        let found = satisfaction::by_intent(store, self.sources.bootstrap, self.sources.rating.confidence);
-        let Satisfied { points, votes } = found.await?;
-        self.used.satisfied_votes = Some(votes);
+        let by_intent = satisfaction::by_intent(store).await?;
+        self.used.satisfied_votes = Some(by_intent.values().map(Vec::len).sum());
+        let bootstrap = bootstrap_for(self.sources.bootstrap, "arena:satisfaction");
+        let points = group_means(&by_intent, bootstrap, self.sources.rating.confidence);
         let title = "satisfaction, 1 to 5".to_owned();
-        Ok(Found { title, subjects: Subjects::Intents, points, notes: Vec::new() })
+        Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: Vec::new() })
     }
 
-    async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteScores>, ReadSeriesError> {
+    async fn suite(&mut self, suite: &str, judge: Option<&str>) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
         let key = (suite.to_owned(), judge.map(str::to_owned));
         if let Some(known) = self.suites.0.get(&key) {
             return Ok(Arc::clone(known));
         }
         let name = SeriesName::Bench { suite: suite.to_owned(), judge: key.1.clone(), part: String::new() };
-        let scores = SuiteScores::read(self.store(&name)?, suite, judge, self.sources.bootstrap).await?;
+        let scores = suite_series::read(self.store(&name)?, suite, judge, self.sources.bootstrap).await?;
         self.suites.0.insert(key, Arc::clone(&scores));
         Ok(scores)
     }
@@ -250,10 +255,6 @@ struct SlicedLog {
     slice: Slice,
     /// Whose random numbers are used.
     source: String,
-}
-
-fn fixed(values: BTreeMap<String, f64>) -> BTreeMap<String, Point> {
-    values.into_iter().map(|(subject, value)| (subject, Point::fixed(value))).collect()
 }
 
 fn arena_title(metric: Metric, part: &VotePart) -> String {

@@ -1,7 +1,7 @@
 //! Every model by every judge, and by all judges together.
 
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
-use langya::domain::benchmark::panel_scores::{JudgePanel, panel_scores};
+use langya::domain::benchmark::panel_scores::{JudgePanel, JudgementTable};
 use langya::domain::benchmark::score::Coverage;
 
 use super::{judged, rated, read_fixture, suite_with};
@@ -21,8 +21,8 @@ fn a_jury_is_each_judge_alone_and_their_mean() {
         by("k", "m", judged("2", 1, Game::First, Err(Status::Refused))),
         by("j", "n", rated("1", 1, 4.0, &[])),
     ];
-    let panel_scores = panel_scores(&*suite, items, &judgements);
-    let benches: Vec<(&str, &JudgePanel)> = panel_scores.iter().map(|row| (row.model.as_str(), &row.bench)).collect();
+    let panel_scores = JudgementTable::new(&judgements).scores(&*suite, items);
+    let benches: Vec<(&str, &JudgePanel)> = panel_scores.iter().map(|row| (row.model.as_str(), &row.panel)).collect();
     let (j, k) = (JudgePanel::Judge("j".to_owned()), JudgePanel::Judge("k".to_owned()));
     let jury = JudgePanel::Jury(vec!["j".to_owned(), "k".to_owned()]);
     assert_eq!(benches, [("m", &j), ("m", &k), ("m", &jury), ("n", &j), ("n", &k), ("n", &jury)]);
@@ -38,7 +38,7 @@ fn one_judge_is_no_jury_and_the_later_judgement_counts() {
     let suite = suite_with("alignbench", None, &[]);
     let items = &read_fixture(&*suite, "alignbench.jsonl")[..1];
     let judgements = [judged("1", 1, Game::First, Err(Status::ParseFailed)), rated("1", 1, 9.0, &[])];
-    let panel_scores = panel_scores(&*suite, items, &judgements);
+    let panel_scores = JudgementTable::new(&judgements).scores(&*suite, items);
     assert_eq!(panel_scores.len(), 1);
     assert_eq!(panel_scores[0].scores.by_key("overall").unwrap().value, Some(9.0));
 }

@@ -4,26 +4,24 @@
 //! changed that it rests on (`InputVersion`), and answers what is asked of the latest. One question at a time is computed, so that
 //! visitors cannot make the arena compute on all cores, and each has a bounded size.
 
-mod catalog;
 mod compute_permit;
+mod reading;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-pub use catalog::{Source, arena_names};
-pub use compute_permit::{CorrelationError, MixtureQuestion, PairStudy};
+pub use compute_permit::CorrelationError;
 
-use super::{ReadSeriesError, SeriesReader, Sources, Suites};
-use crate::domain::correlation::align::column;
+use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
+use crate::domain::correlation::catalog::{CorrelationMatrix, Group, SeriesCatalog, arena_names, reads_prompts};
 use crate::domain::correlation::papers::published_names;
 use crate::domain::correlation::report::StudyOptions;
-use crate::domain::correlation::{Aliases, Series, SeriesName, Subjects};
+use crate::domain::correlation::{Aliases, SeriesName};
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::ColumnSet;
-use crate::domain::stats::matrix::{Cell, Matrix, matrix};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -39,8 +37,6 @@ const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 
 const MANY: i64 = 200_000;
 /// Moments of the history.
 const MOMENTS: usize = 40;
-/// Series of a matrix.
-pub const SHOWN: usize = 40;
 
 /// What a board rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,17 +64,15 @@ pub struct CorrelationSnapshot {
     input_version: Option<InputVersion>,
     /// When it was made; `None` before the first.
     pub made_at: Option<Timestamp>,
-    /// The series, in the order in which they are listed.
-    pub series: Vec<Series>,
-    /// Why there are no others: what the user would have to mend.
+    /// The series.
+    pub catalog: SeriesCatalog,
+    /// Why other series cannot be read, where the user can change that.
     pub unusable: Vec<String>,
-    /// How intervals are found.
-    pub options: StudyOptions,
-    history: Vec<Moment>,
     /// The benchmarks' scores, resampled only when somebody was judged.
-    suites: Suites,
-    grids: [OnceLock<CorrelationMatrix>; 3],
-    /// How long it took.
+    suites: SuiteCache,
+    /// The matrix of each group, with the time it took.
+    matrices: [OnceLock<(CorrelationMatrix, Duration)>; 3],
+    /// Time to read and compute the series.
     cost: Duration,
 }
 
@@ -88,114 +82,30 @@ impl Default for CorrelationSnapshot {
         Self {
             input_version: None,
             made_at: None,
-            series: Vec::new(),
+            catalog: SeriesCatalog::new(Vec::new(), Vec::new(), study_options(&rating)),
             unusable: Vec::new(),
-            options: StudyOptions { level: rating.confidence, bootstrap: BOOTSTRAP },
-            history: Vec::new(),
-            suites: Suites::default(),
-            grids: Default::default(),
+            suites: SuiteCache::default(),
+            matrices: Default::default(),
             cost: Duration::ZERO,
         }
     }
 }
 
-/// Which series a matrix has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Group {
-    /// The arena's votes, its benchmarks, and what was imported.
-    #[default]
-    Own,
-    /// What the papers print.
-    Published,
-    /// All.
-    All,
-}
-
-impl Group {
-    /// Its name in addresses.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Published => "published",
-            Self::All => "all",
-        }
-    }
-}
-
-/// A matrix of series of models.
-pub struct CorrelationMatrix {
-    /// The places of its series on the board.
-    pub series: Vec<usize>,
-    /// As many series as the group has; the matrix has the first [`SHOWN`].
-    pub of: usize,
-    matrix: Matrix,
-    cost: Duration,
-}
-
-impl CorrelationMatrix {
-    /// What the series of a row and of another column have.
-    #[must_use]
-    pub fn cell(&self, row: usize, column: usize) -> Cell {
-        self.matrix.cell(row, column)
-    }
-}
-
 impl CorrelationSnapshot {
-    /// A series by its name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Series> {
-        self.series.iter().find(|series| series.name.to_string() == name)
-    }
-
-    /// How many series a group has.
-    #[must_use]
-    pub fn of_group(&self, group: Group) -> usize {
-        catalog::of_group(&self.series, group).len()
-    }
-
-    /// The two series that are shown where none are asked for: the arena's rating and its first benchmark, or else two
-    /// that a paper compares.
-    #[must_use]
-    pub fn default_pair(&self) -> Option<[String; 2]> {
-        const PRINTED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
-        let rating = self.find("arena:rating").map(|series| series.name.to_string());
-        let bench = self.series.iter().find(|series| Source::of(series) == Source::Benchmark);
-        if let (Some(rating), Some(bench)) = (rating, bench) {
-            return Some([rating, bench.name.to_string()]);
-        }
-        PRINTED.iter().all(|name| self.find(name).is_some()).then(|| PRINTED.map(str::to_owned))
-    }
-
-    /// Satisfaction and a benchmark's means by intent, where both are there: a benchmark that was run here goes first.
-    #[must_use]
-    pub fn intents(&self) -> Option<[String; 2]> {
-        let of_intents = || self.series.iter().filter(|series| Source::of(series) == Source::Intents);
-        let satisfaction = of_intents().find(|series| series.name == SeriesName::Satisfaction)?;
-        let suite = of_intents().find(|series| series.name != SeriesName::Satisfaction)?;
-        Some([&satisfaction.name, &suite.name].map(ToString::to_string))
-    }
-
-    /// The matrix of a group, computed when it is first asked for: do that on a blocking thread.
-    pub fn grid(&self, group: Group) -> &CorrelationMatrix {
-        self.grids[group as usize].get_or_init(|| {
+    /// The matrix of a group, computed on the first call: call it on a blocking thread.
+    pub fn matrix(&self, group: Group) -> &CorrelationMatrix {
+        let (matrix, _) = self.matrices[group as usize].get_or_init(|| {
             let started = Instant::now();
-            let all = catalog::of_group(&self.series, group);
-            let shown: Vec<usize> = all.iter().copied().take(SHOWN).collect();
-            let series: Vec<&Series> = shown.iter().map(|&at| &self.series[at]).collect();
-            let models: std::collections::BTreeSet<&String> =
-                series.iter().flat_map(|series| series.points.keys()).collect();
-            let of = |series: &&Series| column(models.iter().map(|model| series.points.get(*model)));
-            let columns: Vec<_> = series.iter().map(of).collect();
-            let matrix = matrix(&columns, self.options.level);
-            CorrelationMatrix { series: shown, of: all.len(), matrix, cost: started.elapsed() }
-        })
+            let matrix = self.catalog.matrix(group);
+            (matrix, started.elapsed())
+        });
+        matrix
     }
 
     /// How long it has taken so far, with its matrices.
     #[must_use]
     pub fn cost(&self) -> Duration {
-        self.cost + self.grids.iter().filter_map(OnceLock::get).map(|grid| grid.cost).sum::<Duration>()
+        self.cost + self.matrices.iter().filter_map(OnceLock::get).map(|(_, cost)| *cost).sum::<Duration>()
     }
 }
 
@@ -262,7 +172,7 @@ impl CorrelationService {
             judged: self.store.bench_row_count().await?,
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
             labelled: self.store.labels_changed_at().await?,
-            imported: catalog::fingerprint(&self.store.published_scores().await?),
+            imported: reading::fingerprint(&self.store.published_scores().await?),
             rating: leaderboard_options(&settings.rating)?,
             aliases: Aliases::new(&settings.aliases)?,
             names: arena_names(&self.leaderboard.facets()),
@@ -289,7 +199,7 @@ impl CorrelationService {
         let mut unusable = Vec::new();
         if input_version.votes > MANY {
             // Nothing says how long a prompt is but the prompt.
-            names.retain(|name| !catalog::reads_prompts(name));
+            names.retain(|name| !reads_prompts(name));
             unusable
                 .push(format!("long prompts are no series here of more than {MANY} votes: langya correlate has them"));
         }
@@ -299,17 +209,14 @@ impl CorrelationService {
             Err(error) => return Err(error),
         }
         names.extend(published_names().filter_map(|name| name.parse().ok()));
-        let mut series = catalog::read(&mut reader, &names, &mut unusable).await?;
-        catalog::sort(&mut series);
+        let series = reading::read(&mut reader, &names, &mut unusable).await?;
         // Its votes go before those of the history come.
         let suites = reader.into_suites();
         let history = self.history(&input_version).await?;
         Ok(CorrelationSnapshot {
             made_at: Some(self.clock.now()),
-            series,
+            catalog: SeriesCatalog::new(series, history, study_options(&input_version.rating)),
             unusable,
-            options: StudyOptions { level: input_version.rating.confidence, bootstrap: BOOTSTRAP },
-            history,
             suites,
             cost: started.elapsed(),
             input_version: Some(input_version),
@@ -337,10 +244,6 @@ impl CorrelationService {
     }
 }
 
-/// Whether a series has one number a model.
-fn is_of_models(series: &Series) -> bool {
-    series.subjects == Subjects::Models
+fn study_options(rating: &LeaderboardOptions) -> StudyOptions {
+    StudyOptions { level: rating.confidence, bootstrap: BOOTSTRAP }
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,16 +8,18 @@ mod rows;
 use std::io::{self, Write};
 
 use crate::domain::battle::Side;
+use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::time::Timestamp;
+use crate::formats::scores::ScoreRow;
 use crate::formats::tables::columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
 use crate::formats::tables::{Format, Table};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
-use crate::services::benchmark::scores::{self, ScoreRow};
+use crate::services::benchmark::scores;
 use crate::services::labeling::final_labels::{self, FinalLabels};
 use rows::{BattleRecord, LogRow, ReplyRecord, Utterance};
 
@@ -169,8 +171,8 @@ pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + S
 /// [`ExportError`].
 pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
     let mut table = Table::begin(format, SCORE_COLUMNS.to_vec(), out)?;
-    for scores in scores::scores(bench, &scores::Filter::default()).await? {
-        for row in ScoreRow::all(bench, &scores) {
+    for scores in scores::scores(bench, &JudgementFilter::default()).await? {
+        for row in ScoreRow::all(bench.suite, bench.data, bench.sample, &scores) {
             table.write(&row)?;
         }
     }

@@ -4,6 +4,8 @@ mod matrix;
 mod mixture;
 mod pair;
 
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -12,6 +14,7 @@ use super::strings::CorrelationStrings;
 use super::{Language, Page, Section, respond};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::claims::{Claim, Text, Verdict};
+use crate::domain::correlation::catalog::{Group, PairStudy, Source};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::rating::resample::Metric;
@@ -20,7 +23,7 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
-use crate::services::correlation::snapshot::{CorrelationSnapshot, Group, PairStudy, Source};
+use crate::services::correlation::snapshot::CorrelationSnapshot;
 use matrix::MatrixView;
 use mixture::MixtureView;
 use pair::PairView;
@@ -36,11 +39,11 @@ pub(crate) struct View<'a> {
     /// Which series the matrix has.
     pub(crate) group: Group,
     /// Two series.
-    pub(crate) pair: Option<PairStudy>,
+    pub(crate) pair: Option<Arc<PairStudy>>,
     /// A mixture.
-    pub(crate) mixture: Option<MixtureReport>,
+    pub(crate) mixture: Option<Arc<MixtureReport>>,
     /// Satisfaction beside a suite, by intent.
-    pub(crate) intents: Option<PairStudy>,
+    pub(crate) intents: Option<Arc<PairStudy>>,
     /// The papers' own studies.
     pub(crate) claims: &'a [Claim],
 }
@@ -98,9 +101,10 @@ fn made_at(board: &CorrelationSnapshot) -> Option<[String; 2]> {
 }
 
 fn choices(names: &Names<'_>) -> Vec<Choices> {
-    const SOURCES: [Source; 5] = [Source::Votes, Source::Benchmark, Source::Imported, Source::Printed, Source::Intents];
+    const SOURCES: [Source; 5] =
+        [Source::Votes, Source::Benchmark, Source::Imported, Source::Published, Source::Intents];
     let of = |(source, label): (Source, &'static str)| {
-        let own = names.view.board.series.iter().filter(|series| Source::of(series) == source);
+        let own = names.view.board.catalog.series().iter().filter(|series| Source::of(series) == source);
         let choice = |series: &Series| Choice { name: series.name.to_string(), label: names.of(series) };
         Choices { label, of_models: source != Source::Intents, series: own.map(choice).collect() }
     };
@@ -156,7 +160,7 @@ impl Names<'_> {
 
     /// What a series is called that goes by this name.
     fn of_name(&self, name: &str) -> String {
-        self.view.board.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
+        self.view.board.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
     }
 
     /// What a model is called; other subjects have their own names.
@@ -189,12 +193,12 @@ impl CorrelationPage<'_> {
     }
 
     fn at_level(&self, text: &str) -> String {
-        let percent = (1_000.0 * self.view.board.options.level.share()).round() / 10.0;
+        let percent = (1_000.0 * self.view.board.catalog.options.level.share()).round() / 10.0;
         text.replace("{level}", &percent.to_string())
     }
 
     fn drawn(&self) -> String {
-        self.words.drawn.replace("{n}", &self.view.board.options.bootstrap.replicates.to_string())
+        self.words.drawn.replace("{n}", &self.view.board.catalog.options.bootstrap.replicates.to_string())
     }
 
     /// The label of a list of what is mixed.
@@ -203,7 +207,7 @@ impl CorrelationPage<'_> {
     }
 
     fn has_own(&self) -> bool {
-        self.view.board.of_group(Group::Own) > 0
+        self.view.board.catalog.group_len(Group::Own) > 0
     }
 
     /// The parameters of the other forms, which a form hands on.

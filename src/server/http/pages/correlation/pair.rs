@@ -2,6 +2,7 @@
 
 use super::{Names, named};
 use crate::domain::correlation::Subjects;
+use crate::domain::correlation::catalog::PairStudy;
 use crate::domain::correlation::history::HistoryPoint;
 use crate::domain::correlation::report::{PairPoint, PairReport, SeriesReport};
 use crate::domain::stats::Interval;
@@ -11,7 +12,6 @@ use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
 use crate::server::http::pages::charts::ChartView;
 use crate::server::http::pages::strings::CorrelationStrings;
-use crate::services::correlation::snapshot::PairStudy;
 
 /// Two series as they are shown.
 pub(super) struct PairView {
@@ -47,7 +47,7 @@ impl PairView {
     pub(super) fn of(study: &PairStudy, key: &str, names: &Names<'_>) -> Self {
         let report = &study.report;
         let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
-        let series = names.view.board.find(&report.x.series);
+        let series = names.view.board.catalog.find(&report.x.series);
         let of_models = series.is_none_or(|series| series.subjects == Subjects::Models);
         let frame = Frame { language: names.language().into(), setting: Setting::Page };
         let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
@@ -94,7 +94,7 @@ fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<CoefficientRow> {
     let row = |(place, coefficient): (usize, Coefficient)| {
         let found = study.cell.found[place];
         let none = |why| format!("{} ({})", words.none, (words.why_none)(why));
-        let fisher = found.and_then(|found| found.interval(names.view.board.options.level));
+        let fisher = found.and_then(|found| found.interval(names.view.board.catalog.options.level));
         CoefficientRow {
             name: named(words, coefficient),
             chosen: coefficient == names.view.coefficient,

@@ -1,12 +1,8 @@
-use std::collections::BTreeMap;
-
 use super::*;
-use crate::domain::correlation::history::{HistoryPoint, correlation_history};
-use crate::domain::correlation::{Point, VotePart};
-use crate::domain::rating::facets::Facets;
-use crate::domain::rating::slice::Slice;
+use crate::domain::correlation::Point;
 use crate::domain::stats::Undefined;
-use crate::domain::stats::correlation::Coefficient;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::resample::BootstrapOptions;
 
 fn series(name: &str, values: &[f64]) -> Series {
     let name: SeriesName = name.parse().unwrap();
@@ -19,19 +15,19 @@ fn series(name: &str, values: &[f64]) -> Series {
     Series { title: name.to_string(), name, subjects, points, notes: Vec::new() }
 }
 
-fn board(names: &[&str]) -> CorrelationSnapshot {
-    let mut all: Vec<Series> =
+fn catalog(names: &[&str]) -> SeriesCatalog {
+    let all: Vec<Series> =
         names.iter().enumerate().map(|(at, name)| series(name, &[1.0, 2.0 + real(at), 4.0, 3.0, 9.0])).collect();
-    catalog::sort(&mut all);
-    CorrelationSnapshot { series: all, ..CorrelationSnapshot::default() }
+    let bootstrap = BootstrapOptions { replicates: 200, seed: 0 };
+    SeriesCatalog::new(all, Vec::new(), StudyOptions { level: ConfidenceLevel::default(), bootstrap })
 }
 
 fn real(count: usize) -> f64 {
     crate::domain::stats::real_len(count)
 }
 
-fn named(board: &CorrelationSnapshot, places: &[usize]) -> Vec<String> {
-    places.iter().map(|&at| board.series[at].name.to_string()).collect()
+fn named(catalog: &SeriesCatalog, places: &[usize]) -> Vec<String> {
+    places.iter().map(|&at| catalog.series()[at].name.to_string()).collect()
 }
 
 const NAMES: [&str; 9] = [
@@ -48,32 +44,32 @@ const NAMES: [&str; 9] = [
 
 #[test]
 fn series_are_listed_by_source_and_wholes_before_parts() {
-    let board = board(&NAMES);
+    let catalog = catalog(&NAMES);
     let listed: Vec<(String, Source)> =
-        board.series.iter().map(|series| (series.name.to_string(), Source::of(series))).collect();
+        catalog.series.iter().map(|series| (series.name.to_string(), Source::of(series))).collect();
     let expected = [
         ("arena:rating", Source::Votes),
         ("arena:rating:language=zh", Source::Votes),
         ("bench:urs", Source::Benchmark),
         ("bench:urs:Leisure", Source::Benchmark),
         ("published:mine", Source::Imported),
-        ("published:urs", Source::Printed),
-        ("published:urs:Leisure", Source::Printed),
+        ("published:urs", Source::Published),
+        ("published:urs:Leisure", Source::Published),
         ("arena:satisfaction", Source::Intents),
         ("published:urs:intents", Source::Intents),
     ];
     assert_eq!(listed, expected.map(|(name, source)| (name.to_owned(), source)));
-    assert_eq!(board.default_pair(), Some(["arena:rating".to_owned(), "bench:urs".to_owned()]));
-    assert_eq!(board.intents(), Some(["arena:satisfaction".to_owned(), "published:urs:intents".to_owned()]));
+    assert_eq!(catalog.default_pair(), Some(["arena:rating".to_owned(), "bench:urs".to_owned()]));
+    assert_eq!(catalog.intents(), Some(["arena:satisfaction".to_owned(), "published:urs:intents".to_owned()]));
 }
 
 #[test]
 fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
-    let board = board(&NAMES);
+    let catalog = catalog(&NAMES);
     let own = ["arena:rating", "bench:urs", "published:mine", "arena:rating:language=zh", "bench:urs:Leisure"];
-    assert_eq!(named(&board, &board.grid(Group::Own).series), own);
-    assert_eq!(named(&board, &board.grid(Group::Published).series), ["published:urs", "published:urs:Leisure"]);
-    let all = board.grid(Group::All);
+    assert_eq!(named(&catalog, &catalog.matrix(Group::Own).series), own);
+    assert_eq!(named(&catalog, &catalog.matrix(Group::Published).series), ["published:urs", "published:urs:Leisure"]);
+    let all = catalog.matrix(Group::All);
     assert_eq!((all.series.len(), all.of), (7, 7));
     let cell = all.cell(0, 1);
     let expected = Coefficient::Pearson.correlate(&[1.0, 10.0, 4.0, 3.0, 9.0], &[1.0, 7.0, 4.0, 3.0, 9.0]);
@@ -84,11 +80,10 @@ fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
 fn a_matrix_ends_after_forty_series_and_says_how_many_there_are() {
     let names: Vec<String> = (0..60).map(|at| format!("bench:own-{at:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let board = board(&names);
-    let grid = board.grid(Group::Own);
-    assert_eq!((grid.series.len(), grid.of, board.of_group(Group::Own)), (SHOWN, 60, 60));
-    assert_eq!(named(&board, &grid.series[..2]), ["bench:own-00", "bench:own-01"]);
-    assert!(board.cost() >= grid.cost && board.cost() > Duration::ZERO, "a rest is as long as the matrices took, too");
+    let catalog = catalog(&names);
+    let matrix = catalog.matrix(Group::Own);
+    assert_eq!((matrix.series.len(), matrix.of, catalog.group_len(Group::Own)), (MATRIX_SERIES, 60, 60));
+    assert_eq!(named(&catalog, &matrix.series[..2]), ["bench:own-00", "bench:own-01"]);
 }
 
 #[test]
@@ -136,10 +131,8 @@ fn a_course_holds_past_ratings_against_the_series_as_it_is() {
     let expected = [(1.0, 1, few), (2.0, 3, Ok(-1.0)), (3.0, 3, Ok(1.0))];
     assert_eq!(found, expected.map(|(seconds, n, r)| HistoryPoint { seconds, n, r }));
     assert_eq!(history(&rating, &other), found, "whichever of the two is the rating");
-    let part = SeriesName::Arena {
-        metric: crate::domain::rating::resample::Metric::Rating,
-        part: VotePart(Slice { long_prompts: true, ..Slice::default() }),
-    };
+    let part =
+        SeriesName::Arena { metric: Metric::Rating, part: VotePart(Slice { long_prompts: true, ..Slice::default() }) };
     let part = Series { name: part, ..rating.clone() };
     for (x, y) in [(&part, &other), (&rating, &rating), (&other, &other)] {
         assert!(history(x, y).is_empty(), "{} {}", x.name, y.name);
@@ -148,28 +141,16 @@ fn a_course_holds_past_ratings_against_the_series_as_it_is() {
 
 #[test]
 fn a_grid_that_would_take_long_is_refused_with_the_way_out() {
-    let board = board(&["bench:a", "bench:b", "bench:c", "bench:d", "bench:e"]);
-    let of = |count: usize| board.series[..count].iter().collect::<Vec<_>>();
-    let target = &board.series[4];
-    let found = compute_permit::mix(&board, &of(2), target, Some(1_000)).unwrap();
+    let catalog = catalog(&["bench:a", "bench:b", "bench:c", "bench:d", "bench:e"]);
+    let of = |count: usize, steps| MixtureQuestion {
+        series: catalog.series()[..count].iter().map(|series| series.name.to_string()).collect(),
+        target: catalog.series()[4].name.to_string(),
+        steps,
+    };
+    let found = catalog.mixture(&of(2, Some(1_000))).unwrap();
     assert_eq!((found.n, found.weights.len()), (5, 2));
-    let refused = compute_permit::mix(&board, &of(4), target, Some(1_000)).unwrap_err();
+    let refused = catalog.mixture(&of(4, Some(1_000))).unwrap_err();
     let said = "steps of 0.001 over 4 series and 5 models take too long here";
     assert!(refused.is_input() && refused.to_string().starts_with(said), "{refused}");
-    assert!(compute_permit::mix(&board, &of(4), target, None).is_ok(), "the exact optimum is quick");
-}
-
-#[test]
-fn what_was_brought_in_changes_its_number() {
-    let row = |score| crate::infra::storage::PublishedScoreRow {
-        series: "theirs".into(),
-        suite: "urs".into(),
-        part: String::new(),
-        model: "m".into(),
-        score,
-        source: "web".into(),
-    };
-    let of = |rows: &[f64]| catalog::fingerprint(&rows.iter().map(|&score| row(score)).collect::<Vec<_>>());
-    assert_eq!(of(&[1.0]), of(&[1.0]));
-    assert!(of(&[1.0]) != of(&[2.0]) && of(&[1.0]) != of(&[1.0, 1.0]) && of(&[]) != of(&[1.0]));
+    assert!(catalog.mixture(&of(4, None)).is_ok(), "the exact optimum is quick");
 }

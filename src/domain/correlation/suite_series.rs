@@ -1,0 +1,168 @@
+//! The scores of every model in a suite as series, with resampled items.
+//!
+//! Items are resampled within their categories, so that the composition of a suite stays the same. A replicate draws the
+//! same items for every model and part, so correlated parts stay correlated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::papers::{INTENTS, intent};
+use super::series::SeriesValues;
+use super::{Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
+use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::item::{Item, Question};
+use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::panel_scores::JudgementTable;
+use crate::domain::benchmark::score::{Part, PartKind, Scores};
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::stats::distribution::mean;
+use crate::domain::stats::resample::{BootstrapOptions, replicates};
+
+/// The scores of every model in a suite by one judge or the mean of all, and the scores of each replicate.
+pub struct SuiteSeries {
+    /// The judgements behind the scores.
+    pub used: SuiteUsed,
+    title: String,
+    /// Notes on all parts.
+    notes: Vec<String>,
+    parts: Vec<Part>,
+    models: Vec<ModelSamples>,
+}
+
+struct ModelSamples {
+    model: String,
+    /// By part.
+    values: Vec<Option<f64>>,
+    /// By replicate and part.
+    samples: Vec<Vec<Option<f64>>>,
+}
+
+impl SuiteSeries {
+    /// Scores the judgements, and again for each replicate.
+    #[must_use]
+    pub fn new(
+        suite: &dyn Suite,
+        items: Vec<Item>,
+        judgements: &[Judgement],
+        used: SuiteUsed,
+        bootstrap: BootstrapOptions,
+    ) -> Self {
+        let table = JudgementTable::new(judgements);
+        let items: Vec<Item> = items.into_iter().map(without_texts).collect();
+        let whole: Vec<Scores> = table.models().iter().map(|model| model.mean_scores(suite, &items)).collect();
+        let parts = parts(&whole);
+        let values = |scores: &Scores| parts.iter().map(|part| scores.of(part)?.value).collect::<Vec<Option<f64>>>();
+        let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
+        let resampled: Vec<Vec<Vec<Option<f64>>>> = replicates(bootstrap, |rng| {
+            let items = resample(&items, rng);
+            table.models().iter().map(|model| values(&model.mean_scores(suite, &items))).collect()
+        });
+        let samples = |model: usize| resampled.iter().map(|replicate| replicate[model].clone()).collect();
+        let models = table.models().iter().zip(&whole).enumerate();
+        let models: Vec<ModelSamples> = models
+            .map(|(at, (model, scores))| ModelSamples {
+                model: model.model.to_owned(),
+                values: values(scores),
+                samples: samples(at),
+            })
+            .collect();
+        let used = SuiteUsed { models: models.len(), ..used };
+        let notes = single_item_categories(&items).into_iter().collect();
+        Self { used, title: suite.title().to_owned(), notes, parts, models }
+    }
+
+    /// The keys of the parts, as series names spell them.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let intents = (self.intents().count() >= 3).then(|| INTENTS.to_owned());
+        self.parts.iter().map(Part::key).chain(intents).collect()
+    }
+
+    /// The series of a part; the overall score for an empty key.
+    ///
+    /// # Errors
+    /// [`SeriesError::Part`].
+    pub fn part(&self, key: &str, level: ConfidenceLevel) -> Result<SeriesValues, SeriesError> {
+        if key == INTENTS && self.intents().count() > 0 {
+            let (title, points) = (format!("{}: intents", self.title), self.by_intent(level));
+            return Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: self.notes.clone() });
+        }
+        let key = if key.is_empty() { Part::overall().key() } else { key.to_owned() };
+        let place = self.parts.iter().position(|part| part.key() == key).ok_or_else(|| SeriesError::Part {
+            series: format!("bench:{}", self.used.suite),
+            part: key.clone(),
+            known: self.keys().join(", "),
+        })?;
+        let point = |model: &ModelSamples| {
+            let samples = model.samples.iter().map(|parts| parts[place]).collect();
+            Some((model.model.clone(), Point::from_samples(model.values[place]?, samples, level)))
+        };
+        let whole = self.parts[place].kind == PartKind::Overall;
+        let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
+        let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
+        let notes = self.notes.iter().cloned().chain(self.without_score(place)).collect();
+        Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
+    }
+
+    /// A note that names the models without a score in a part, if there are any.
+    fn without_score(&self, part: usize) -> Option<String> {
+        let missing = self.models.iter().filter(|model| model.values[part].is_none());
+        let missing: Vec<&str> = missing.map(|model| model.model.as_str()).collect();
+        let note = || format!("left out are {}: not every judge has judged them; @JUDGE names one", missing.join(", "));
+        (!missing.is_empty()).then(note)
+    }
+
+    /// The positions of the parts that are intents of URS.
+    fn intents(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let categories = self.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Category);
+        categories.filter(|(_, part)| part.within.is_none()).filter_map(|(at, part)| Some((intent(&part.name)?, at)))
+    }
+
+    /// The mean over the models of each intent.
+    fn by_intent(&self, level: ConfidenceLevel) -> BTreeMap<String, Point> {
+        let over_models =
+            |values: &mut dyn Iterator<Item = Option<f64>>| mean(&values.flatten().collect::<Vec<_>>()).ok();
+        let replicates = self.models.first().map_or(0, |model| model.samples.len());
+        let point = |(intent, place): (&'static str, usize)| {
+            let value = over_models(&mut self.models.iter().map(|model| model.values[place]))?;
+            let sample = |at: usize| over_models(&mut self.models.iter().map(|model| model.samples[at][place]));
+            Some((intent.to_owned(), Point::from_samples(value, (0..replicates).map(sample).collect(), level)))
+        };
+        self.intents().filter_map(point).collect()
+    }
+}
+
+/// Drops the texts, which scores do not need: items are copied for each replicate.
+fn without_texts(item: Item) -> Item {
+    let turns = item.turns.iter().map(|_| Question { question: String::new(), reference: None }).collect();
+    Item { turns, choices: None, ..item }
+}
+
+/// A note that names the categories with a single item, which resampling cannot vary, if there are any.
+fn single_item_categories(items: &[Item]) -> Option<String> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    items.iter().for_each(|item| *sizes.entry(&item.category).or_default() += 1);
+    let single: Vec<&str> = sizes.iter().filter(|(_, size)| **size == 1).map(|(category, _)| *category).collect();
+    let why = "has a single item, which cannot be drawn otherwise: intervals do not allow for it";
+    (!single.is_empty()).then(|| format!("each of the categories {} {why}", single.join(", ")))
+}
+
+/// As many items of each category as there are, drawn with replacement.
+fn resample(items: &[Item], rng: &mut ChaCha8Rng) -> Vec<Item> {
+    let mut by_category: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+    items.iter().for_each(|item| by_category.entry(&item.category).or_default().push(item));
+    let mut drawn = Vec::with_capacity(items.len());
+    for own in by_category.values() {
+        drawn.extend(own.iter().map(|_| own[rng.random_range(0..own.len())].clone()));
+    }
+    drawn
+}
+
+/// Every part in which some model has a score, in the order of the scores.
+fn parts(scores: &[Scores]) -> Vec<Part> {
+    let mut known = BTreeSet::new();
+    let all = scores.iter().flat_map(|scores| &scores.0).map(|score| &score.part);
+    all.filter(|part| known.insert((*part).clone())).cloned().collect()
+}

@@ -1,0 +1,68 @@
+//! Benchmark scores as rows of a table.
+
+use serde::Serialize;
+
+use crate::domain::benchmark::panel_scores::ModelScores;
+use crate::domain::benchmark::score::Score;
+use crate::domain::benchmark::{Suite, SuiteData};
+
+/// One score as a row of a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoreRow {
+    /// The suite.
+    pub suite: String,
+    /// SHA-256 of its data file.
+    pub suite_version: String,
+    /// Options of the run; empty for the suite's defaults.
+    pub variant: String,
+    /// Round of answers, from 1.
+    pub sample: u32,
+    /// The model.
+    pub model: String,
+    /// The judge, or the jury.
+    pub judge: String,
+    /// The model that the answers were compared with.
+    pub baseline: String,
+    /// The part of the suite, such as `overall`.
+    pub part: String,
+    /// The score, unrounded; `None` if nothing could be judged.
+    pub score: Option<f64>,
+    /// Sample standard deviation of the values whose mean it is.
+    #[serde(rename = "deviation")]
+    pub std_dev: Option<f64>,
+    /// Number of valid judgements.
+    pub judged: u64,
+    /// Number of judgements due.
+    pub total: u64,
+    /// Whether fewer than 95 % of the judgements are valid.
+    pub flagged: bool,
+    /// Whether the judge is a contestant too.
+    pub judge_is_contestant: bool,
+    /// Time of the latest judgement, in milliseconds since 1970.
+    pub judged_at: i64,
+}
+
+impl ScoreRow {
+    /// The rows of one model by one judge.
+    #[must_use]
+    pub fn all(suite: &dyn Suite, data: &SuiteData, sample: u32, scores: &ModelScores) -> Vec<Self> {
+        let row = |score: &Score| Self {
+            suite: suite.name().to_owned(),
+            suite_version: data.sha256.clone(),
+            variant: suite.variant().to_owned(),
+            sample,
+            model: scores.model.clone(),
+            judge: scores.judge.clone(),
+            baseline: scores.baseline.clone(),
+            part: score.part.key(),
+            score: score.value,
+            std_dev: score.std_dev,
+            judged: score.coverage.ok,
+            total: score.coverage.total,
+            flagged: score.coverage.is_low(),
+            judge_is_contestant: scores.judge_is_contestant,
+            judged_at: scores.judged_at,
+        };
+        scores.scores.0.iter().map(row).collect()
+    }
+}
