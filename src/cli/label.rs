@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
+use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
 use crate::domain::spreadsheet::defused;
@@ -15,7 +16,7 @@ use crate::domain::stats::Undefined;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store};
-use crate::services::labeling::{self, LabelReport, Reviewed};
+use crate::services::labeling::{self, Reviewed};
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]

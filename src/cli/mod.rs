@@ -36,7 +36,7 @@ use crate::formats::agreement::AgreementError;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::storage::{StoreError, TransferError};
 use crate::infra::telemetry;
-use crate::services::benchmark::report::BenchError;
+use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::ReadSeriesError;
 use crate::services::labeling::LabelingError;
 use crate::services::transfer::import::ImportError;

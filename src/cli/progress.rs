@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressStyle};
 
+use crate::domain::judging::budget::Spent;
 use crate::services::benchmark::Progress;
-use crate::services::benchmark::budget::Spent;
 
 /// A bar that has not begun; it takes itself away when it is dropped. Where stderr is no terminal it shows nothing.
 pub(super) fn bar(what: &'static str) -> ProgressBar {

@@ -1,9 +1,10 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
 use langya::domain::labeling::Source;
+use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{IfMissing, LabelSource, NewLabel, PromptLabel, Store, VoteRange};
+use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 

@@ -16,10 +16,10 @@ use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{Construction, Progress};
+use crate::formats::draft_review::{Review, Stand, review};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::services::benchmark::construction::{Construct, Constructed, construct};
-use crate::services::benchmark::review::{Review, Stand, review};
 
 /// Flags of `langya bench construct`.
 #[derive(Debug, Clone, Args)]

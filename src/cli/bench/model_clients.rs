@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::BadInput;
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
+use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
-use crate::services::benchmark::budget::{Budget, BudgetTracker};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 
 /// What a run may spend.

@@ -11,14 +11,15 @@ use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::progress::BenchBar;
 use crate::cli::{BadInput, Location};
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::storage::{BenchSet, Store};
+use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::{JudgingPlan, PlannedOver};
 use crate::services::benchmark::loading::{Loaded, load};
 use crate::services::benchmark::model_client::ModelClient;
-use crate::services::benchmark::report::{BenchError, Outcome, Plan};
 use crate::services::benchmark::{RunContext, answering, judging};
 
 /// Flags of `langya bench answer`.
@@ -275,10 +276,10 @@ impl Ready {
     }
 }
 
-fn plan_rows(step: &'static str, plans: &[Plan]) -> Vec<PlanRow> {
+fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
     plans.iter().map(|plan| PlanRow::of(step, plan)).collect()
 }
 
-fn outcome_rows(step: &'static str, outcomes: &[Outcome]) -> Vec<OutcomeRow> {
+fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
     outcomes.iter().map(|outcome| OutcomeRow::of(step, outcome)).collect()
 }

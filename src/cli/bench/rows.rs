@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cli::models::TableRow;
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::services::benchmark::model_client::RunLimits;
-use crate::services::benchmark::report::{Outcome, Plan};
 use crate::services::benchmark::scores::SuiteSummary;
 
 /// A suite with its data.
@@ -99,7 +99,7 @@ pub(in crate::cli) struct PlanRow {
 }
 
 impl PlanRow {
-    pub(in crate::cli) fn of(step: &'static str, plan: &Plan) -> Self {
+    pub(in crate::cli) fn of(step: &'static str, plan: &RequestPlan) -> Self {
         Self {
             step,
             model: plan.model.to_string(),
@@ -157,7 +157,7 @@ pub(in crate::cli) struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    pub(in crate::cli) fn of(step: &'static str, outcome: &Outcome) -> Self {
+    pub(in crate::cli) fn of(step: &'static str, outcome: &RunOutcome) -> Self {
         Self {
             step,
             model: outcome.model.to_string(),

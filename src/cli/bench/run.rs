@@ -12,9 +12,9 @@ use crate::cli::BadInput;
 use crate::cli::bench::model_clients::BudgetFlags;
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
+use crate::domain::benchmark::run_report::RunOutcome;
 use crate::infra::storage::{JobLock, Store};
 use crate::services::benchmark::model_client::RunLimits;
-use crate::services::benchmark::report::Outcome;
 
 /// How often a lock that another machine grants is looked after.
 const LOCK_CHECK: Duration = Duration::from_secs(5);
@@ -77,14 +77,14 @@ impl Run {
     pub(in crate::cli) async fn end(
         self,
         rows: Vec<OutcomeRow>,
-        outcomes: &[Outcome],
+        outcomes: &[RunOutcome],
         format: Format,
     ) -> anyhow::Result<ExitCode> {
         if let Some(lock) = self.lock.into_inner() {
             lock.release().await;
         }
         print(&render(&rows, format)?)?;
-        Ok(left_over(outcomes.iter().map(Outcome::left).sum(), &self.limits))
+        Ok(left_over(outcomes.iter().map(RunOutcome::left).sum(), &self.limits))
     }
 }
 

@@ -22,6 +22,7 @@ pub mod participants;
 pub mod published;
 pub mod references;
 pub mod registry;
+pub mod run_report;
 pub mod score;
 pub mod superclue;
 pub mod urs;

@@ -5,6 +5,7 @@
 //! that cannot be read is an error with a reason, never a score. The suites of [`crate::domain::benchmark`] say which prompt,
 //! which form and which items.
 
+pub mod budget;
 pub mod prompt_file;
 pub mod rubric;
 pub mod verdict;

@@ -8,6 +8,7 @@
 pub mod classifier;
 pub mod features;
 pub mod queue;
+pub mod report;
 pub mod scheme;
 pub mod seeds;
 pub mod softmax;

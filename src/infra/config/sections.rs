@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::domain::judging::budget::Prices;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -452,6 +453,12 @@ pub struct Timeouts {
 }
 
 impl ModelSettings {
+    /// The prices, if both are set.
+    #[must_use]
+    pub fn prices(&self) -> Option<Prices> {
+        Some(Prices { input: self.input_price?, output: self.output_price? })
+    }
+
     /// An entry with only what must be given; everything else has its default.
     #[must_use]
     pub fn minimal(id: impl Into<String>, provider: ProviderKind) -> Self {

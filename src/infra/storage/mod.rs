@@ -58,7 +58,7 @@ pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
-pub use prompt_labels::{LabelSource, NewLabel, PromptLabel, PromptRow, VoteLabel};
+pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};

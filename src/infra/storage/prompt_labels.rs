@@ -8,6 +8,7 @@ use sqlx::{AssertSqlSafe, Connection, FromRow};
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::labeling::Source;
 use crate::domain::labeling::queue::QueuedQuery;
+use crate::domain::labeling::report::PromptLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -70,19 +71,6 @@ pub struct NewLabel<'a> {
     pub label: &'a str,
     /// How sure a classifier is.
     pub confidence: Option<f64>,
-}
-
-/// A label of a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptLabel {
-    /// The prompt.
-    pub query_id: String,
-    /// Who says it.
-    pub source: Source,
-    /// The reviewer's name.
-    pub labeled_by: String,
-    /// What it is about.
-    pub label: String,
 }
 
 /// A label of a vote's prompt.

@@ -11,7 +11,7 @@ use super::pages::Language;
 use super::pages::benchmark as pages;
 use crate::render::chart;
 use crate::server::state::AppState;
-use crate::services::benchmark::report::BenchError;
+use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
 use crate::services::benchmark::suite_results::RunSelector;
 

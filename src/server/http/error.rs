@@ -4,7 +4,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use crate::services::battle_judging::reports::BattleJudgingError;
-use crate::services::benchmark::report::BenchError;
+use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::single_flight::FlightError;

@@ -12,6 +12,8 @@ use super::{BattleJudging, LOCK, Scope};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
+use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{JudgeSettings, Settings};
@@ -19,9 +21,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
 use crate::services::battle_judging::pending_work::pending_work;
-use crate::services::benchmark::budget::{Budget, BudgetTracker};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
-use crate::services::benchmark::report::Outcome;
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;
@@ -165,9 +165,9 @@ impl AutoJudge {
 }
 
 /// Says what came of a round, without a word of what was judged.
-fn tell(outcomes: &[Outcome]) {
+fn tell(outcomes: &[RunOutcome]) {
     for outcome in outcomes {
-        let Outcome { model, kept, .. } = outcome;
+        let RunOutcome { model, kept, .. } = outcome;
         if !outcome.failed.is_empty() {
             tracing::warn!(judge = %model, kept, failed = outcome.failures(), "a judge of battles has failed");
         } else if *kept > 0 {

@@ -1,10 +1,10 @@
 //! Remaining daily budget for automatic judging. It is counted from the verdicts that are kept, whoever asked
 //! for them, so that neither a restart nor another instance forgets it.
 
+use crate::domain::judging::budget::{Budget, Tokens};
 use crate::domain::time::Timestamp;
 use crate::infra::config::JudgeSettings;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
-use crate::services::benchmark::budget::{Budget, Tokens};
 use crate::services::benchmark::model_client::ModelClient;
 
 /// Milliseconds of a day.
@@ -55,9 +55,9 @@ mod tests {
     use super::*;
     use crate::domain::battle::ModelId;
     use crate::domain::benchmark::judgement::Tokens as Counted;
+    use crate::domain::judging::budget::Prices;
     use crate::infra::config::BenchSettings;
     use crate::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
-    use crate::services::benchmark::budget::Prices;
 
     struct Silent;
 

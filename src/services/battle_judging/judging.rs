@@ -12,14 +12,14 @@ use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::{Language, Sampling};
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
+use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::{Verdict, pair};
 use crate::infra::storage::{StoreError, VerdictRow};
 use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::budget::{estimate, estimate_all};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, query_judge};
-use crate::services::benchmark::report::Outcome;
 use crate::services::benchmark::{OnProgress, Progress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
@@ -32,13 +32,13 @@ pub async fn judge(
     judges: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<Vec<RunOutcome>, StoreError> {
     let runs: Vec<JudgeRun<'_>> = judges
         .iter()
         .enumerate()
         .map(|(at, judge)| JudgeRun::new(battle_judging, pending_work, at, judge, limits))
         .collect();
-    let count = |number: fn(&Outcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
+    let count = |number: fn(&RunOutcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
     let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     on_progress(Progress { done: done.load(Ordering::Relaxed), total });
@@ -58,7 +58,7 @@ struct JudgeRun<'r> {
     judge: &'r ModelClient,
     limits: &'r RunLimits,
     open: Vec<(&'r OpenBattle, Game)>,
-    outcome: Mutex<Outcome>,
+    outcome: Mutex<RunOutcome>,
 }
 
 impl<'r> JudgeRun<'r> {
@@ -71,7 +71,7 @@ impl<'r> JudgeRun<'r> {
     ) -> Self {
         let open = pending_work.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
         let (open, before): (Vec<_>, u64) = (open.collect(), pending_work.settled[at]);
-        let outcome = Outcome { total: before + open.len() as u64, before, ..Outcome::new(judge.id.clone()) };
+        let outcome = RunOutcome { total: before + open.len() as u64, before, ..RunOutcome::new(judge.id.clone()) };
         Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
@@ -102,11 +102,11 @@ impl<'r> JudgeRun<'r> {
         Ok(())
     }
 
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> RunOutcome {
         self.outcome.lock().clone()
     }
 
-    fn count(&self, change: impl FnOnce(&mut Outcome)) {
+    fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
         // Plain numbers, valid after each statement.
         change(&mut self.outcome.lock());
     }
@@ -140,7 +140,7 @@ impl<'r> JudgeRun<'r> {
         let (heard, error) =
             query_judge(self.judge, request, &ReplyFormat { parse: &parse, reminder }, self.limits).await;
         if let Some(error) = error {
-            self.count(|outcome| outcome.fail(&error));
+            self.count(|outcome| error.count_in(outcome));
         }
         heard
     }

@@ -9,11 +9,11 @@ use super::{BattleJudging, MOST_TOKENS, conversation};
 use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::item::Language;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
+use crate::domain::benchmark::run_report::RequestPlan;
+use crate::domain::judging::budget::estimate_all;
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
-use crate::services::benchmark::budget::estimate_all;
 use crate::services::benchmark::model_client::ModelClient;
 use crate::services::benchmark::query_judge::USUAL_VERDICT;
-use crate::services::benchmark::report::Plan;
 
 /// Numbers of the log that are read at a time.
 const PAGE: usize = 10_000;
@@ -143,9 +143,9 @@ async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), St
 impl PendingWork {
     /// What each judge would be asked.
     #[must_use]
-    pub fn plans(&self, judges: &[ModelClient]) -> Vec<Plan> {
+    pub fn plans(&self, judges: &[ModelClient]) -> Vec<RequestPlan> {
         let plan = |(at, judge): (usize, &ModelClient)| {
-            let mut plan = Plan { done: self.settled[at], ..Plan::nothing(judge.id.clone()) };
+            let mut plan = RequestPlan { done: self.settled[at], ..RequestPlan::nothing(judge.id.clone()) };
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
                 battle.games[at].iter().for_each(|_| plan.add(tokens, USUAL_VERDICT));
             }

@@ -9,13 +9,13 @@ use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
-use super::report::{Outcome, Plan};
 use super::{OnProgress, Progress, RunContext};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::judging::budget::{Tokens, estimate_all};
 use crate::infra::storage::{BenchAnswerRow, StoreError};
 use crate::services::benchmark::answer_index::{AnswerIndex, ask_sha256};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::budget::{Tokens, estimate_all};
 use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
 /// What an answer is taken to be long, in tokens, before anything was asked.
@@ -27,7 +27,7 @@ const SILENCES: u32 = 3;
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<Plan>, StoreError> {
+pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
         let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
@@ -41,7 +41,7 @@ pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<P
             }
         }
         let cost = model.prices.map(|prices| prices.cost(tokens));
-        plans.push(Plan { model: model.id.clone(), calls, done, tokens, cost });
+        plans.push(RequestPlan { model: model.id.clone(), calls, done, tokens, cost });
     }
     Ok(plans)
 }
@@ -56,7 +56,7 @@ pub async fn answer(
     models: &[ModelClient],
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<Vec<RunOutcome>, StoreError> {
     let (batch, keeper) = keeper();
     let set = bench.set();
     let counter = Counter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
@@ -94,7 +94,7 @@ struct ModelRun<'r> {
     limits: &'r RunLimits,
     counter: &'r Counter<'r>,
     given: AnswerIndex,
-    outcome: Mutex<Outcome>,
+    outcome: Mutex<RunOutcome>,
 }
 
 impl<'r> ModelRun<'r> {
@@ -105,7 +105,7 @@ impl<'r> ModelRun<'r> {
         counter: &'r Counter<'r>,
     ) -> Result<Self, StoreError> {
         let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
-        let mut outcome = Outcome::new(model.id.clone());
+        let mut outcome = RunOutcome::new(model.id.clone());
         for item in &bench.data.items {
             outcome.before += given.to(bench.suite, item).len() as u64;
             outcome.total += given.open(bench.suite, item).len() as u64;
@@ -115,7 +115,7 @@ impl<'r> ModelRun<'r> {
         Ok(Self { bench, model, limits, counter, given, outcome: Mutex::new(outcome) })
     }
 
-    async fn answer_all(&self, batch: &BatchSender<BenchAnswerRow>) -> Outcome {
+    async fn answer_all(&self, batch: &BatchSender<BenchAnswerRow>) -> RunOutcome {
         stream::iter(&self.bench.data.items)
             .map(|item| self.answer_item(item, batch))
             .buffer_unordered(self.model.max_concurrent)
@@ -145,7 +145,7 @@ impl<'r> ModelRun<'r> {
                 }
                 Err(error) => {
                     failed.push(ask.turn);
-                    self.count(|outcome| outcome.fail(&error));
+                    self.count(|outcome| error.count_in(outcome));
                 }
             }
         }
@@ -179,7 +179,7 @@ impl<'r> ModelRun<'r> {
         }
     }
 
-    fn count(&self, change: impl FnOnce(&mut Outcome)) {
+    fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
         // Plain numbers, valid after each statement.
         change(&mut self.outcome.lock());
     }

@@ -6,9 +6,10 @@ use std::path::Path;
 use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
-use super::report::{BenchError, Outcome};
+use super::error::BenchError;
 use super::{OnProgress, Progress};
 use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::benchmark::superclue::construction::Construction;
 use crate::domain::benchmark::superclue::drafts::DraftLine;
 use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
@@ -37,7 +38,7 @@ pub struct Construct<'c> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constructed {
     /// Drafts and replies that could not be read, together.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// Of what this run kept, the replies that could not be read.
     pub unreadable: u64,
 }
@@ -56,7 +57,8 @@ pub async fn construct(
     let (file, lines) = DraftFile::open(work.drafts)?;
     let open = open(&items, &lines, work.retry_failed);
     let (total, before) = (items.len() as u64, (items.len() - open.len()) as u64);
-    let begun = Constructed { outcome: Outcome { total, before, ..Outcome::new(model.id.clone()) }, unreadable: 0 };
+    let begun =
+        Constructed { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
     on_progress(Progress { done: before, total });
     let run = Run { prompt: work.prompt, model, limits, on_progress, constructed: Mutex::new(begun) };
     let (batch, keeper) = keeper();
@@ -107,7 +109,7 @@ impl Run<'_> {
                     self.count(unreadable);
                 }
             }
-            Err(error) => self.constructed().outcome.fail(&error),
+            Err(error) => error.count_in(&mut self.constructed().outcome),
         }
     }
 
@@ -130,7 +132,7 @@ impl Run<'_> {
             let mut constructed = self.constructed();
             constructed.unreadable += unreadable;
             constructed.outcome.kept += 1;
-            let Outcome { before, kept, total, .. } = constructed.outcome;
+            let RunOutcome { before, kept, total, .. } = constructed.outcome;
             Progress { done: before + kept, total }
         };
         (self.on_progress)(progress);

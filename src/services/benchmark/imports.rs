@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::RunContext;
-use super::report::BenchError;
+use super::error::BenchError;
 use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
 use crate::domain::benchmark::{JudgeMode, Suite, SuiteData};

@@ -13,17 +13,17 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::report::{Outcome, Plan};
 use super::{OnProgress, Progress, RunContext};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item, Sampling};
 use crate::domain::benchmark::judgement::Tokens as CountedTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Judgement, Status};
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::judging::budget::estimate_all;
 use crate::infra::llm::Usage;
 use crate::infra::storage::{BenchJudgementRow, IncludeText, StoreError};
 use crate::services::benchmark::answer_index::AnswerIndex;
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::budget::estimate_all;
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
 
@@ -59,8 +59,8 @@ pub async fn plan(
     judges: &[ModelClient],
     plan: JudgingPlan<'_>,
     over: PlannedOver,
-) -> Result<Vec<Plan>, StoreError> {
-    let mut plans: Vec<Plan> = judges.iter().map(|judge| Plan::nothing(judge.id.clone())).collect();
+) -> Result<Vec<RequestPlan>, StoreError> {
+    let mut plans: Vec<RequestPlan> = judges.iter().map(|judge| RequestPlan::nothing(judge.id.clone())).collect();
     for model in plan.models {
         let contestant = Contestant { over, ..Contestant::load(bench, plan, model).await? };
         for (plan, judge) in plans.iter_mut().zip(judges) {
@@ -90,7 +90,7 @@ pub async fn judge(
     plan: JudgingPlan<'_>,
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> Result<Vec<RunOutcome>, StoreError> {
     let mut contestants = Vec::with_capacity(plan.models.len());
     for model in plan.models {
         contestants.push(Contestant::load(bench, plan, model).await?);
@@ -106,7 +106,7 @@ pub async fn judge(
             plan,
             limits,
             contestants: &contestants,
-            outcome: Mutex::new(Outcome::new(judge.map_or_else(|| ModelId::new(""), |judge| judge.id.clone()))),
+            outcome: Mutex::new(RunOutcome::new(judge.map_or_else(|| ModelId::new(""), |judge| judge.id.clone()))),
             under_way: Mutex::default(),
         })
         .collect();
@@ -210,7 +210,7 @@ struct JudgeRun<'r> {
     plan: JudgingPlan<'r>,
     limits: &'r RunLimits,
     contestants: &'r [Contestant<'r>],
-    outcome: Mutex<Outcome>,
+    outcome: Mutex<RunOutcome>,
     /// Prompts that are being asked: the same one waits for the reply instead of being asked beside it.
     under_way: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
 }
@@ -230,7 +230,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, batch: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> Outcome {
+    async fn judge_all(&self, batch: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> RunOutcome {
         let items = self
             .contestants
             .iter()
@@ -270,11 +270,11 @@ impl JudgeRun<'_> {
         self.limits.are_reached() || self.judge.is_some_and(ModelClient::is_exhausted)
     }
 
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> RunOutcome {
         self.outcome.lock().clone()
     }
 
-    fn count(&self, change: impl FnOnce(&mut Outcome)) {
+    fn count(&self, change: impl FnOnce(&mut RunOutcome)) {
         // Plain numbers, valid after each statement.
         change(&mut self.outcome.lock());
     }
@@ -364,7 +364,7 @@ impl JudgeRun<'_> {
         };
         let (heard, error) = query_judge(judge, request, &form, self.limits).await;
         if let Some(error) = error {
-            self.count(|outcome| outcome.fail(&error));
+            self.count(|outcome| error.count_in(outcome));
         }
         heard
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::RunContext;
-use super::report::BenchError;
+use super::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::references::Beside;

@@ -17,9 +17,7 @@ pub mod judging;
 pub mod loading;
 pub(super) mod query_judge;
 
-pub mod budget;
-pub mod report;
-pub mod review;
+pub mod error;
 pub mod scores;
 
 use crate::domain::benchmark::item::Sampling;

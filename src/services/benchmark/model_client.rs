@@ -12,11 +12,12 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate_all};
 use crate::infra::backoff::Backoff;
 use crate::infra::config::{BenchSettings, Settings};
 use crate::infra::llm::roster::entries;
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
-use crate::services::benchmark::budget::{BudgetTracker, Prices, Tokens, estimate_all};
 
 /// Longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -101,6 +102,15 @@ pub enum AskError {
     OverBudget,
 }
 
+impl AskError {
+    /// Counts the failure in the outcome of a run. The end of a run is no failure: its open requests stay open.
+    pub(in crate::services) fn count_in(&self, outcome: &mut RunOutcome) {
+        if !matches!(self, Self::Stopped | Self::OverBudget | Self::GivenUp) {
+            outcome.fail(self.to_string());
+        }
+    }
+}
+
 impl ModelClient {
     /// Takes a model whose own guard neither tries again nor rests: both are done here.
     #[must_use]
@@ -123,7 +133,7 @@ impl ModelClient {
         let mut asked = Self::new(id, model, settings.bench.clone(), rng);
         if let Some(entry) = entries(settings).iter().find(|entry| entry.id == asked.id.as_str()) {
             asked.max_concurrent = entry.max_concurrent as usize;
-            asked.prices = Prices::of(entry);
+            asked.prices = entry.prices();
         }
         asked
     }
@@ -186,7 +196,7 @@ impl ModelClient {
         let reserved = limits.budget.reserve(cost(expected)).ok_or(AskError::OverBudget)?;
         let mut heard = PartialReply::default();
         let ended = heard.listen(self.model.as_ref(), messages, sampling).await;
-        let tokens = Tokens::of(heard.usage, messages, &heard.text);
+        let tokens = Tokens::counted(heard.usage.input, heard.usage.output, messages, &heard.text);
         if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
             reserved.settle(tokens, cost(tokens));
         }
@@ -260,8 +270,8 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
+    use crate::domain::judging::budget::Budget;
     use crate::infra::llm::ReplyStream;
-    use crate::services::benchmark::budget::Budget;
 
     /// Plays one answer a request; then it says "again".
     #[derive(Default)]

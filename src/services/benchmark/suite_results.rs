@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
-use super::report::BenchError;
 use super::scores::{SuiteSummary, by_baseline, suites};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};

@@ -6,7 +6,7 @@ use crate::domain::rating::slice::SliceError;
 use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
-use crate::services::benchmark::report::BenchError;
+use crate::services::benchmark::error::BenchError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 
 /// Why there is no such series.

@@ -2,26 +2,23 @@
 
 pub mod final_labels;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::domain::labeling::Source;
 use crate::domain::labeling::classifier::Classifier;
 use crate::domain::labeling::queue::{self, Decision, QueueError, QueueProblem};
+use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions, cross_validate};
-use crate::domain::labeling::{Source, final_label};
 use crate::domain::spreadsheet::defused;
-use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
-use crate::domain::stats::agreement::kappa::{Kappa, fleiss};
-use crate::domain::stats::{Share, Undefined};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{LabelSource, NewLabel, PromptLabel, PromptRow, Store, StoreError};
+use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
 /// Prompts read at a time.
 const PAGE: u32 = 1_000;
@@ -250,108 +247,19 @@ fn named(reviewer: &str) -> Result<&str, LabelingError> {
     Some(reviewer.trim()).filter(|name| !name.is_empty()).ok_or(LabelingError::NoName)
 }
 
-/// How far labelling has come, and how far the labels agree.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LabelReport {
-    /// Prompts of the arena.
-    pub queries: u64,
-    /// Those with a final label.
-    pub labelled: u64,
-    /// Those with a label of this source.
-    pub by_source: BTreeMap<&'static str, u64>,
-    /// Those whose reviewers are of two minds, so that their labels decide nothing.
-    pub undecided: u64,
-    /// Of the prompts whose final label is the reviewers', those that the classifier labelled so.
-    pub model_agrees: Share,
-    /// Reviews of each reviewer.
-    pub reviewers: BTreeMap<String, u64>,
-    /// Fleiss' kappa of the reviewers, over the prompts that as many of them reviewed.
-    pub fleiss: Result<Kappa, Undefined>,
-    /// Krippendorff's alpha of the reviewers, over all prompts that two of them reviewed.
-    pub alpha: Result<f64, Undefined>,
-}
-
 /// Looks at all labels of a scheme.
 ///
 /// # Errors
 /// [`LabelingError::Store`].
 pub async fn report(store: &Store, scheme: Scheme) -> Result<LabelReport, LabelingError> {
-    let mut count = Counting::new(scheme);
+    let mut report = LabelReportBuilder::new(scheme);
     let mut last = String::new();
     loop {
         let page = store.queries_after(&last, PAGE).await?;
-        let Some(PromptRow { id, .. }) = page.last() else { return Ok(count.finish()) };
+        let Some(PromptRow { id, .. }) = page.last() else { return Ok(report.finish()) };
         let labels = store.labels_between(scheme, &last, id).await?;
-        count.report.queries += page.len() as u64;
-        labels.chunk_by(|one, other| one.query_id == other.query_id).for_each(|query| count.query(query));
+        report.add_prompts(page.len() as u64);
+        labels.chunk_by(|one, other| one.query_id == other.query_id).for_each(|labels| report.add_labels(labels));
         last.clone_from(id);
     }
-}
-
-struct Counting {
-    scheme: Scheme,
-    report: LabelReport,
-    /// Reviews of each prompt that has any, by label.
-    reviews: Vec<Vec<u64>>,
-}
-
-impl Counting {
-    fn new(scheme: Scheme) -> Self {
-        let report = LabelReport {
-            queries: 0,
-            labelled: 0,
-            by_source: Source::ALL.into_iter().map(|source| (source.as_str(), 0)).collect(),
-            undecided: 0,
-            model_agrees: Share::default(),
-            reviewers: BTreeMap::new(),
-            fleiss: Err(Undefined::Nothing),
-            alpha: Err(Undefined::Nothing),
-        };
-        Self { scheme, report, reviews: Vec::new() }
-    }
-
-    fn query(&mut self, labels: &[PromptLabel]) {
-        let said: Vec<_> = labels.iter().map(|label| (label.source, label.label.as_str())).collect();
-        let decided = final_label(&said);
-        self.report.labelled += u64::from(decided.is_some());
-        for source in said.iter().map(|(source, _)| source).collect::<BTreeSet<_>>() {
-            *self.report.by_source.entry(source.as_str()).or_default() += 1;
-        }
-        let reviewed = said.iter().any(|(source, _)| *source == Source::Review);
-        let by_review = decided.filter(|decided| decided.source == Source::Review);
-        self.report.undecided += u64::from(reviewed && by_review.is_none());
-        let model = said.iter().find(|(source, _)| *source == Source::Model);
-        if let (Some(decided), Some((_, model))) = (by_review, model) {
-            self.report.model_agrees.count(decided.label == *model);
-        }
-        if reviewed {
-            self.review(labels);
-        }
-    }
-
-    fn review(&mut self, labels: &[PromptLabel]) {
-        let mut counts = vec![0; self.scheme.labels().count()];
-        for review in labels.iter().filter(|label| label.source == Source::Review) {
-            *self.report.reviewers.entry(review.labeled_by.clone()).or_default() += 1;
-            if let Some(count) = self.scheme.position(&review.label).ok().and_then(|label| counts.get_mut(label)) {
-                *count += 1;
-            }
-        }
-        self.reviews.push(counts);
-    }
-
-    fn finish(mut self) -> LabelReport {
-        self.report.fleiss = fleiss(&self.reviews);
-        self.report.alpha = krippendorff(&units(&self.reviews), Scale::Nominal);
-        self.report
-    }
-}
-
-/// The positions of the labels that each prompt was given, as numbers.
-fn units(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
-    let values = |counts: &Vec<u64>| {
-        let labels = (0_u32..).zip(counts);
-        labels.flat_map(|(label, &count)| (0..count).map(move |_| f64::from(label))).collect()
-    };
-    reviews.iter().map(values).collect()
 }

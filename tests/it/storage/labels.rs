@@ -17,7 +17,7 @@ async fn put(store: &Store, by: (Scheme, Source, &str), rows: &[(&str, &str, Opt
 /// All labels as short texts.
 async fn labels(store: &Store, scheme: Scheme) -> Vec<String> {
     let found = store.labels_between(scheme, "", "z").await.unwrap();
-    let text = |label: langya::infra::storage::PromptLabel| {
+    let text = |label: langya::domain::labeling::report::PromptLabel| {
         format!("{} {} {}:{}", label.query_id, label.source.as_str(), label.labeled_by, label.label)
     };
     found.into_iter().map(text).collect()

@@ -1,8 +1,8 @@
 //! A benchmark suite on its page and in the API.
 
 use crate::domain::benchmark::SuiteOptions;
+use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::suite_of;
-use crate::services::benchmark::report::BenchError;
 use crate::services::benchmark::scores::SuiteSummary;
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -1,27 +1,20 @@
-//! Tracks the requests and the cost of a run and refuses requests beyond its limits.
+//! Token estimates, prices, and the budget of a run, which refuses requests beyond its limits.
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::infra::config::ModelSettings;
-use crate::infra::llm::{Message, Usage};
+use crate::domain::battle::message::Message;
 
-/// What a model's tokens cost, for a million of them.
+/// Prices of a model per million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Prices {
-    /// Of input.
+    /// Price of input tokens.
     pub input: f64,
-    /// Of output.
+    /// Price of output tokens.
     pub output: f64,
 }
 
 impl Prices {
-    /// The prices of a model, where both are set.
-    #[must_use]
-    pub fn of(entry: &ModelSettings) -> Option<Self> {
-        Some(Self { input: entry.input_price?, output: entry.output_price? })
-    }
-
-    /// The cost of so many tokens.
+    /// The cost of tokens, in the currency of the prices.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
     pub fn cost(self, tokens: Tokens) -> f64 {
@@ -29,22 +22,22 @@ impl Prices {
     }
 }
 
-/// Tokens that were counted by a provider, or estimated where it counts none.
+/// Input and output tokens, counted by the provider or estimated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tokens {
-    /// Of questions.
+    /// Tokens of the requests.
     pub input: u64,
-    /// Of answers.
+    /// Tokens of the replies.
     pub output: u64,
 }
 
 impl Tokens {
-    /// What the provider counted, and an estimate for what it did not.
+    /// The provider's counts of a request, with estimates for those that it lacks.
     #[must_use]
-    pub fn of(usage: Usage, messages: &[Message], text: &str) -> Self {
+    pub fn counted(input: Option<u64>, output: Option<u64>, messages: &[Message], text: &str) -> Self {
         Self {
-            input: usage.input.unwrap_or_else(|| estimate_all(messages)),
-            output: usage.output.unwrap_or_else(|| estimate(text)),
+            input: input.unwrap_or_else(|| estimate_all(messages)),
+            output: output.unwrap_or_else(|| estimate(text)),
         }
     }
 
@@ -53,7 +46,7 @@ impl Tokens {
     }
 }
 
-/// Tokens of a text, about: four Latin letters, or two thirds of a Chinese character, make one.
+/// Estimated tokens of a text: one per four ASCII characters, and two per three other characters.
 #[must_use]
 pub fn estimate(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
@@ -61,29 +54,29 @@ pub fn estimate(text: &str) -> u64 {
     ascii.div_ceil(4) + (2 * other).div_ceil(3)
 }
 
-/// Tokens of a conversation, about; each message has a few of its own.
+/// Estimated tokens of a conversation, with four tokens of overhead per message.
 #[must_use]
 pub fn estimate_all(messages: &[Message]) -> u64 {
     messages.iter().map(|message| estimate(&message.content) + 4).sum()
 }
 
-/// What a run may spend.
+/// Limits of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
-    /// Requests at the most.
+    /// Maximum number of requests.
     pub max_calls: Option<u64>,
-    /// Money at the most, in the currency of the prices.
+    /// Maximum cost, in the currency of the prices.
     pub max_cost: Option<f64>,
 }
 
-/// What a run has done so far.
+/// Requests, tokens and cost of a run so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Spent {
-    /// Requests that were sent, further tries included.
+    /// Requests sent, including retries.
     pub calls: u64,
     /// Their tokens.
     pub tokens: Tokens,
-    /// What they cost, where prices are set.
+    /// Their cost; 0 without prices.
     pub cost: f64,
 }
 
@@ -97,12 +90,12 @@ pub struct BudgetTracker {
 #[derive(Debug, Default)]
 struct State {
     spent: Spent,
-    /// What requests under way will cost, about.
+    /// Estimated cost of requests in flight.
     reserved: f64,
     exhausted: bool,
 }
 
-/// A request's share of the budget until its cost is known; one that is dropped was not asked, or not answered.
+/// A request's share of the budget until its cost is known. Dropping it gives the share back.
 #[derive(Debug)]
 #[must_use = "a reservation is settled when the reply is there"]
 pub struct Reservation<'p> {
@@ -111,14 +104,14 @@ pub struct Reservation<'p> {
 }
 
 impl BudgetTracker {
-    /// An empty account with this budget.
+    /// Nothing spent yet.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { budget, ..Self::default() }
     }
 
-    /// Counts a request that is about to be sent and will cost this much, about; `None` where it would pass the budget,
-    /// and from then on always.
+    /// Reserves the estimated cost of a request before it is sent. Returns `None` if that would exceed the budget, and
+    /// from then on always.
     pub fn reserve(&self, cost: f64) -> Option<Reservation<'_>> {
         let mut state = self.state();
         let too_many = self.budget.max_calls.is_some_and(|most| state.spent.calls >= most);
@@ -132,13 +125,13 @@ impl BudgetTracker {
         Some(Reservation { budget: self, cost })
     }
 
-    /// Whether the budget has kept a request from being sent.
+    /// Whether the budget has refused a request.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.state().exhausted
     }
 
-    /// What was spent so far.
+    /// Requests, tokens and cost so far.
     #[must_use]
     pub fn spent(&self) -> Spent {
         self.state().spent
@@ -151,7 +144,7 @@ impl BudgetTracker {
 }
 
 impl Reservation<'_> {
-    /// The reply is there: what it cost takes the place of the estimate.
+    /// Replaces the estimate by the actual cost.
     pub fn settle(mut self, tokens: Tokens, cost: f64) {
         let mut state = self.budget.state();
         state.spent.tokens = state.spent.tokens.plus(tokens);
@@ -207,8 +200,7 @@ mod tests {
     #[test]
     fn tokens_are_estimated_where_nobody_counts() {
         assert_eq!((estimate(""), estimate("four"), estimate("fives"), estimate("琅琊榜")), (0, 1, 2, 2));
-        let usage = Usage { input: Some(9), output: None };
-        assert_eq!(Tokens::of(usage, &[], "four"), Tokens { input: 9, output: 1 });
+        assert_eq!(Tokens::counted(Some(9), None, &[], "four"), Tokens { input: 9, output: 1 });
         let prices = Prices { input: 2.0, output: 4.0 };
         assert!((prices.cost(Tokens { input: 500_000, output: 250_000 }) - 2.0).abs() < 1e-12);
     }

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::report::BenchError;
+use super::records::{BenchFileError, Record, read, records};
 use crate::domain::benchmark::superclue::construction::{Draft, Progress};
 use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
 use crate::domain::benchmark::superclue::review::{Decision, Reviewed};
-use crate::formats::records::{BenchFileError, Record, read, records};
 
 /// What the reviews come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +38,8 @@ type Teams = BTreeMap<u32, BTreeSet<String>>;
 /// says nothing.
 ///
 /// # Errors
-/// [`BenchError`] with the line and what is wrong with it.
-pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchError> {
+/// [`BenchFileError`] with the line and what is wrong with it.
+pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileError> {
     let lines = read(drafts)?;
     let lines = drafts::read(&lines).map_err(|error| BenchFileError::Data { path: drafts.to_owned(), error })?;
     let lines = latest(lines);

@@ -1,0 +1,122 @@
+//! How many prompts are labelled, and how well the labels agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scheme::Scheme;
+use super::{Source, final_label};
+use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
+use crate::domain::stats::agreement::kappa::{Kappa, fleiss};
+use crate::domain::stats::{Share, Undefined};
+
+/// A label of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptLabel {
+    /// Id of the prompt.
+    pub query_id: String,
+    /// Who gave the label.
+    pub source: Source,
+    /// Name of the reviewer; empty for seeds and the model.
+    pub labeled_by: String,
+    /// The label.
+    pub label: String,
+}
+
+/// How far labelling has come, and how far the labels agree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelReport {
+    /// Prompts of the arena.
+    pub queries: u64,
+    /// Those with a final label.
+    pub labelled: u64,
+    /// Those with a label of this source.
+    pub by_source: BTreeMap<&'static str, u64>,
+    /// Those whose reviewers are of two minds, so that their labels decide nothing.
+    pub undecided: u64,
+    /// Of the prompts whose final label is the reviewers', those that the classifier labelled so.
+    pub model_agrees: Share,
+    /// Reviews of each reviewer.
+    pub reviewers: BTreeMap<String, u64>,
+    /// Fleiss' kappa of the reviewers, over the prompts that as many of them reviewed.
+    pub fleiss: Result<Kappa, Undefined>,
+    /// Krippendorff's alpha of the reviewers, over all prompts that two of them reviewed.
+    pub alpha: Result<f64, Undefined>,
+}
+
+/// Builds a [`LabelReport`] from all prompts and their labels.
+pub struct LabelReportBuilder {
+    scheme: Scheme,
+    report: LabelReport,
+    /// Reviews of each prompt that has any, by label.
+    reviews: Vec<Vec<u64>>,
+}
+
+impl LabelReportBuilder {
+    /// An empty report.
+    #[must_use]
+    pub fn new(scheme: Scheme) -> Self {
+        let report = LabelReport {
+            queries: 0,
+            labelled: 0,
+            by_source: Source::ALL.into_iter().map(|source| (source.as_str(), 0)).collect(),
+            undecided: 0,
+            model_agrees: Share::default(),
+            reviewers: BTreeMap::new(),
+            fleiss: Err(Undefined::Nothing),
+            alpha: Err(Undefined::Nothing),
+        };
+        Self { scheme, report, reviews: Vec::new() }
+    }
+
+    /// Adds prompts, labelled or not.
+    pub fn add_prompts(&mut self, count: u64) {
+        self.report.queries += count;
+    }
+
+    /// Adds the labels of one prompt.
+    pub fn add_labels(&mut self, labels: &[PromptLabel]) {
+        let said: Vec<_> = labels.iter().map(|label| (label.source, label.label.as_str())).collect();
+        let decided = final_label(&said);
+        self.report.labelled += u64::from(decided.is_some());
+        for source in said.iter().map(|(source, _)| source).collect::<BTreeSet<_>>() {
+            *self.report.by_source.entry(source.as_str()).or_default() += 1;
+        }
+        let reviewed = said.iter().any(|(source, _)| *source == Source::Review);
+        let by_review = decided.filter(|decided| decided.source == Source::Review);
+        self.report.undecided += u64::from(reviewed && by_review.is_none());
+        let model = said.iter().find(|(source, _)| *source == Source::Model);
+        if let (Some(decided), Some((_, model))) = (by_review, model) {
+            self.report.model_agrees.count(decided.label == *model);
+        }
+        if reviewed {
+            self.review(labels);
+        }
+    }
+
+    fn review(&mut self, labels: &[PromptLabel]) {
+        let mut counts = vec![0; self.scheme.labels().count()];
+        for review in labels.iter().filter(|label| label.source == Source::Review) {
+            *self.report.reviewers.entry(review.labeled_by.clone()).or_default() += 1;
+            if let Some(count) = self.scheme.position(&review.label).ok().and_then(|label| counts.get_mut(label)) {
+                *count += 1;
+            }
+        }
+        self.reviews.push(counts);
+    }
+
+    /// The report.
+    #[must_use]
+    pub fn finish(mut self) -> LabelReport {
+        self.report.fleiss = fleiss(&self.reviews);
+        self.report.alpha = krippendorff(&units(&self.reviews), Scale::Nominal);
+        self.report
+    }
+}
+
+/// The positions of the labels that each prompt was given, as numbers.
+fn units(reviews: &[Vec<u64>]) -> Vec<Vec<f64>> {
+    let values = |counts: &Vec<u64>| {
+        let labels = (0_u32..).zip(counts);
+        labels.flat_map(|(label, &count)| (0..count).map(move |_| f64::from(label))).collect()
+    };
+    reviews.iter().map(values).collect()
+}

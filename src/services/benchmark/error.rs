@@ -1,0 +1,86 @@
+//! Why a benchmark cannot be run or read.
+
+use crate::domain::benchmark::SuiteError;
+use crate::formats::records::BenchFileError;
+use crate::infra::storage::StoreError;
+use crate::services::single_flight::FlightError;
+
+/// Why a benchmark cannot be run or read as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No such suite, or not with these options.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// The suite has no data yet.
+    #[error("suite {suite} has no data here: bring its file with `langya import suite {suite} FILE`")]
+    NoData {
+        /// The suite.
+        suite: String,
+    },
+    /// The suite judges without references, so no model's answers can be taken for them.
+    #[error("suite {suite} judges without references: leave --references out")]
+    NoReferences {
+        /// The suite.
+        suite: String,
+    },
+    /// The model whose answers should be the references has none.
+    #[error(
+        "model {model} has no answers to suite {suite} that could be its references: run `langya bench answer {suite} --models {model}`"
+    )]
+    NoAnswers {
+        /// The suite.
+        suite: String,
+        /// The model.
+        model: String,
+    },
+    /// Nothing was judged in this way or round.
+    #[error(
+        "suite {suite} was not judged like this (variant {variant:?}, round {sample}): take a way that its page names"
+    )]
+    NotJudged {
+        /// The suite.
+        suite: String,
+        /// How.
+        variant: String,
+        /// Which round of answers.
+        sample: u32,
+    },
+    /// A file cannot be used; nothing of it was.
+    #[error(transparent)]
+    File(#[from] BenchFileError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no result, for all who asked.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
+    /// The thread that computes died.
+    #[error("the thread of the scores ended early")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl BenchError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            _ => false,
+        }
+    }
+
+    /// Whether something is asked for that is not here.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Suite(_)
+            | Self::NoData { .. }
+            | Self::NoReferences { .. }
+            | Self::NoAnswers { .. }
+            | Self::NotJudged { .. } => true,
+            Self::Shared(error) => error.cause().is_some_and(Self::is_missing),
+            Self::File(_) | Self::Store(_) | Self::Thread(_) => false,
+        }
+    }
+}
