@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<()> {
 
     let started = Instant::now();
     let mut tally = VoteTally::default();
-    tally.catch_up(&store, |_, _, _| {}).await?;
+    tally.catch_up(&store, |_| {}).await?;
     let counted = started.elapsed();
     let board = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     eprintln!("{votes} votes, counted from nothing: {counted:.3?}; with the fit {:.3?}", started.elapsed());
@@ -59,12 +59,12 @@ async fn main() -> anyhow::Result<()> {
     let started = Instant::now();
     let store = Store::open(&settings, IfMissing::Fail).await?;
     let mut tally = VoteTally::default();
-    let new = tally.catch_up(&store, |_, _, _| {}).await?;
+    let new = tally.catch_up(&store, |_| {}).await?;
     let board = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     eprintln!("{new} vote after a restart: opened, counted and fitted in {:.3?}", started.elapsed());
     insert(&mut raw, votes + 1, votes + 2).await?;
     let started = Instant::now();
-    tally.catch_up(&store, |_, _, _| {}).await?;
+    tally.catch_up(&store, |_| {}).await?;
     let next = rank(&tally.counts.comparisons, &tally.counts.elo, &options)?;
     publish(&store, &tally, &next).await?;
     eprintln!("1 more vote: counted, fitted and stored in {:.3?}", started.elapsed());

@@ -196,13 +196,13 @@ const MAKE_BARE: &str = "CREATE TABLE bare (seq INTEGER PRIMARY KEY AUTOINCREMEN
      battle_id TEXT NOT NULL UNIQUE, visitor TEXT, model_a TEXT, model_b TEXT, outcome TEXT, turn BIGINT, \
      anonymous BOOLEAN, language TEXT, pairing_policy TEXT, policy_version BIGINT, pair_probability DOUBLE PRECISION, \
      first_token_ms_a BIGINT, first_token_ms_b BIGINT, duration_ms_a BIGINT, duration_ms_b BIGINT, text_counts TEXT, \
-     rated BOOLEAN, receipt TEXT, created_at BIGINT)";
+     receipt TEXT, created_at BIGINT)";
 const INSERT_BARE: &str = "INSERT INTO bare (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, \
      language, pairing_policy, policy_version, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
-     duration_ms_b, text_counts, rated, receipt, created_at) \
+     duration_ms_b, text_counts, receipt, created_at) \
      SELECT '01980000-0000-7000-9000-' || value, '01980000-0000-7000-8000-' || value, \
      '8a5edab282632443219e051e4ade2d1d', 'one', 'two', 'a', 1, TRUE, 'en', 'weighted', 1, 0.5, 210, 340, 2345, 3210, \
-     '[{\"tokens\":3,\"headings\":1,\"lists\":1,\"bold\":0},{\"tokens\":0,\"headings\":0,\"lists\":0,\"bold\":0}]', TRUE, $2, \
+     '[{\"tokens\":3,\"headings\":1,\"lists\":1,\"bold\":0},{\"tokens\":0,\"headings\":0,\"lists\":0,\"bold\":0}]', $2, \
      1795000000000 FROM json_each($1)";
 
 fn vote(number: usize) -> NewVoteRow {
@@ -215,7 +215,6 @@ fn vote(number: usize) -> NewVoteRow {
         first_token_ms: [Some(210), Some(340)],
         duration_ms: [2_345, 3_210],
         text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
-        exclusion: None,
         receipt: RECEIPT.to_owned(),
         created_at: Timestamp(1_795_000_000_000),
     }

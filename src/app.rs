@@ -175,6 +175,7 @@ impl AppState {
             settings: self.settings.clone(),
             ranked_by: None,
             relabelled: FacetChanges::default(),
+            ranked_exclusions: None,
             tally: VoteTally::default(),
         }
     }

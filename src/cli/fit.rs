@@ -32,7 +32,7 @@ use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
 use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
-use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
 use print::print_within;
 
 /// Arguments of `langya fit`.
@@ -75,7 +75,12 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
         bar.set_length(store.last_vote_seq().await?.unsigned_abs());
-        tally.catch_up(&store, |_, _, votes| bar.inc(votes)).await?;
+        tally
+            .catch_up(&store, |counted| match counted {
+                Counted::Reset => bar.reset(),
+                Counted::Pair(_, votes) => bar.inc(votes),
+            })
+            .await?;
         bar.finish_and_clear();
         let mut board = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
         board.votes.exclude(&tally.counts.excluded);

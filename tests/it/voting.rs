@@ -32,7 +32,7 @@ async fn all_four_outcomes_are_kept_as_cast() {
     for vote in votes {
         assert_eq!((vote.pair_probability, vote.pairing_policy.as_str()), (1.0, "weighted"));
         assert_eq!(vote.text_counts.map(|counts| counts.tokens), [2, 2]);
-        assert_eq!((vote.satisfaction, vote.rated, vote.exclusion), (Some(4), true, None));
+        assert_eq!((vote.satisfaction, vote.exclusion), (Some(4), None));
         assert!(vote.first_token_ms.iter().all(Option::is_some));
     }
 }

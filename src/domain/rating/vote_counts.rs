@@ -16,7 +16,7 @@ use super::vote_log::{Names, SelfPlay, exclusion_rule};
 use crate::domain::battle::Outcome;
 
 /// Version of the JSON form; counts in another version are not read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Counts of votes, rated and excluded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +31,8 @@ pub struct VoteCounts {
     pub excluded: BTreeMap<String, u64>,
     /// Rated votes by language, category and intent.
     pub facets: Facets,
+    /// Number of exclusions and withdrawals before these counts. Any later one makes them out of date.
+    pub exclusion_changes: i64,
 }
 
 /// The JSON form.
@@ -44,6 +46,7 @@ struct StoredCounts {
     pairs: Vec<(u32, u32, u64, u64, u64, u64)>,
     elo: EloTable,
     facets: Facets,
+    exclusion_changes: i64,
 }
 
 impl VoteCounts {
@@ -79,6 +82,7 @@ impl VoteCounts {
             pairs,
             elo: self.elo.clone(),
             facets: self.facets.clone(),
+            exclusion_changes: self.exclusion_changes,
         };
         serde_json::to_string(&counts).expect("counts are text and finite numbers")
     }
@@ -106,6 +110,7 @@ impl VoteCounts {
             read: counts.read,
             excluded: counts.excluded,
             facets: counts.facets,
+            exclusion_changes: counts.exclusion_changes,
         })
     }
 }
@@ -138,7 +143,7 @@ mod tests {
     fn counts_in_another_format_are_not_read() {
         let json = counts(10).to_json();
         assert!(VoteCounts::from_json(&json).is_some());
-        for (from, to) in [("\"format\":1", "\"format\":2"), ("[0,", "[9,"), ("{", ""), ("[0,1,", "[1,1,")] {
+        for (from, to) in [("\"format\":2", "\"format\":1"), ("[0,", "[9,"), ("{", ""), ("[0,1,", "[1,1,")] {
             assert!(json.contains(from), "{json}");
             let changed = json.replacen(from, to, 1);
             assert_eq!(VoteCounts::from_json(&changed), None, "{changed}");

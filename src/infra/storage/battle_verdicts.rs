@@ -1,7 +1,9 @@
 //! What judge models said of battles that people had voted on: insert-only, with the judge's own words. Of failures there
 //! may be several for one game; of readable verdicts there is one.
 
+use super::vote_exclusions::IS_RATED;
 use sqlx::FromRow;
+use std::sync::LazyLock;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::Outcome;
@@ -22,11 +24,15 @@ const SELECT_OF_BATTLE: &str = "SELECT id, battle_id, judge, game, prompt_sha256
 /// What did not come through is asked again.
 const SELECT_SETTLED: &str = "SELECT DISTINCT battle_id, judge, game FROM battle_verdicts \
      WHERE prompt_sha256 = $1 AND created_at >= $2 AND status <> 'transport_failed'";
-const SELECT_JUDGED: &str = "SELECT votes.seq, votes.model_a, votes.model_b, votes.outcome, votes.turn, votes.language, \
-     votes.category, votes.intent, said.judge, said.prompt_sha256, said.game, said.status, said.parsed, said.created_at, \
-     said.id FROM battle_verdicts AS said JOIN votes ON votes.battle_id = said.battle_id \
-     WHERE votes.rated AND ($1 = '' OR said.judge = $1) \
-     ORDER BY votes.seq, said.judge, said.prompt_sha256, said.game, said.created_at, said.id";
+static SELECT_JUDGED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT votes.seq, votes.model_a, votes.model_b, votes.outcome, votes.turn, votes.language, votes.category, \
+         votes.intent, said.judge, said.prompt_sha256, said.game, said.status, said.parsed, said.created_at, said.id \
+         FROM battle_verdicts AS said JOIN votes ON votes.battle_id = said.battle_id \
+         WHERE {IS_RATED} AND ($1 = '' OR said.judge = $1) \
+         ORDER BY votes.seq, said.judge, said.prompt_sha256, said.game, said.created_at, said.id"
+    )
+});
 const COUNT: &str = "SELECT COUNT(*) FROM battle_verdicts";
 const SUM_SPENT: &str = "SELECT judge, CAST(SUM(attempts) AS BIGINT), CAST(SUM(input_tokens) AS BIGINT), \
      CAST(SUM(output_tokens) AS BIGINT) FROM battle_verdicts WHERE created_at >= $1 GROUP BY judge ORDER BY judge";
@@ -163,7 +169,7 @@ impl Store {
     pub async fn judged_votes(&self, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
         let _time = store_time("judged_votes");
         let rows: Vec<RawJudgedVote> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_JUDGED).bind(judge).fetch_all(pool).await)?;
+            on_reader!(self, |pool| sqlx::query_as(SELECT_JUDGED.as_str()).bind(judge).fetch_all(pool).await)?;
         rows.into_iter().map(JudgedVote::try_from).collect()
     }
 

@@ -19,7 +19,7 @@ const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b
      pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
 const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
      pair_probability, outcome, text_counts, created_at, satisfaction, anonymous, pairing_policy, policy_version, duration_ms_a, \
-     duration_ms_b, rated, receipt) ";
+     duration_ms_b, receipt) ";
 
 /// A vote that was cast elsewhere.
 #[derive(Debug, Clone)]
@@ -124,7 +124,7 @@ macro_rules! insert_all {
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)
                     .push_bind(vote.satisfaction.map(i64::from))
-                    .push("TRUE, 'import', 0, 0, 0, TRUE, '{}'");
+                    .push("TRUE, 'import', 0, 0, 0, '{}'");
             });
             casts.build().execute(&mut *$tx).await?;
             done += page.len() as u64;

@@ -29,6 +29,7 @@ mod sqlite_durability;
 mod sqlite_writer;
 mod transfer;
 mod vote_counts;
+mod vote_exclusions;
 mod vote_inserts;
 mod vote_pages;
 mod vote_rows;
@@ -61,6 +62,7 @@ pub use outage::OutageKind;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
+pub use vote_exclusions::{ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::VoteInsert;
 

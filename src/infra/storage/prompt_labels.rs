@@ -2,8 +2,10 @@
 //!
 //! Rows go in many at a time, as one JSON array a statement, which each database reads in a way of its own.
 
+use super::vote_exclusions::IS_RATED;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, Connection, FromRow};
+use std::sync::LazyLock;
 
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::labeling::Source;
@@ -36,9 +38,13 @@ const SELECT_QUEUE: &str = "SELECT labels.query_id, turns.prompt, labels.label, 
 const SELECT_LABELS: &str = "SELECT query_id, source, labeled_by, label FROM prompt_labels \
      WHERE scheme = $1 AND query_id > $2 AND query_id <= $3 ORDER BY query_id, source, labeled_by";
 /// The order of the tables is said outright: a page of votes looks up its labels, never all labels their votes.
-const SELECT_OF_VOTES: &str = "SELECT votes.seq, votes.rated, votes.category, votes.intent, labels.source, labels.label \
-     FROM votes CROSS JOIN prompt_labels AS labels WHERE votes.seq > $2 AND votes.seq <= $3 \
-     AND labels.query_id = votes.battle_id AND labels.scheme = $1 ORDER BY votes.seq";
+static SELECT_OF_VOTES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT votes.seq, {IS_RATED} AS rated, votes.category, votes.intent, labels.source, labels.label \
+         FROM votes CROSS JOIN prompt_labels AS labels WHERE votes.seq > $2 AND votes.seq <= $3 \
+         AND labels.query_id = votes.battle_id AND labels.scheme = $1 ORDER BY votes.seq"
+    )
+});
 const SELECT_CHANGED: &str = "SELECT COALESCE(MAX(ts), 0) FROM prompt_labels";
 
 /// A prompt of the arena.
@@ -202,7 +208,7 @@ impl Store {
     pub async fn labels_of_votes(&self, scheme: Scheme, range: VoteRange) -> Result<Vec<VoteLabel>, StoreError> {
         let _time = store_time("labels_of_votes");
         let rows: Vec<RawVoteLabel> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_OF_VOTES)
+            sqlx::query_as(SELECT_OF_VOTES.as_str())
                 .bind(scheme.as_str())
                 .bind(range.after)
                 .bind(range.upto)

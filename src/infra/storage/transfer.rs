@@ -27,226 +27,31 @@ enum Kind {
     Flag,
 }
 
-use Kind::{Flag, Number, Real, Text};
+/// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
+const TABLES: [&str; 16] = [
+    "models",
+    "battles",
+    "turns",
+    "replies",
+    "side_failures",
+    "votes",
+    "vote_exclusions",
+    "battle_verdicts",
+    "prompt_labels",
+    "imports",
+    "bench_suites",
+    "bench_items",
+    "bench_answers",
+    "bench_judgements",
+    "bench_scores",
+    "secrets",
+];
 
 /// A table with its columns.
 struct TransferTable {
     name: &'static str,
-    columns: &'static [(&'static str, Kind)],
+    columns: Vec<(String, Kind)>,
 }
-
-/// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [TransferTable; 15] = [
-    TransferTable {
-        name: "models",
-        columns: &[
-            ("id", Text),
-            ("name", Text),
-            ("organization", Text),
-            ("license", Text),
-            ("practice", Flag),
-            ("first_seen_at", Number),
-            ("breaker", Text),
-            ("breaker_failures", Number),
-            ("breaker_changed_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "battles",
-        columns: &[
-            ("id", Text),
-            ("visitor", Text),
-            ("mode", Text),
-            ("stage", Text),
-            ("turn", Number),
-            ("model_a", Text),
-            ("model_b", Text),
-            ("pairing_policy", Text),
-            ("policy_version", Number),
-            ("pair_probability", Real),
-            ("language", Text),
-            ("category", Text),
-            ("intent", Text),
-            ("answered_by", Text),
-            ("created_at", Number),
-            ("updated_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "turns",
-        columns: &[("battle_id", Text), ("turn", Number), ("prompt", Text), ("created_at", Number)],
-    },
-    TransferTable {
-        name: "replies",
-        columns: &[
-            ("battle_id", Text),
-            ("turn", Number),
-            ("side", Text),
-            ("model", Text),
-            ("text", Text),
-            ("reasoning", Text),
-            ("ending", Text),
-            ("first_token_ms", Number),
-            ("duration_ms", Number),
-        ],
-    },
-    TransferTable {
-        name: "side_failures",
-        columns: &[
-            ("battle_id", Text),
-            ("turn", Number),
-            ("side", Text),
-            ("model", Text),
-            ("replaced_by", Text),
-            ("reason", Text),
-            ("failed_at", Number),
-            ("answered_by", Text),
-        ],
-    },
-    TransferTable {
-        name: "votes",
-        columns: &[
-            ("seq", Number),
-            ("id", Text),
-            ("battle_id", Text),
-            ("visitor", Text),
-            ("model_a", Text),
-            ("model_b", Text),
-            ("outcome", Text),
-            ("turn", Number),
-            ("anonymous", Flag),
-            ("language", Text),
-            ("category", Text),
-            ("intent", Text),
-            ("satisfaction", Number),
-            ("pairing_policy", Text),
-            ("policy_version", Number),
-            ("pair_probability", Real),
-            ("first_token_ms_a", Number),
-            ("first_token_ms_b", Number),
-            ("duration_ms_a", Number),
-            ("duration_ms_b", Number),
-            ("text_counts", Text),
-            ("rated", Flag),
-            ("exclusion", Text),
-            ("receipt", Text),
-            ("created_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "battle_verdicts",
-        columns: &[
-            ("id", Text),
-            ("battle_id", Text),
-            ("judge", Text),
-            ("game", Number),
-            ("prompt_sha256", Text),
-            ("params", Text),
-            ("raw_text", Text),
-            ("earlier", Text),
-            ("parsed", Text),
-            ("status", Text),
-            ("attempts", Number),
-            ("latency_ms", Number),
-            ("input_tokens", Number),
-            ("output_tokens", Number),
-            ("created_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "prompt_labels",
-        columns: &[
-            ("query_id", Text),
-            ("scheme", Text),
-            ("source", Text),
-            ("label", Text),
-            ("confidence", Real),
-            ("labeled_by", Text),
-            ("ts", Number),
-        ],
-    },
-    TransferTable {
-        name: "imports",
-        columns: &[("id", Text), ("source", Text), ("votes", Number), ("imported_at", Number)],
-    },
-    TransferTable {
-        name: "bench_suites",
-        columns: &[
-            ("suite", Text),
-            ("version", Text),
-            ("source", Text),
-            ("declaration", Text),
-            ("items", Number),
-            ("imported_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "bench_items",
-        columns: &[("suite", Text), ("version", Text), ("item", Text), ("position", Number), ("body", Text)],
-    },
-    TransferTable {
-        name: "bench_answers",
-        columns: &[
-            ("id", Text),
-            ("suite", Text),
-            ("version", Text),
-            ("item", Text),
-            ("turn", Number),
-            ("model", Text),
-            ("ask_sha256", Text),
-            ("sample", Number),
-            ("source", Text),
-            ("params", Text),
-            ("text", Text),
-            ("attempts", Number),
-            ("latency_ms", Number),
-            ("input_tokens", Number),
-            ("output_tokens", Number),
-            ("created_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "bench_judgements",
-        columns: &[
-            ("id", Text),
-            ("suite", Text),
-            ("version", Text),
-            ("item", Text),
-            ("turn", Number),
-            ("model", Text),
-            ("variant", Text),
-            ("sample", Number),
-            ("judge", Text),
-            ("baseline", Text),
-            ("game", Number),
-            ("source", Text),
-            ("prompt_sha256", Text),
-            ("params", Text),
-            ("raw_text", Text),
-            ("earlier", Text),
-            ("parsed", Text),
-            ("status", Text),
-            ("attempts", Number),
-            ("latency_ms", Number),
-            ("input_tokens", Number),
-            ("output_tokens", Number),
-            ("created_at", Number),
-        ],
-    },
-    TransferTable {
-        name: "bench_scores",
-        columns: &[
-            ("series", Text),
-            ("suite", Text),
-            ("part", Text),
-            ("model", Text),
-            ("score", Real),
-            ("source", Text),
-            ("imported_at", Number),
-        ],
-    },
-    TransferTable { name: "secrets", columns: &[("name", Text), ("value", Text), ("created_at", Number)] },
-];
 
 /// What has been moved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,8 +112,12 @@ pub async fn transfer(
     sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
     // The key that the arena's cookies were signed with comes over.
     sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;
+    let mut tables = Vec::with_capacity(TABLES.len());
+    for name in TABLES {
+        tables.push(TransferTable::read_schema(name, &source.reader).await?);
+    }
     let mut left = Vec::new();
-    for table in &TABLES {
+    for table in &tables {
         // Once the battles are there, and before the first row of a partitioned table.
         if table.name == "turns" {
             add_months_of_battles(&mut tx).await?;
@@ -316,17 +125,40 @@ pub async fn transfer(
         left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
     }
     // Only now: votes move their battles on by a trigger.
-    for (table, left) in TABLES.iter().zip(&left) {
+    for (table, left) in tables.iter().zip(&left) {
         if table.sum_of_target(&mut tx).await? != *left {
             return Err(TransferError::Changed(table.name));
         }
     }
     sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
     tx.commit().await?;
-    Ok(TABLES.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
+    Ok(tables.iter().zip(left).map(|(table, sum)| Moved { table: table.name, rows: sum.rows }).collect())
 }
 
 impl TransferTable {
+    /// The columns of a table as the source declares them.
+    async fn read_schema(name: &'static str, source: &SqlitePool) -> Result<Self, TransferError> {
+        let declared: Vec<(String, String)> =
+            sqlx::query_as("SELECT name, type FROM pragma_table_info($1) ORDER BY cid")
+                .bind(name)
+                .fetch_all(source)
+                .await?;
+        let columns = declared.into_iter().map(|(column, declared)| {
+            let kind = match declared.as_str() {
+                "BIGINT" | "INTEGER" => Kind::Number,
+                "DOUBLE PRECISION" => Kind::Real,
+                "BOOLEAN" => Kind::Flag,
+                _ => Kind::Text,
+            };
+            (column, kind)
+        });
+        Ok(Self { name, columns: columns.collect() })
+    }
+
+    fn column_list(&self) -> String {
+        self.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
     /// Copies every row; returns what left.
     async fn copy(
         &self,
@@ -334,7 +166,7 @@ impl TransferTable {
         target: &mut PgConnection,
         progress: &mut impl FnMut(Moved),
     ) -> Result<Sum, TransferError> {
-        let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let columns = self.column_list();
         let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
         let name = self.name;
         let select =
@@ -362,7 +194,7 @@ impl TransferTable {
     }
 
     async fn sum_of_target(&self, target: &mut PgConnection) -> Result<Sum, TransferError> {
-        let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let columns = self.column_list();
         let select = format!("SELECT {columns} FROM {}", self.name);
         let mut rows = sqlx::query(AssertSqlSafe(select.as_str())).fetch(target);
         let mut sum = Sum::default();
@@ -381,7 +213,7 @@ impl TransferTable {
         Option<f64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
         Option<bool>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
     {
-        let cell = |(at, (_, kind)): (usize, &(&str, Kind))| {
+        let cell = |(at, (_, kind)): (usize, &(String, Kind))| {
             Ok(match kind {
                 // PostgreSQL holds no NUL character; no prompt and no reply has had one since there was a choice.
                 Kind::Text => {

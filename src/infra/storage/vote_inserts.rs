@@ -16,7 +16,7 @@ const LONGEST: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
 const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 12] = [
     "id",
     "battle",
     "turn",
@@ -27,18 +27,17 @@ const COLUMNS: [&str; 13] = [
     "duration_ms_a",
     "duration_ms_b",
     "text_counts",
-    "exclusion",
     "receipt",
     "created_at",
 ];
 /// What a vote says stands in its ballot, and the rest of its row in its battle.
 const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
      category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
-     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, exclusion, receipt, created_at) \
+     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, receipt, created_at) \
      SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, TRUE, language, \
      category, intent, ballots.satisfaction, pairing_policy, policy_version, pair_probability, \
      ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
-     ballots.text_counts, ballots.exclusion IS NULL, ballots.exclusion, ballots.receipt, ballots.created_at";
+     ballots.text_counts, ballots.receipt, ballots.created_at";
 /// A further turn may have begun since the voter looked: then no row comes. Of two votes on a battle the first stays.
 const JOIN: &str = "ON battles.id = ballots.battle WHERE battles.stage = 'ready' AND battles.turn = ballots.turn";
 const KEEP_FIRST: &str = "ON CONFLICT (battle_id) DO NOTHING";
@@ -93,7 +92,6 @@ fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b
         .bind(signed(vote.duration_ms[0]))
         .bind(signed(vote.duration_ms[1]))
         .bind(text_counts)
-        .bind(&vote.exclusion)
         .bind(&vote.receipt)
         .bind(vote.created_at.0)
 }
@@ -114,7 +112,6 @@ impl TakeBallots for PgConnection {
             .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))
             .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[1])))
             .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.exclusion.as_deref()))
             .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
             .bind(column(ballots, |ballot| ballot.vote.created_at.0));
         Ok(filled.execute(self).await?.rows_affected())

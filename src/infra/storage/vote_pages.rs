@@ -7,6 +7,7 @@
 
 use sqlx::{AssertSqlSafe, Row};
 
+use super::vote_exclusions::EXCLUSION;
 use super::{Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::battle::Outcome;
 use crate::domain::time::Timestamp;
@@ -187,8 +188,8 @@ impl Store {
     /// order of the inner query without: that is why it never merges an ordered query into one that aggregates.
     fn select_page(&self, columns: &[VoteColumn]) -> String {
         let sqlite = matches!(self.database, Database::Sqlite(_));
-        let own = ["CASE WHEN rated THEN outcome ELSE 'x' || COALESCE(exclusion, '') END", "model_a", "model_b"];
-        let values = own.map(str::to_owned).into_iter().chain(columns.iter().map(|column| column.sql(sqlite)));
+        let own = [format!("COALESCE('x' || {EXCLUSION}, outcome)"), "model_a".to_owned(), "model_b".to_owned()];
+        let values = own.into_iter().chain(columns.iter().map(|column| column.sql(sqlite)));
         let order = if sqlite { "" } else { " ORDER BY seq" };
         let (mut joined, mut named) = (String::new(), String::new());
         for (number, value) in values.enumerate() {

@@ -41,9 +41,7 @@ pub struct VoteRow {
     pub duration_ms: [u64; 2],
     /// Text counts of sides A and B.
     pub text_counts: [TextCounts; 2],
-    /// Whether it counts in the rating.
-    pub rated: bool,
-    /// The rule that excludes it.
+    /// The rule that excludes it; `None` for a rated vote.
     pub exclusion: Option<String>,
     /// What the voter was told.
     pub receipt: String,
@@ -83,7 +81,6 @@ pub(super) struct RawVote {
     pub(super) duration_ms_a: i64,
     pub(super) duration_ms_b: i64,
     pub(super) text_counts: String,
-    pub(super) rated: bool,
     pub(super) exclusion: Option<String>,
     pub(super) receipt: String,
     pub(super) created_at: i64,
@@ -122,7 +119,6 @@ impl TryFrom<RawVote> for VoteRow {
             intent: raw.intent,
             pairing_policy: raw.pairing_policy,
             pair_probability: raw.pair_probability,
-            rated: raw.rated,
             exclusion: raw.exclusion,
             receipt: raw.receipt,
             created_at: Timestamp(raw.created_at),
@@ -158,8 +154,6 @@ pub struct NewVoteRow {
     pub duration_ms: [u64; 2],
     /// Text counts of sides A and B over all turns.
     pub text_counts: [TextCounts; 2],
-    /// The rule that keeps it out of the rating, if one does.
-    pub exclusion: Option<String>,
     /// What the voter is told, as JSON: every retry gets the same.
     pub receipt: String,
     /// When it was cast.

@@ -1,21 +1,29 @@
 //! Votes: insert-only, one per battle, in log order by `seq`.
 
-use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote, VoteRow};
+use std::sync::LazyLock;
 
+use super::vote_exclusions::{EXCLUSION, IS_RATED};
+use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote, VoteRow};
 use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 
-const SELECT_BY_BATTLE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
-     intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
-     duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes WHERE battle_id = $1";
-const SELECT_SATISFIED: &str =
-    "SELECT seq, intent, satisfaction FROM votes WHERE rated AND satisfaction IS NOT NULL ORDER BY seq";
-const SELECT_PAGE: &str = "SELECT seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, \
-     intent, satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, \
-     duration_ms_b, text_counts, rated, exclusion, receipt, created_at FROM votes \
-     WHERE seq > $1 AND created_at >= $2 AND created_at < $3 ORDER BY seq LIMIT $4";
+const COLUMNS: &str = "seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, intent, \
+     satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, \
+     text_counts, receipt, created_at";
+
+static SELECT_BY_BATTLE: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS}, {EXCLUSION} AS exclusion FROM votes WHERE battle_id = $1"));
+static SELECT_SATISFIED: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT seq, intent, satisfaction FROM votes WHERE satisfaction IS NOT NULL AND {IS_RATED} ORDER BY seq")
+});
+static SELECT_PAGE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS}, {EXCLUSION} AS exclusion FROM votes \
+         WHERE seq > $1 AND created_at >= $2 AND created_at < $3 ORDER BY seq LIMIT $4"
+    )
+});
 
 /// What became of an insert.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +63,7 @@ impl Store {
     pub async fn vote_on(&self, battle: &str) -> Result<Option<VoteRow>, StoreError> {
         let _time = store_time("vote_on");
         let row: Option<RawVote> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE).bind(battle).fetch_optional(pool).await)?;
+            on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE.as_str()).bind(battle).fetch_optional(pool).await)?;
         row.map(VoteRow::try_from).transpose()
     }
 
@@ -72,7 +80,7 @@ impl Store {
     ) -> Result<Vec<VoteRow>, StoreError> {
         let _time = store_time("votes_after");
         let rows: Vec<RawVote> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_PAGE)
+            sqlx::query_as(SELECT_PAGE.as_str())
                 .bind(seq)
                 .bind(since.0)
                 .bind(until.0)
@@ -90,7 +98,7 @@ impl Store {
     pub async fn satisfied_votes(&self) -> Result<Vec<SatisfiedVote>, StoreError> {
         let _time = store_time("satisfied_votes");
         let rows: Vec<(i64, Option<String>, i64)> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_SATISFIED).fetch_all(pool).await)?;
+            on_reader!(self, |pool| sqlx::query_as(SELECT_SATISFIED.as_str()).fetch_all(pool).await)?;
         let vote = |(seq, intent, satisfaction): (i64, Option<String>, i64)| {
             let satisfaction = u8::try_from(satisfaction).map_err(|_| StoreError::Inconsistent {
                 table: "votes",

@@ -195,7 +195,6 @@ fn new_row(voting: &Voting, receipt: &Receipt, vote: &NewVote, battle: &BattleRo
         first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
         duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
         text_counts: Side::BOTH.map(|side| text_counts(replies, side)),
-        exclusion: None,
         receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
         created_at: voting.clock.now(),
     }

@@ -77,6 +77,7 @@ pub struct BattleJudgingReports {
 struct InputVersion {
     verdicts: u64,
     last_vote_seq: i64,
+    exclusion_changes: i64,
     labelled_at: Timestamp,
     level: ConfidenceLevel,
 }
@@ -108,6 +109,7 @@ impl BattleJudgingReports {
             verdicts,
             // Without verdicts nothing else matters.
             last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
+            exclusion_changes: if verdicts == 0 { 0 } else { self.store.exclusion_changes().await? },
             labelled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
             level,
         })
@@ -121,7 +123,7 @@ async fn make(
 ) -> Result<BattleJudgingReport, BattleJudgingError> {
     let said = said(store, "").await?;
     if !said.is_empty() {
-        tally.catch_up(store, |_, _, _| {}).await?;
+        tally.catch_up(store, |_| {}).await?;
     }
     let (comparisons, elo) = (tally.counts.comparisons.clone(), tally.counts.elo.clone());
     let made = tokio::task::spawn_blocking(move || {

@@ -70,8 +70,8 @@ fn decide(vote: &[VoteLabel]) -> Option<&str> {
 /// with new votes, whose prompts may have had their labels before.
 #[derive(Debug, Clone, Default)]
 pub struct FacetChanges {
-    /// When a label had last changed; `None` before the first look.
-    known: Option<Timestamp>,
+    /// Time of the last label change and number of changes to exclusions; `None` before the first refresh.
+    known: Option<(Timestamp, i64)>,
     /// The number of the last vote that was looked at.
     last: i64,
     changes: [BTreeMap<String, i64>; 2],
@@ -85,7 +85,8 @@ impl FacetChanges {
     /// [`StoreError`]; the next call looks again.
     pub async fn refresh(&mut self, store: &Store, upto: i64) -> Result<bool, StoreError> {
         let changed_at = store.labels_changed_at().await?;
-        let same = Some(changed_at) == self.known;
+        let known = (changed_at, store.exclusion_changes().await?);
+        let same = Some(known) == self.known;
         if same && upto <= self.last {
             return Ok(false);
         }
@@ -97,7 +98,7 @@ impl FacetChanges {
                 add_changes(store, scheme, (after, upto), changes).await?;
             }
         }
-        *self = Self { known: Some(changed_at), last: upto, changes: anew };
+        *self = Self { known: Some(known), last: upto, changes: anew };
         Ok(true)
     }
 

@@ -119,9 +119,9 @@ impl FilteredLeaderboardError {
     }
 }
 
-/// Everything that a leaderboard depends on besides the votes. The time is that of the last label change, if the filter
-/// uses labels.
-type CacheKey = (LeaderboardFilter, LeaderboardOptions, Timestamp);
+/// Everything that a leaderboard depends on besides the votes: also the time of the last label change, if the filter uses
+/// labels, and the number of changes to exclusions.
+type CacheKey = (LeaderboardFilter, LeaderboardOptions, Timestamp, i64);
 
 /// Fits and caches filtered leaderboards.
 #[derive(Debug)]
@@ -150,7 +150,8 @@ impl FilteredLeaderboards {
         last_seq: i64,
     ) -> Result<Arc<FilteredLeaderboard>, FilteredLeaderboardError> {
         let options = self.options(filter)?;
-        let key = (filter.clone(), options.clone(), self.labels_changed_at(filter).await?);
+        let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
+        let key = (filter.clone(), options.clone(), self.labels_changed_at(filter).await?, exclusion_changes);
         let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
         Ok(self.fits.get(key, |cached| cached.is_current(last_seq), fit).await?)
     }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::stored;
 use super::vote_log::ReadLogError;
-use super::vote_tally::{StoreWhen, VoteTally};
+use super::vote_tally::{Counted, StoreWhen, VoteTally};
 use crate::domain::battle::{ModelId, Outcome};
 use crate::domain::rating::FitError;
 use crate::domain::rating::comparison::ComparisonSet;
@@ -140,9 +140,12 @@ impl LatestLeaderboard {
         self.latest.send_replace(Arc::new(snapshot));
     }
 
-    fn count_pair(&self, one: &str, other: &str, votes: u64) {
+    fn count_pairs(&self, counted: Counted<'_>) {
         let mut pairs = self.pair_votes.write();
-        *pairs.entry(pair_key(one, other)).or_insert(0) += votes;
+        match counted {
+            Counted::Reset => pairs.clear(),
+            Counted::Pair([one, other], votes) => *pairs.entry(pair_key(one, other)).or_insert(0) += votes,
+        }
     }
 }
 
@@ -206,6 +209,9 @@ pub struct Refitter {
     pub settings: CurrentSettings,
     /// Options of the last fit of this process; `None` before the first refit.
     pub ranked_by: Option<LeaderboardOptions>,
+    /// [`exclusion_changes`](crate::domain::rating::vote_counts::VoteCounts::exclusion_changes) at the last fit of this
+    /// process; `None` before the first refit.
+    pub ranked_exclusions: Option<i64>,
     /// Counts of the votes so far.
     pub tally: VoteTally,
     /// Changes of the facets by final labels.
@@ -241,7 +247,12 @@ impl Refitter {
         let options = leaderboard_options(&self.settings.now().rating)?;
         let ranked_by = self.ranked_by.replace(options.clone());
         let same_rules = ranked_by.is_none_or(|former| former == options);
+        let exclusion_changes = self.tally.counts.exclusion_changes;
+        let same_exclusions = self.ranked_exclusions.replace(exclusion_changes) == Some(exclusion_changes);
         let latest = self.leaderboard.latest();
+        // The first fit of a process cannot know which exclusions a stored leaderboard heeds, only how many.
+        let same_votes = same_exclusions || latest.board.votes.excluded == self.tally.counts.excluded;
+        let same_rules = same_rules && same_votes;
         if latest.last_vote_seq >= self.tally.last_seq() && same_rules && latest.fitted_at.is_some() {
             return Ok(false);
         }
@@ -265,8 +276,7 @@ impl Refitter {
 
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
         let leaderboard = Arc::clone(&self.leaderboard);
-        let new =
-            self.tally.catch_up(&self.store, |one, other, votes| leaderboard.count_pair(one, other, votes)).await?;
+        let new = self.tally.catch_up(&self.store, |counted| leaderboard.count_pairs(counted)).await?;
         let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
         if new > 0 || relabelled || self.leaderboard.facets().languages.is_empty() {
             self.leaderboard.put_facets(self.relabelled.apply(&self.tally.counts.facets));

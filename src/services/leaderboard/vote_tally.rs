@@ -26,6 +26,15 @@ pub struct VoteTally {
     stored_read: u64,
 }
 
+/// What [`VoteTally::catch_up`] reports of its counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted<'a> {
+    /// Votes were excluded or rated again, so all counts begin again at zero.
+    Reset,
+    /// New votes of a pair.
+    Pair([&'a str; 2], u64),
+}
+
 /// When to store the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreWhen {
@@ -58,29 +67,20 @@ impl VoteTally {
         self.last_seq
     }
 
-    /// Restores stored counts on the first call, then counts the new votes of the log. Returns the number of votes
-    /// read. Calls `counted` with each pair that has new votes and their number.
+    /// Restores stored counts on the first call, then counts the new votes of the log; all of them again if votes were
+    /// excluded or an exclusion was withdrawn since. Returns the number of votes read and reports the counts to `counted`.
     ///
     /// # Errors
     /// [`ReadLogError`]; votes read before the error stay counted.
-    pub async fn catch_up(
-        &mut self,
-        store: &Store,
-        mut counted: impl FnMut(&str, &str, u64),
-    ) -> Result<u64, ReadLogError> {
+    pub async fn catch_up(&mut self, store: &Store, mut counted: impl FnMut(Counted<'_>)) -> Result<u64, ReadLogError> {
+        let exclusion_changes = store.exclusion_changes().await?;
         if !self.restored {
-            if let Some(stored) = store.vote_counts().await?
-                && let Some(counts) = VoteCounts::from_json(&stored.body)
-            {
-                let names = counts.comparisons.models();
-                counts.comparisons.pairs().for_each(|(one, other, votes)| {
-                    counted(&names[one as usize], &names[other as usize], votes.total())
-                });
-                self.stored_read = counts.read;
-                self.last_seq = stored.last_vote_seq;
-                self.counts = counts;
-            }
+            self.restore(store, exclusion_changes, &mut counted).await?;
+        }
+        if self.counts.exclusion_changes != exclusion_changes {
+            *self = Self { counts: VoteCounts { exclusion_changes, ..VoteCounts::default() }, ..Self::default() };
             self.restored = true;
+            counted(Counted::Reset);
         }
         let before = self.counts.read;
         let last = store.last_vote_seq().await?;
@@ -92,7 +92,30 @@ impl VoteTally {
         Ok(self.counts.read - before)
     }
 
-    fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(&str, &str, u64)) -> Result<(), ReadLogError> {
+    async fn restore(
+        &mut self,
+        store: &Store,
+        exclusion_changes: i64,
+        counted: &mut impl FnMut(Counted<'_>),
+    ) -> Result<(), ReadLogError> {
+        let stored = store.vote_counts().await?;
+        self.restored = true;
+        self.counts.exclusion_changes = exclusion_changes;
+        let Some(stored) = stored else { return Ok(()) };
+        let counts = VoteCounts::from_json(&stored.body).filter(|found| found.exclusion_changes == exclusion_changes);
+        if let Some(counts) = counts {
+            let names = counts.comparisons.models();
+            counts.comparisons.pairs().for_each(|(one, other, votes)| {
+                counted(Counted::Pair([&names[one as usize], &names[other as usize]], votes.total()))
+            });
+            self.stored_read = counts.read;
+            self.last_seq = stored.last_vote_seq;
+            self.counts = counts;
+        }
+        Ok(())
+    }
+
+    fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(Counted<'_>)) -> Result<(), ReadLogError> {
         let mut new: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut rated = Vec::with_capacity(page.votes);
         for row in page.rows() {
@@ -110,7 +133,9 @@ impl VoteTally {
             count(field, values.zip(&rated).filter(|(_, rated)| **rated).map(|(value, _)| value));
         }
         let names = self.counts.comparisons.models();
-        new.iter().for_each(|(&(a, b), &votes)| counted(&names[a as usize], &names[b as usize], votes));
+        for (&(a, b), &votes) in &new {
+            counted(Counted::Pair([&names[a as usize], &names[b as usize]], votes));
+        }
         self.counts.read += page.votes as u64;
         self.last_seq = page.range.upto;
         Ok(())

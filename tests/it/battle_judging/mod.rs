@@ -9,7 +9,9 @@ use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{ModelId, Outcome, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{BattleRow, IfMissing, NewReply, NewVoteRow, ReplyEnding, Store, VerdictRow};
+use langya::infra::storage::{
+    BattleRow, IfMissing, NewExclusion, NewReply, NewVoteRow, ReplyEnding, Store, VerdictRow,
+};
 use serde_json::Value;
 
 use crate::bench::{Field, question, reply};
@@ -91,11 +93,17 @@ impl Battle {
             first_token_ms: [None; 2],
             duration_ms: [1; 2],
             text_counts: [TextCounts::default(); 2],
-            exclusion: self.exclusion.map(str::to_owned),
             receipt: "{}".into(),
             created_at: Timestamp(self.voted_at),
         };
         store.insert_vote(&vote).await.unwrap();
+        if let Some(rule) = self.exclusion {
+            let vote_seq = store.vote_on(&self.id).await.unwrap().unwrap().seq;
+            let excluded_at = Timestamp(self.voted_at);
+            let exclusion =
+                NewExclusion { id: &self.id, vote_seq, rule, reason: "a test", excluded_by: "ann", excluded_at };
+            assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
+        }
     }
 
     fn reply(&self, side: Side, quality: u32) -> NewReply {

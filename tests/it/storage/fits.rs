@@ -11,42 +11,50 @@ use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
 use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
-use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
+use langya::services::leaderboard::vote_tally::{Counted, StoreWhen, VoteTally};
 
-use super::{ready, vote};
+use super::{exclude, ready, vote};
 
 /// Votes of all outcomes; every tenth one is excluded. The clock runs backwards now and then.
-async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
+pub(super) async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
     for number in numbers {
         let id = format!("v{number}");
         ready(store, &id).await;
         let cast = NewVoteRow {
             outcome: Outcome::ALL[usize::try_from(number * 7 % 4).unwrap()],
-            exclusion: (number % 10 == 9).then(|| ["admin", ""][usize::from(number == 9)].to_owned()),
             created_at: Timestamp(1_000 * (number ^ 1)),
             ..vote(&id, &id, 1)
         };
         assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
+        if number % 10 == 9 {
+            exclude(store, &id, ["admin", "not_rated"][usize::from(number == 9)]).await;
+        }
     }
 }
 
-async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
+pub(super) async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
     read_log(store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: 2 }, |_, _| {}).await.unwrap()
 }
 
 pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     cast(store, 0..25).await;
     let mut before = VoteTally::default();
-    assert_eq!(before.catch_up(store, |_, _, _| {}).await.unwrap(), 25);
+    assert_eq!(before.catch_up(store, |_| {}).await.unwrap(), 25);
     before.store(store, StoreWhen::ManyNew).await.unwrap();
     assert_eq!(store.vote_counts().await.unwrap(), None, "few new votes are stored only at shutdown");
     before.store(store, StoreWhen::AnyNew).await.unwrap();
     assert_eq!(store.vote_counts().await.unwrap().unwrap().last_vote_seq, before.last_seq());
-    cast(store, 25..32).await;
+    cast(store, 25..29).await;
     let (mut after, mut counted) = (VoteTally::default(), 0);
-    assert_eq!(after.catch_up(store, |_, _, votes| counted += votes).await.unwrap(), 7, "only new votes are read");
+    let mut count = |event: Counted<'_>| match event {
+        Counted::Reset => counted = 0,
+        Counted::Pair(_, votes) => counted += votes,
+    };
+    assert_eq!(after.catch_up(store, &mut count).await.unwrap(), 4, "only new votes are read");
+    cast(store, 29..32).await;
+    assert_eq!(after.catch_up(store, &mut count).await.unwrap(), 32, "all votes are read again after an exclusion");
     assert_eq!((after.counts.read, counted), (32, 29), "every rated vote is counted once");
-    assert_eq!(after.catch_up(store, |_, _, _| panic!("nothing is new")).await.unwrap(), 0);
+    assert_eq!(after.catch_up(store, |_| panic!("nothing is new")).await.unwrap(), 0);
 
     let log = whole_log(store, ColumnSet::default()).await;
     assert_eq!(after.counts.comparisons, ComparisonSet::from_log(&log));
@@ -82,7 +90,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     let times: Vec<Vec<&str>> = rest.columns().map(|(_, values)| values.collect()).collect();
     assert_eq!(times, [["8000", "11000", "10000"]], "in the order of the log, not of the clock");
     let rows: Vec<_> = rest.rows().map(Result::unwrap).collect();
-    assert_eq!(rows[0].outcome, Err(""), "the rule of an excluded vote stands in place of its outcome");
+    assert_eq!(rows[0].outcome, Err("not_rated"), "the rule of an excluded vote stands in place of its outcome");
     assert_eq!((rows[1].models, rows[1].outcome), (["one", "two"], Ok(Outcome::ALL[70 % 4])));
     let until = VoteRange { since: Timestamp(2_000), until: Timestamp(5_000), ..VoteRange::ALL };
     assert_eq!(store.vote_page(until, &[]).await.unwrap().votes, 3, "times 2, 3 and 4");

@@ -2,6 +2,7 @@
 //! one backend's own stands in its file.
 
 pub(crate) mod bench;
+mod exclusions;
 mod fits;
 mod labels;
 mod migrations;
@@ -20,8 +21,8 @@ use langya::domain::battle::{ModelId, Outcome, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;
 use langya::infra::storage::{
-    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewReply, NewVoteRow, ReplyEnding, SideFailure, Store,
-    StoreError, StoredLeaderboard, VoteInsert,
+    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewExclusion, NewReply, NewVoteRow, ReplyEnding, SideFailure,
+    Store, StoreError, StoredLeaderboard, VoteInsert,
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
@@ -30,6 +31,9 @@ use bench::{
     a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
     failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
     what_a_judge_said_to_a_prompt_is_found_again,
+};
+use exclusions::{
+    an_exclusion_stands_beside_the_vote_and_can_be_withdrawn, the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
@@ -86,7 +90,6 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
         first_token_ms: [Some(12), None],
         duration_ms: [345, 678],
         text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
-        exclusion: None,
         receipt: "{\"vote\":1}".into(),
         created_at: Timestamp(2_000),
     }
@@ -98,6 +101,15 @@ async fn ready(store: &Store, id: &str) {
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     store.finish_turn(id, "run", progress, &replies, Timestamp(1_500)).await.unwrap();
+}
+
+/// Excludes the vote on a battle.
+async fn exclude(store: &Store, battle: &str, rule: &str) {
+    let vote_seq = store.vote_on(battle).await.unwrap().unwrap().seq;
+    let id = format!("{rule} on {battle}");
+    let excluded_at = Timestamp(9);
+    let exclusion = NewExclusion { id: &id, vote_seq, rule, reason: "a test", excluded_by: "ann", excluded_at };
+    assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
 }
 
 async fn stage(store: &Store, id: &str) -> Stage {
@@ -315,7 +327,7 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!((&first.id, &first.receipt, first.outcome), (&new.id, &new.receipt, new.outcome));
     assert_eq!((first.satisfaction, first.turn, first.created_at), (Some(4), 1, new.created_at));
     assert_eq!((first.first_token_ms, first.duration_ms), (new.first_token_ms, new.duration_ms));
-    assert_eq!((first.text_counts, first.rated, first.exclusion), (new.text_counts, true, None));
+    assert_eq!((first.text_counts, first.exclusion), (new.text_counts, None));
     assert_eq!((first.models, first.visitor, first.language), (kept.models, kept.visitor, kept.language));
     assert_eq!((first.pairing_policy, first.pair_probability), (kept.pairing_policy, kept.pair_probability));
     assert_eq!((first.category, first.intent), (kept.category, kept.intent));
@@ -375,13 +387,13 @@ async fn votes_in_the_queue_are_written_before_the_end(store: &Store) {
 async fn votes_are_paged_in_log_order(store: &Store) {
     for (number, id) in (0..5).zip(["v", "w", "x", "y", "z"]) {
         ready(store, id).await;
-        let excluded = (number == 2).then(|| "admin".to_owned());
-        let cast = NewVoteRow { created_at: Timestamp(10 * number), exclusion: excluded, ..vote(id, id, 1) };
+        let cast = NewVoteRow { created_at: Timestamp(10 * number), ..vote(id, id, 1) };
         assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
     }
+    exclude(store, "x", "admin").await;
     let page = store.votes_after(0, ALWAYS[0], ALWAYS[1], 3).await.unwrap();
     assert_eq!(page.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["v", "w", "x"]);
-    assert_eq!((page[2].rated, page[2].exclusion.as_deref()), (false, Some("admin")));
+    assert_eq!(page[2].exclusion.as_deref(), Some("admin"));
     let rest = store.votes_after(page[2].seq, ALWAYS[0], ALWAYS[1], 3).await.unwrap();
     assert_eq!(rest.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["y", "z"]);
     let between = store.votes_after(0, Timestamp(10), Timestamp(30), 9).await.unwrap();
@@ -511,6 +523,8 @@ on_both! {
     a_follower_takes_in_the_later_fit_whatever_the_clocks_say
     instances_know_of_each_other
     stored_counts_equal_a_fresh_count
+    an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
+    the_leaderboard_follows_exclusions_and_withdrawals
     counts_of_more_votes_stay
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them

@@ -64,7 +64,7 @@ async fn votes_cannot_be_changed_by_the_name_of_their_partition_either() {
     ready(&store, "x").await;
     store.insert_vote(&vote("v", "x", 1)).await.unwrap();
     let pool = database.raw().await;
-    for statement in ["UPDATE votes_default SET rated = FALSE", "DELETE FROM votes_default", "TRUNCATE votes_default"] {
+    for statement in ["UPDATE votes_default SET turn = 9", "DELETE FROM votes_default", "TRUNCATE votes_default"] {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
     }

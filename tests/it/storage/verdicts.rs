@@ -5,9 +5,9 @@ use langya::domain::benchmark::item::Sampling;
 use langya::domain::benchmark::judgement::{Game, Status, Tokens};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{JudgeSpending, NewVoteRow, SettledGame, Store, VerdictRow};
+use langya::infra::storage::{JudgeSpending, SettledGame, Store, VerdictRow};
 
-use super::{ready, vote};
+use super::{exclude, ready, vote};
 
 fn verdict(id: &str, status: Status, at: i64) -> VerdictRow {
     VerdictRow {
@@ -48,14 +48,14 @@ pub(super) async fn a_verdict_is_kept_once_and_failures_may_repeat(store: &Store
 }
 
 pub(super) async fn only_rated_votes_stand_beside_verdicts(store: &Store) {
-    for (battle, exclusion) in [("x", None), ("y", Some("admin".to_owned()))] {
+    for battle in ["x", "y"] {
         ready(store, battle).await;
-        let cast = NewVoteRow { exclusion, ..vote(battle, battle, 1) };
-        store.insert_vote(&cast).await.unwrap();
+        store.insert_vote(&vote(battle, battle, 1)).await.unwrap();
         let on = |id: &str, status| VerdictRow { battle: battle.into(), ..verdict(id, status, 3) };
         let rows = [on(&format!("1{battle}"), Status::Ok), on(&format!("2{battle}"), Status::Refused)];
         store.insert_verdicts(&rows).await.unwrap();
     }
+    exclude(store, "y", "admin").await;
     let said = store.judged_votes("").await.unwrap();
     let found: Vec<_> = said.iter().map(|one| (one.seq, one.status, one.parsed)).collect();
     assert_eq!(found, [(1, Status::Ok, Some(Preference::Tie)), (1, Status::Refused, None)]);

@@ -43,6 +43,8 @@ const MOMENTS: usize = 40;
 struct InputVersion {
     /// The latest vote.
     votes: i64,
+    /// Number of changes to exclusions of votes.
+    exclusion_changes: i64,
     /// Data files, answers and judgements of benchmarks.
     judged: u64,
     /// What judges were asked of the arena's battles.
@@ -169,6 +171,7 @@ impl CorrelationService {
         let settings = self.settings.now();
         Ok(InputVersion {
             votes: self.store.last_vote_seq().await?,
+            exclusion_changes: self.store.exclusion_changes().await?,
             judged: self.store.bench_row_count().await?,
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
             labelled: self.store.labels_changed_at().await?,

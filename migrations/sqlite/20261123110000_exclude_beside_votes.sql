@@ -1,0 +1,35 @@
+-- A rule or a person excludes a vote from the ratings, and can withdraw that, without a change to the vote.
+
+CREATE TABLE vote_exclusions (
+    id TEXT NOT NULL PRIMARY KEY,
+    vote_seq BIGINT NOT NULL REFERENCES votes (seq),
+    rule TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    excluded_by TEXT NOT NULL,
+    excluded_at BIGINT NOT NULL,
+    withdrawn_by TEXT,
+    withdrawn_at BIGINT,
+    CHECK ((withdrawn_by IS NULL) = (withdrawn_at IS NULL))
+);
+-- A rule excludes a vote once at a time.
+CREATE UNIQUE INDEX vote_exclusions_in_force ON vote_exclusions (vote_seq, rule) WHERE withdrawn_at IS NULL;
+-- Nothing is forgotten: an exclusion changes once, when it is withdrawn.
+CREATE TRIGGER vote_exclusions_are_only_withdrawn BEFORE UPDATE ON vote_exclusions
+WHEN OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL OR NEW.id <> OLD.id OR NEW.vote_seq <> OLD.vote_seq
+    OR NEW.rule <> OLD.rule OR NEW.reason <> OLD.reason OR NEW.excluded_by <> OLD.excluded_by
+    OR NEW.excluded_at <> OLD.excluded_at
+BEGIN SELECT RAISE(ABORT, 'an exclusion can only be withdrawn'); END;
+CREATE TRIGGER vote_exclusions_are_never_deleted BEFORE DELETE ON vote_exclusions
+BEGIN SELECT RAISE(ABORT, 'an exclusion can only be withdrawn'); END;
+
+INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at)
+    SELECT 'vote ' || id, seq, COALESCE(NULLIF(exclusion, ''), 'not_rated'), 'excluded when it was cast', 'langya', created_at
+    FROM votes WHERE NOT rated;
+
+DROP INDEX votes_for_fits;
+DROP INDEX votes_with_satisfaction;
+ALTER TABLE votes DROP COLUMN rated;
+ALTER TABLE votes DROP COLUMN exclusion;
+CREATE INDEX votes_for_fits ON votes (seq, created_at, model_a, model_b, outcome, visitor, language, category, intent, turn,
+    pair_probability);
+CREATE INDEX votes_with_satisfaction ON votes (seq, intent, satisfaction) WHERE satisfaction IS NOT NULL;

@@ -1,0 +1,152 @@
+//! Votes that a rule or a person excludes from the ratings. A vote row never changes; an exclusion is a row beside it, and
+//! can be withdrawn.
+
+use sqlx::{Connection, FromRow};
+
+use super::{Store, StoreError, on_reader, on_writer_once};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+/// The rule that excludes a vote of the table `votes`; NULL for a rated vote.
+pub(super) const EXCLUSION: &str =
+    "(SELECT MIN(rule) FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL)";
+/// Whether a vote of the table `votes` is rated.
+pub(super) const IS_RATED: &str =
+    "NOT EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL)";
+
+const INSERT: &str = "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
+     SELECT $1, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes WHERE seq = $2 \
+     ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING";
+const WITHDRAW: &str = "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_at = $4 \
+     WHERE vote_seq = $1 AND rule = $2 AND withdrawn_at IS NULL";
+const SELECT: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_at, withdrawn_by, withdrawn_at \
+     FROM vote_exclusions WHERE vote_seq = $1 ORDER BY excluded_at, id";
+const COUNT_CHANGES: &str = "SELECT COUNT(*) + COUNT(withdrawn_at) FROM vote_exclusions";
+
+/// An exclusion to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewExclusion<'e> {
+    /// Id of the exclusion.
+    pub id: &'e str,
+    /// Number of the vote in the log.
+    pub vote_seq: i64,
+    /// Name of the rule, such as `admin`.
+    pub rule: &'e str,
+    /// Why the rule applies to this vote.
+    pub reason: &'e str,
+    /// The person or program that excludes the vote.
+    pub excluded_by: &'e str,
+    /// Time of the exclusion.
+    pub excluded_at: Timestamp,
+}
+
+/// A stored exclusion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExclusionRow {
+    /// Id of the exclusion.
+    pub id: String,
+    /// Number of the vote in the log.
+    pub vote_seq: i64,
+    /// Name of the rule.
+    pub rule: String,
+    /// Why the rule applies to this vote.
+    pub reason: String,
+    /// The person or program that excluded the vote.
+    pub excluded_by: String,
+    /// Time of the exclusion.
+    pub excluded_at: Timestamp,
+    /// Who withdrew it and when; `None` while it is in force.
+    pub withdrawn: Option<(String, Timestamp)>,
+}
+
+#[derive(FromRow)]
+struct RawExclusion {
+    id: String,
+    vote_seq: i64,
+    rule: String,
+    reason: String,
+    excluded_by: String,
+    excluded_at: i64,
+    withdrawn_by: Option<String>,
+    withdrawn_at: Option<i64>,
+}
+
+impl From<RawExclusion> for ExclusionRow {
+    fn from(raw: RawExclusion) -> Self {
+        Self {
+            id: raw.id,
+            vote_seq: raw.vote_seq,
+            rule: raw.rule,
+            reason: raw.reason,
+            excluded_by: raw.excluded_by,
+            excluded_at: Timestamp(raw.excluded_at),
+            withdrawn: raw.withdrawn_by.zip(raw.withdrawn_at.map(Timestamp)),
+        }
+    }
+}
+
+impl Store {
+    /// Excludes votes: all of them, or none on an error. A vote that the same rule excludes already, and a number without
+    /// a vote, change nothing. Returns the number of new exclusions.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclude_votes(&self, exclusions: &[NewExclusion<'_>]) -> Result<u64, StoreError> {
+        let _time = store_time("exclude_votes");
+        on_writer_once!(self, |connection| {
+            let (mut tx, mut new) = (connection.begin().await?, 0);
+            for exclusion in exclusions {
+                let inserted = sqlx::query(INSERT)
+                    .bind(exclusion.id)
+                    .bind(exclusion.vote_seq)
+                    .bind(exclusion.rule)
+                    .bind(exclusion.reason)
+                    .bind(exclusion.excluded_by)
+                    .bind(exclusion.excluded_at.0)
+                    .execute(&mut *tx)
+                    .await?;
+                new += inserted.rows_affected();
+            }
+            tx.commit().await.map(|()| new)
+        })
+    }
+
+    /// Withdraws the exclusion of a vote by a rule. Returns whether it was in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn withdraw_exclusion(
+        &self,
+        vote_seq: i64,
+        rule: &str,
+        withdrawn_by: &str,
+        withdrawn_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("withdraw_exclusion");
+        let withdrawn: Result<u64, StoreError> = on_writer_once!(self, |connection| {
+            let query = sqlx::query(WITHDRAW).bind(vote_seq).bind(rule).bind(withdrawn_by).bind(withdrawn_at.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        });
+        Ok(withdrawn? > 0)
+    }
+
+    /// All exclusions of a vote, withdrawn ones included, in the order of their times.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_of(&self, vote_seq: i64) -> Result<Vec<ExclusionRow>, StoreError> {
+        let _time = store_time("exclusions_of");
+        let rows: Vec<RawExclusion> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT).bind(vote_seq).fetch_all(pool).await)?;
+        Ok(rows.into_iter().map(ExclusionRow::from).collect())
+    }
+
+    /// Number of exclusions and withdrawals so far: it grows whenever the set of rated votes changes.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusion_changes(&self) -> Result<i64, StoreError> {
+        let _time = store_time("exclusion_changes");
+        on_reader!(self, |pool| sqlx::query_scalar(COUNT_CHANGES).fetch_one(pool).await)
+    }
+}

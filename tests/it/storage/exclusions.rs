@@ -1,0 +1,94 @@
+//! Excluding votes from the ratings, and withdrawing that.
+
+use std::sync::Arc;
+
+use langya::domain::rating::ranking::rank_log;
+use langya::domain::rating::vote_log::ColumnSet;
+use langya::domain::time::Timestamp;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::{CurrentSettings, Settings};
+use langya::infra::events::{InstanceId, LocalBus};
+use langya::infra::storage::{NewExclusion, Store};
+use langya::services::labeling::final_labels::FacetChanges;
+use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
+use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
+
+use super::fits::{cast, whole_log};
+use super::{exclude, ready, vote};
+
+pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(store: &Store) {
+    for id in ["x", "y"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(id, id, 1)).await.unwrap();
+    }
+    assert_eq!(store.exclusion_changes().await.unwrap(), 0);
+    exclude(store, "y", "duplicate").await;
+    exclude(store, "y", "admin").await;
+    let vote = store.vote_on("y").await.unwrap().unwrap();
+    assert_eq!(vote.exclusion.as_deref(), Some("admin"), "one rule is named: the first in alphabetical order");
+    assert_eq!(store.vote_on("x").await.unwrap().unwrap().exclusion, None);
+
+    let again = NewExclusion {
+        id: "again",
+        vote_seq: vote.seq,
+        rule: "admin",
+        reason: "another reason",
+        excluded_by: "bob",
+        excluded_at: Timestamp(10),
+    };
+    let nowhere = NewExclusion { id: "nowhere", vote_seq: 999, ..again };
+    assert_eq!(store.exclude_votes(&[again, nowhere]).await.unwrap(), 0, "once a rule, and only votes");
+    assert!(store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(11)).await.unwrap());
+    assert!(!store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(12)).await.unwrap(), "once");
+    assert_eq!(store.vote_on("y").await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
+    assert_eq!(store.exclude_votes(&[again]).await.unwrap(), 1, "what was withdrawn may be excluded again");
+    assert_eq!(store.exclusion_changes().await.unwrap(), 4, "three exclusions and one withdrawal");
+
+    let rows = store.exclusions_of(vote.seq).await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| (row.id.as_str(), row.excluded_by.as_str(), &row.withdrawn)).collect();
+    let withdrawn = Some(("bob".to_owned(), Timestamp(11)));
+    assert_eq!(found, [("admin on y", "ann", &withdrawn), ("duplicate on y", "ann", &None), ("again", "bob", &None)]);
+}
+
+pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &Store) {
+    cast(store, 0..8).await;
+    let settings = Settings::default();
+    let options = leaderboard_options(&settings.rating).unwrap();
+    let leaderboard = Arc::new(LatestLeaderboard::default());
+    let refitter = || Refitter {
+        store: store.clone(),
+        leaderboard: Arc::clone(&leaderboard),
+        events: Arc::new(LocalBus::new(InstanceId("one".into()))),
+        clock: Arc::new(SystemClock),
+        settings: CurrentSettings::new(settings.clone()),
+        ranked_by: None,
+        ranked_exclusions: None,
+        tally: VoteTally::default(),
+        relabelled: FacetChanges::default(),
+    };
+    let mut first = refitter();
+    assert!(first.refit().await.unwrap() && !first.refit().await.unwrap());
+    first.store_counts(StoreWhen::AnyNew).await.unwrap();
+    let (whole, pairs) = (leaderboard.latest(), leaderboard.votes_between("one", "two"));
+
+    exclude(store, "v3", "admin").await;
+    assert!(first.refit().await.unwrap(), "an exclusion is a reason to fit");
+    let mut expected = rank_log(&whole_log(store, ColumnSet::default()).await, &options).unwrap();
+    expected.votes.exclude(&[].into());
+    let without = leaderboard.latest();
+    assert_eq!((without.board.votes.rated, without.board.votes.excluded["admin"]), (7, 1));
+    assert_eq!((&without.board.models, leaderboard.votes_between("one", "two")), (&expected.models, pairs - 1));
+
+    // Another process finds stored counts that know nothing of it.
+    let mut second = refitter();
+    assert!(!second.refit().await.unwrap(), "the stored leaderboard heeds it");
+    assert_eq!((second.tally.counts.read, second.tally.counts.excluded["admin"]), (8, 1));
+
+    let seq = store.vote_on("v3").await.unwrap().unwrap().seq;
+    assert!(store.withdraw_exclusion(seq, "admin", "bob", Timestamp(11)).await.unwrap());
+    assert!(first.refit().await.unwrap());
+    assert_eq!(leaderboard.latest().board, whole.board, "to the last bit as before");
+    let mut third = refitter();
+    exclude(store, "v5", "admin").await;
+    assert!(third.refit().await.unwrap(), "the first fit of a process sees that too");
+}
