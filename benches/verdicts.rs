@@ -3,11 +3,12 @@
 //! 10,000 replies of about 1,500 characters, in the forms of two suites, are read and become every model's scores.
 
 use divan::Bencher;
-use langya::domain::benchmark::item::{Item, Language, Question, Sampling};
+use langya::domain::benchmark::item::{Item, Question, Sampling};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::mtbench101::TASKS;
 use langya::domain::benchmark::panel_scores::{JudgementTable, PanelScores};
 use langya::domain::benchmark::{Suite, SuiteOptions, alignbench, suite};
+use langya::domain::language::Language;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -23,7 +24,7 @@ fn item(id: usize, category: &str, subcategory: &str) -> Item {
         id: id.to_string(),
         category: category.to_owned(),
         subcategory: Some(subcategory.to_owned()),
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: vec![Question { question: "？".to_owned(), reference: Some("。".to_owned()) }; 2],
         choices: None,
     }

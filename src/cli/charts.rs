@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::domain::language::Language;
 use crate::domain::rating::FitError;
 use crate::domain::rating::history::history;
 use crate::domain::rating::leaderboard::Leaderboard;
@@ -10,7 +11,7 @@ use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::pairs::Pairs;
-use crate::render::chart::{self, Frame, Language, Setting};
+use crate::render::chart::{self, Frame, Setting};
 
 /// Number of moments in the rating history.
 const MOMENTS: usize = 40;

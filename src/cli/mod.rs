@@ -157,6 +157,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<AgreementError>()
             || cause.is::<AliasError>()
             || cause.is::<crate::formats::model_table::ModelTableError>()
+            || cause.is::<crate::formats::records::BenchFileError>()
             || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
             || cause.downcast_ref::<ReadSeriesError>().is_some_and(ReadSeriesError::is_input)
             || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)

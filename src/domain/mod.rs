@@ -6,6 +6,7 @@ pub mod benchmark;
 pub mod correlation;
 pub mod judging;
 pub mod labeling;
+pub mod language;
 pub mod rating;
 pub mod spreadsheet;
 pub mod stats;

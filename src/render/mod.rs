@@ -1,5 +1,6 @@
 //! What people look at: charts as SVG, replies as safe HTML, reports.
 
 pub mod chart;
+pub mod i18n;
 pub mod markup;
 pub mod report;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::SuiteFlags;
@@ -14,12 +15,12 @@ use crate::cli::{BadInput, Location};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::language::Language;
 use crate::domain::spreadsheet::defused;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
-use crate::render::chart::Language;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::scores;
@@ -50,8 +51,8 @@ pub(super) struct ReportOptions {
     #[command(flatten)]
     overwrite: Overwrite,
     /// The language of the report
-    #[arg(long, value_enum, default_value_t)]
-    language: Tongue,
+    #[arg(long, default_value = "en", value_parser = PossibleValuesParser::new(Language::ALL.map(Language::code)))]
+    language: String,
 }
 
 /// How scores are printed.
@@ -70,17 +71,11 @@ enum OutputLayout {
     Html,
 }
 
-/// A language of reports.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Tongue {
-    /// English
-    #[default]
-    En,
-    /// Chinese
-    Zh,
-}
-
 impl ReportOptions {
+    fn language(&self) -> Language {
+        Language::parse(&self.language).unwrap_or_default()
+    }
+
     fn suite_options(&self) -> anyhow::Result<SuiteOptions> {
         Ok(SuiteOptions { references: self.references.clone(), ..self.suite.way.options()? })
     }
@@ -106,21 +101,12 @@ impl OutputLayout {
     }
 }
 
-impl From<Tongue> for Language {
-    fn from(tongue: Tongue) -> Self {
-        match tongue {
-            Tongue::En => Self::English,
-            Tongue::Zh => Self::Chinese,
-        }
-    }
-}
-
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
     let files = options.out.as_deref().map(|out| files(out, &options)).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    let language = options.language.into();
+    let language = options.language();
     match (files, options.format) {
         (Some(files), _) => {
             let report = report(&options, &store).await?;
@@ -171,7 +157,7 @@ async fn report(options: &ReportOptions, store: &Store) -> anyhow::Result<Report
         RunSelector { data: loaded.row.version, variant: loaded.suite.variant().to_owned(), sample: flags.sample };
     let filter = JudgementFilter { models: options.models.clone(), judges: options.judge.clone() };
     let measured = measure(store, name, &way, &filter).await?;
-    Ok(measured.report(None, &published(store, name).await?, options.language.into()))
+    Ok(measured.report(None, &published(store, name).await?, options.language()))
 }
 
 /// Prints every score, as a table or as rows for programs.

@@ -4,30 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::battle::message::Message;
 use crate::domain::judging::verdict::Letter;
-
-/// The language of an item, and of the prompt that judges it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// English.
-    En,
-    /// Chinese.
-    Zh,
-}
-
-impl Language {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::En, Self::Zh];
-
-    /// Its code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::Zh => "zh",
-        }
-    }
-}
+use crate::domain::language::Language;
 
 /// One item of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,10 +2,12 @@
 
 use super::axis::{Axis, label};
 use super::correlations::{FEW, signed};
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// The correlation of a moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +32,7 @@ const NUMBER: f64 = 26.0;
 /// Draws the moments, which are in the order of their times. Where there is no correlation the line has a gap.
 #[must_use]
 pub fn draw(topic: Topic<'_>, moments: &[Moment], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let reading = fill(said.course.reading, &[("few", &FEW.to_string())]);
     canvas.text("heading", At(16.0, 26.0), topic.title);
@@ -79,7 +81,7 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment]) {
     }
 }
 
-fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &ChartText) {
+fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &ChartTexts) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
         let class = if moment.n < FEW { "hollow" } else { "point" };
@@ -88,16 +90,16 @@ fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], s
     }
 }
 
-fn words(topic: Topic<'_>, moments: &[Moment], said: &ChartText) -> Words {
+fn words(topic: Topic<'_>, moments: &[Moment], said: &ChartTexts) -> Caption {
     let description = match moments {
         [] => said.no_data.to_owned(),
         [first, .., last] => describe(moments, [first, last], said),
         [only] => describe(moments, [only, only], said),
     };
-    Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
+    Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartText) -> String {
+fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartTexts) -> String {
     let models =
         if moments.len() == 1 { told(last, said) } else { format!("{} {}", told(first, said), told(last, said)) };
     let values = [
@@ -109,7 +111,7 @@ fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartText) -
     fill(said.course.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
-fn told(moment: &Moment, said: &ChartText) -> String {
+fn told(moment: &Moment, said: &ChartTexts) -> String {
     let (time, n) = (minute(milliseconds(moment.time)), moment.n.to_string());
     match &moment.r {
         Ok(r) => fill(said.course_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),

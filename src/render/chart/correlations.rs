@@ -3,11 +3,13 @@
 //! A figure in brackets is weak: of fewer than [`FEW`], or its interval holds zero.
 
 use super::axis::real;
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// A correlation of fewer than this says little.
 pub const FEW: usize = 8;
@@ -53,7 +55,7 @@ const TOLD: usize = 5;
 /// Draws `cells[row][column]` by the names; of the two cells of a pair the one below the diagonal is looked at.
 #[must_use]
 pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let reading = fill(said.correlations.reading, &[("few", &FEW.to_string())]);
     let reading = if names.len() < 2 { said.no_data } else { &reading };
     let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
@@ -142,7 +144,7 @@ fn pairs(cells: &[Vec<Option<Cell>>]) -> impl Iterator<Item = (usize, usize, &Ce
     })
 }
 
-fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &ChartText) -> String {
+fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &ChartTexts) -> String {
     let value = match cell {
         Cell::Undefined(reason) => reason.clone(),
         Cell::Found { r, interval, n } => {
@@ -154,7 +156,7 @@ fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &Cha
     fill(said.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
 }
 
-fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &ChartText) -> Words {
+fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &ChartTexts) -> Caption {
     let size = |cell: &Cell| if let Cell::Found { r, .. } = cell { r.abs() } else { -1.0 };
     let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, Cell::Found { .. })).collect();
     let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();
@@ -163,7 +165,7 @@ fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: 
     let models: Vec<String> = found.into_iter().take(TOLD).map(|pair| told(names, pair, said)).collect();
     let (series, models) = (names.len().to_string(), models.join("; "));
     let values = [("count", series.as_str()), ("cells", &count), ("weak", &weak), ("models", &models)];
-    Words {
+    Caption {
         key: topic.key.to_owned().into(),
         title: topic.title.to_owned(),
         description: if names.len() < 2 {

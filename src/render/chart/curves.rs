@@ -2,9 +2,11 @@
 
 use super::axis::{Axis, label, real};
 use super::look::{LOOKS, Look, Margin, Named, names};
-use super::svg::{At, Canvas, Words};
-use super::words::{Words as ChartText, fill};
+use super::svg::{At, Canvas, Caption};
 use super::{Frame, Series, Topic};
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 const WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 340.0;
@@ -16,7 +18,7 @@ const BOTTOM: f64 = 296.0;
 /// Draws the first twelve models, so give the best first; the first value is of the turn `first`.
 #[must_use]
 pub fn draw(topic: Topic<'_>, first: u32, series: &[Series], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let series: Vec<&Series> = series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LOOKS).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
@@ -29,10 +31,10 @@ pub fn draw(topic: Topic<'_>, first: u32, series: &[Series], frame: Frame) -> St
         [] => said.no_data.to_owned(),
         series => fill(said.curves.description, &[("count", &series.len().to_string()), ("models", &told.join(" "))]),
     };
-    canvas.finish(&Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
+    canvas.finish(&Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
 
-fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &ChartText) {
+fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &ChartTexts) {
     let values = series.iter().flat_map(|one| &one.values).filter_map(|value| *value);
     let height = Axis::over(values, 0.2, BOTTOM, TOP);
     let turns = series.iter().map(|one| one.values.len()).max().unwrap_or_default();
@@ -61,7 +63,7 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &Char
     names(canvas, named, &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
 }
 
-fn told(first: u32, series: &Series, said: &ChartText) -> String {
+fn told(first: u32, series: &Series, said: &ChartTexts) -> String {
     let one = |(turn, value): (u32, &Option<f64>)| {
         value.map(|value| format!("{} {value:.2}", fill(said.turn, &[("n", &turn.to_string())])))
     };

@@ -2,12 +2,14 @@
 
 use super::Frame;
 use super::axis::{Axis, label, real};
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use super::words::{Words as ChartText, fill};
 use crate::domain::rating::CENTRE;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 const WIDTH: f64 = 860.0;
 const NAME: f64 = 48.0;
@@ -22,7 +24,7 @@ const TOLD: usize = 5;
 /// Draws the models in the order in which they come. `confidence` is the level of the intervals, as a share.
 #[must_use]
 pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let rows = rows(models);
     let row = if models.len() > 40 { 18.0 } else { 24.0 };
     let bottom = HEAD + row * real(rows.len());
@@ -69,7 +71,7 @@ fn rows(models: &[RankedModel]) -> Vec<ForestRow<'_>> {
     rows
 }
 
-fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartText) {
+fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartTexts) {
     for tick in axis.ticks(6.0) {
         let x = axis.place(tick);
         canvas.line("grid", At(x, HEAD - 4.0), At(x, bottom + 4.0));
@@ -114,10 +116,10 @@ fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
     canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
 }
 
-fn words(models: &[RankedModel], confidence: f64, said: &ChartText) -> Words {
+fn words(models: &[RankedModel], confidence: f64, said: &ChartTexts) -> Caption {
     let told: Vec<String> = models.iter().take(TOLD).map(|model| told(model, said)).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
-    Words {
+    Caption {
         key: "forest".into(),
         title: fill(said.forest.title, &[("level", &level)]),
         description: match models {
@@ -127,7 +129,7 @@ fn words(models: &[RankedModel], confidence: f64, said: &ChartText) -> Words {
     }
 }
 
-fn told(model: &RankedModel, said: &ChartText) -> String {
+fn told(model: &RankedModel, said: &ChartTexts) -> String {
     let whole = |value: f64| format!("{value:.0}");
     let limits = match (model.unbounded, model.lower, model.upper) {
         (Some(Direction::Above), ..) => format!(" ({})", said.only_won),

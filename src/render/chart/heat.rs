@@ -2,9 +2,11 @@
 
 use super::Frame;
 use super::axis::real;
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use super::words::{ChartText, fill};
+use crate::render::i18n::charts::ChartText;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// What a heat map shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +47,7 @@ pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
     let (title, reading) =
-        (said.title, if grid.names.is_empty() { frame.language.words().no_data } else { said.reading });
+        (said.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { said.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
     let size =
         At((plan.origin.0 + count * plan.cell + 24.0).max(needed).max(360.0), plan.origin.1 + count * plan.cell + FOOT);
@@ -69,7 +71,7 @@ pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
 
 impl Shown {
     fn said(self, frame: Frame) -> &'static ChartText {
-        let words = frame.language.words();
+        let words = chart_texts(frame.language);
         match self {
             Self::Wins => &words.wins,
             Self::Counts => &words.counts,
@@ -78,7 +80,7 @@ impl Shown {
     }
 
     fn tip(self, frame: Frame) -> &'static str {
-        let words = frame.language.words();
+        let words = chart_texts(frame.language);
         match self {
             Self::Wins => words.win_tip,
             Self::Counts => words.count_tip,
@@ -203,7 +205,7 @@ fn largest(grid: HeatmapData<'_>) -> f64 {
     pairs(grid).map(|(_, _, figure)| figure).fold(0.0, f64::max)
 }
 
-fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Words {
+fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     let said = shown.said(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
     let weight = |figure: f64| if shown == Shown::Counts { figure } else { (figure - 0.5).abs() };
@@ -215,7 +217,7 @@ fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Words {
     let told: Vec<String> = pairs.iter().take(TOLD).map(tell).collect();
     let (count, cells) = (grid.names.len().to_string(), pairs.len().to_string());
     let values = [("count", count.as_str()), ("cells", &cells), ("models", &told.join("; "))];
-    Words {
+    Caption {
         key: match shown {
             Shown::Wins => "wins".into(),
             Shown::Counts => "counts".into(),
@@ -223,7 +225,7 @@ fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Words {
         },
         title: said.title.to_owned(),
         description: match grid.names {
-            [] => frame.language.words().no_data.to_owned(),
+            [] => chart_texts(frame.language).no_data.to_owned(),
             _ => fill(said.description, &values),
         },
     }

@@ -3,14 +3,16 @@
 
 use std::collections::HashMap;
 
+use super::Frame;
 use super::axis::{Axis, label};
 use super::look::{LOOKS, Look, Margin, Named, names};
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
-use super::words::fill;
-use super::{Frame, words::Words as ChartText};
 use crate::domain::rating::history::Moment;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// One model's ratings.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +35,7 @@ const TOLD: usize = 5;
 /// Draws the traces; the first ones are those that get names, so give the best models first.
 #[must_use]
 pub fn draw(traces: &[Trace], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let traces: Vec<&Trace> = traces.iter().filter(|trace| !trace.points.is_empty()).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let words = words(&traces, said);
@@ -78,11 +80,11 @@ fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
 }
 
-fn reading(named: usize, said: &ChartText) -> String {
+fn reading(named: usize, said: &ChartTexts) -> String {
     fill(said.history.reading, &[("named", &named.to_string())])
 }
 
-fn words(traces: &[&Trace], said: &ChartText) -> Words {
+fn words(traces: &[&Trace], said: &ChartTexts) -> Caption {
     let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
     let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
     let values = [
@@ -93,10 +95,10 @@ fn words(traces: &[&Trace], said: &ChartText) -> Words {
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let description = if traces.is_empty() { said.no_data.to_owned() } else { fill(said.history.description, &values) };
-    Words { key: "history".into(), title: said.history.title.to_owned(), description }
+    Caption { key: "history".into(), title: said.history.title.to_owned(), description }
 }
 
-fn told(trace: &Trace, said: &ChartText) -> String {
+fn told(trace: &Trace, said: &ChartTexts) -> String {
     let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
     let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
     fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])

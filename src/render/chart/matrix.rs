@@ -1,10 +1,12 @@
 //! Tables as shades: a figure for each row and column, such as models and tasks, or judges and those whom they judge.
 
 use super::axis::real;
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Series, Topic};
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// From this shade on, figures are written in the colour of the paper.
 const DARK: u8 = 6;
@@ -18,7 +20,7 @@ const LABEL: f64 = 190.0;
 /// Draws the rows in the order in which they come; each has one value a column.
 #[must_use]
 pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let plan = Plan::of(columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
     let mut canvas = Canvas::new(width.max(plan.least(topic, said)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
@@ -56,7 +58,7 @@ impl Plan {
     }
 
     /// The width that the words above need.
-    fn least(&self, topic: Topic<'_>, said: &ChartText) -> f64 {
+    fn least(&self, topic: Topic<'_>, said: &ChartTexts) -> f64 {
         let reading = if self.range.is_none() { said.no_data } else { said.matrix.reading };
         LEFT + width(reading).max(width(topic.title) * 1.3) * 12.5
     }
@@ -93,7 +95,13 @@ impl Plan {
     }
 }
 
-fn words(topic: Topic<'_>, columns: &[String], rows: &[Series], range: Option<(f64, f64)>, said: &ChartText) -> Words {
+fn words(
+    topic: Topic<'_>,
+    columns: &[String],
+    rows: &[Series],
+    range: Option<(f64, f64)>,
+    said: &ChartTexts,
+) -> Caption {
     let description = match range {
         None => said.no_data.to_owned(),
         Some((low, high)) => {
@@ -105,5 +113,5 @@ fn words(topic: Topic<'_>, columns: &[String], rows: &[Series], range: Option<(f
             fill(said.matrix.description, &values)
         }
     };
-    Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
+    Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }

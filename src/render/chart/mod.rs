@@ -27,9 +27,8 @@ mod look;
 mod svg;
 mod text;
 mod time;
-mod words;
 
-pub use words::Language;
+use crate::domain::language::Language;
 
 /// Where a chart is shown and in what words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,12 @@ use std::f64::consts::TAU;
 
 use super::axis::real;
 use super::look::Look;
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Series, Topic};
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 470.0;
@@ -23,7 +25,7 @@ const RINGS: u32 = 4;
 /// Draws the first [`MOST`] models, so give the best first. Values go from 0 to `most`, on three axes or more.
 #[must_use]
 pub fn draw(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let series = &series[..series.len().min(MOST)];
     let words = words(topic, axes, series, most, said);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
@@ -110,7 +112,7 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: &ChartText) -> Words {
+fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: &ChartTexts) -> Caption {
     let told: Vec<String> = series.iter().map(|one| told(axes, one)).collect();
     let [count, places, high] = [series.len().to_string(), axes.len().to_string(), short(most)];
     let values =
@@ -119,7 +121,7 @@ fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: 
         [] => said.no_data.to_owned(),
         _ => fill(said.radar.description, &values),
     };
-    Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
+    Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
 fn told(axes: &[String], series: &Series) -> String {

@@ -4,11 +4,13 @@
 //! room for it; every name is in the dot's tooltip and in the description.
 
 use super::axis::{Axis, label, real};
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// One subject in both series.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +39,7 @@ const TOLD: usize = 60;
 /// Draws the dots whose values are finite. `titles` are those of the axis across and the one upwards, with their units.
 #[must_use]
 pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let dots: Vec<&Dot> = dots.iter().filter(|dot| dot.at.iter().all(|value| value.abs() < 1e100)).collect();
     let line = FitLine::of(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
@@ -79,7 +81,7 @@ enum NoLine {
 }
 
 impl NoLine {
-    fn told(self, titles: [&str; 2], said: &ChartText) -> String {
+    fn told(self, titles: [&str; 2], said: &ChartTexts) -> String {
         match self {
             Self::Few => said.scatter_few.to_owned(),
             Self::Constant(axis) => fill(said.scatter_constant, &[("axis", &shorten(titles[axis], 30.0))]),
@@ -112,7 +114,7 @@ impl FitLine {
         Ok(Self { a: means[1] - b * means[0], b })
     }
 
-    fn told(self, said: &ChartText) -> String {
+    fn told(self, said: &ChartTexts) -> String {
         let sign = if self.b < 0.0 { '−' } else { '+' };
         let b = format!("{sign} {}", significant(self.b.abs()));
         fill(said.scatter_line, &[("a", &significant(self.a)), ("b", &b)])
@@ -182,7 +184,7 @@ impl Plot {
         canvas.line("fit", self.place([from, a + b * from]), self.place([to, a + b * to]));
     }
 
-    fn dots(&self, canvas: &mut Canvas, dots: &[&Dot], said: &ChartText) {
+    fn dots(&self, canvas: &mut Canvas, dots: &[&Dot], said: &ChartTexts) {
         let places: Vec<At> = dots.iter().map(|dot| self.place(dot.at)).collect();
         let mut taken: Vec<Room> = places.iter().map(|&At(x, y)| Room::around(x, y, 5.0)).collect();
         for (dot, &at) in dots.iter().zip(&places) {
@@ -245,13 +247,19 @@ fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, R
     places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))
 }
 
-fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<FitLine, NoLine>, said: &ChartText) -> Words {
+fn words(
+    topic: Topic<'_>,
+    titles: [&str; 2],
+    dots: &[&Dot],
+    line: Result<FitLine, NoLine>,
+    said: &ChartTexts,
+) -> Caption {
     let models: Vec<String> = dots.iter().take(TOLD).map(|dot| told(dot, said)).collect();
     let line = line.map_or_else(|why| why.told(titles, said), |line| line.told(said));
     let (count, models) = (dots.len().to_string(), models.join(" "));
     let values =
         [("count", count.as_str()), ("x", titles[0]), ("y", titles[1]), ("line", &line), ("models", models.as_str())];
-    Words {
+    Caption {
         key: topic.key.to_owned().into(),
         title: topic.title.to_owned(),
         description: if dots.is_empty() { said.no_data.to_owned() } else { fill(said.scatter.description, &values) },
@@ -259,7 +267,7 @@ fn words(topic: Topic<'_>, titles: [&str; 2], dots: &[&Dot], line: Result<FitLin
 }
 
 /// A dot in words, with its intervals.
-fn told(dot: &Dot, said: &ChartText) -> String {
+fn told(dot: &Dot, said: &ChartTexts) -> String {
     let figure = |side: usize| {
         let value = significant(dot.at[side]);
         dot.intervals[side].map_or(value.clone(), |ends| {

@@ -1,11 +1,13 @@
 //! The effects of style: each coefficient as a dot, its interval as a line, on one scale around zero.
 
+use super::Frame;
 use super::axis::{Axis, label, real};
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use super::words::fill;
-use super::{Frame, words::Words as ChartText};
 use crate::domain::rating::style::StyleEffect;
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 const WIDTH: f64 = 720.0;
 const NAME_ROOM: f64 = 150.0;
@@ -18,7 +20,7 @@ const FOOT: f64 = 48.0;
 /// Draws the effects in the order in which they come.
 #[must_use]
 pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let bottom = HEAD + ROW * real(effects.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
     canvas.text("heading", At(16.0, 26.0), said.style.title);
@@ -54,16 +56,16 @@ fn one(canvas: &mut Canvas, effect: &StyleEffect, axis: &Axis, y: f64) {
     canvas.text("end", At(WIDTH - 16.0, y + 4.5), &figures);
 }
 
-fn words(effects: &[StyleEffect], said: &ChartText) -> Words {
+fn words(effects: &[StyleEffect], said: &ChartTexts) -> Caption {
     let told: Vec<String> = effects.iter().map(|effect| told(effect, said)).collect();
     let description = match effects {
         [] => said.no_data.to_owned(),
         _ => fill(said.style.description, &[("models", &told.join(" "))]),
     };
-    Words { key: "style".into(), title: said.style.title.to_owned(), description }
+    Caption { key: "style".into(), title: said.style.title.to_owned(), description }
 }
 
-fn told(effect: &StyleEffect, said: &ChartText) -> String {
+fn told(effect: &StyleEffect, said: &ChartTexts) -> String {
     let figure = |value: f64| format!("{value:+.3}");
     let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
     fill(said.style_one, &[("name", &effect.feature), ("value", &value), ("lower", &lower), ("upper", &upper)])

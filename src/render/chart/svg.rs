@@ -15,7 +15,7 @@ pub(super) struct Canvas {
 }
 
 /// What a chart is called and what it shows, for those who do not see it.
-pub(super) struct Words {
+pub(super) struct Caption {
     /// Distinguishes the charts of a page: a plain word.
     pub(super) key: Cow<'static, str>,
     pub(super) title: String,
@@ -76,7 +76,7 @@ impl Canvas {
     }
 
     /// The whole chart.
-    pub(super) fn finish(self, words: &Words, frame: Frame) -> String {
+    pub(super) fn finish(self, words: &Caption, frame: Frame) -> String {
         let (width, height, key, lang) = (n(self.width), n(self.height), escape(&words.key), frame.language.code());
         // In a page the parser knows what an <svg> is.
         let xmlns = if frame.setting == Setting::File { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };

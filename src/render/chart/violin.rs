@@ -6,10 +6,12 @@
 use std::ops::RangeInclusive;
 
 use super::axis::real;
-use super::svg::{At, Canvas, Words};
+use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use super::words::{Words as ChartText, fill};
 use super::{Frame, Topic};
+use crate::render::i18n::charts::ChartTexts;
+use crate::render::i18n::charts::chart_texts;
+use crate::render::i18n::fill;
 
 /// The scores of one model.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +38,7 @@ const NARROWEST: f64 = 0.035;
 /// Draws the samples in the order in which they come, on a scale from end to end of the range.
 #[must_use]
 pub fn draw(topic: Topic<'_>, samples: &[Sample], range: &RangeInclusive<f64>, frame: Frame) -> String {
-    let said = frame.language.words();
+    let said = chart_texts(frame.language);
     let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::of).collect();
     let bottom = HEAD + ROW * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
@@ -55,7 +57,7 @@ pub fn draw(topic: Topic<'_>, samples: &[Sample], range: &RangeInclusive<f64>, f
         [] => said.no_data.to_owned(),
         rows => fill(said.violin.description, &[("count", &rows.len().to_string()), ("models", &told.join(" "))]),
     };
-    canvas.finish(&Words { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
+    canvas.finish(&Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
 
 /// The scores of all models on the width of the plot.
@@ -160,7 +162,7 @@ impl<'a> ViolinRow<'a> {
         canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &figures);
     }
 
-    fn told(&self, said: &ChartText) -> String {
+    fn told(&self, said: &ChartTexts) -> String {
         let figure = |value: f64| format!("{value:.2}");
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| figure(self.quantile(share)));
         let (mean, count) = (figure(self.mean()), self.sorted.len().to_string());

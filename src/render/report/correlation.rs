@@ -6,6 +6,7 @@ use crate::domain::correlation::report::{
     CoefficientReport, Correlations, MixtureReport, PairPoint, PairReport, StudyOptions,
 };
 use crate::domain::correlation::{Series, SeriesError, align};
+use crate::domain::language::Language;
 use crate::domain::stats::Interval;
 use crate::domain::stats::combination::mix;
 use crate::domain::stats::correlation::Coefficient;
@@ -13,7 +14,7 @@ use crate::domain::stats::matrix::{matrix, replicate_correlations};
 use crate::render::chart::correlations::{self, Cell};
 use crate::render::chart::scatter::{self, Dot};
 use crate::render::chart::violin::{self, Sample};
-use crate::render::chart::{Frame, Language, Setting, Topic};
+use crate::render::chart::{Frame, Setting, Topic};
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
 use super::leaderboard_query::escaped;
-use super::pages::Language;
 use super::pages::benchmark as pages;
-use crate::render::chart;
+use crate::domain::language::Language;
+use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
@@ -105,7 +105,7 @@ pub(super) async fn suite(
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
     let wanted = BenchmarkQuery::of(&request)?;
-    let language: chart::Language = Language::of(&request).into();
+    let language: Language = requested_language(&request);
     let report = report(&app, &path, &wanted, language).await?;
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
     let mine = summaries.iter().find(|summary| summary.suite.suite == *path && summary.suite.version == report.version);
@@ -129,7 +129,7 @@ pub(super) async fn suite_json(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let report = report(&app, &path, &BenchmarkQuery::of(&request)?, chart::Language::English).await?;
+    let report = report(&app, &path, &BenchmarkQuery::of(&request)?, Language::English).await?;
     Ok(HttpResponse::Ok().json(report))
 }
 
@@ -175,7 +175,7 @@ pub(super) async fn item(
     let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
-    let (language, carried) = (Language::of(&request), wanted.carried());
+    let (language, carried) = (requested_language(&request), wanted.carried());
     // Markdown of many models' answers is work.
     let view = tokio::task::spawn_blocking(move || {
         pages::ItemPageView::of(measured.loaded.suite.as_ref(), &view, language, carried)
@@ -187,7 +187,7 @@ async fn report(
     app: &AppState,
     suite: &str,
     wanted: &BenchmarkQuery,
-    language: chart::Language,
+    language: Language,
 ) -> Result<crate::render::report::benchmark::Report, PageError> {
     let judge = wanted.judge();
     let report = app.boards.report(suite, &wanted.way()?, judge.clone(), language).await?;

@@ -9,14 +9,16 @@ use serde::Serialize;
 
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
+use super::pages;
 use super::pages::charts::{ChartView, ChartsView};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
-use super::pages::{self, Language};
 use crate::domain::battle::ModelId;
+use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
+use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::arena::models::Models;
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, LeaderboardFilter};
@@ -74,7 +76,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
 }
 
 fn frame_of(request: &HttpRequest) -> chart::Frame {
-    chart::Frame { language: Language::of(request).into(), setting: Setting::Page }
+    chart::Frame { language: requested_language(request), setting: Setting::Page }
 }
 
 /// The effects of style, where they were fitted.

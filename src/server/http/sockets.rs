@@ -16,10 +16,10 @@ use super::address::network_of;
 use super::board::Frames;
 use super::error::PageError;
 use super::hosts;
-use super::pages::Language;
 use super::session::Visitor;
 use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
+use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::server::ws::driver::{self, Connection};
 use crate::server::ws::frame_limit::FrameLimit;
@@ -106,7 +106,7 @@ pub(super) async fn leaderboard(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open, "leaderboard")?;
     let (response, session, stream) = upgrade(&request, payload).await?;
-    let language = Language::of(&request);
+    let language = requested_language(&request);
     let frame = move |app: &AppState| frames.frame(app, language);
     let app = app.into_inner();
     let (span, tracked) = (span("leaderboard", &app), app.tasks.clone());

@@ -9,12 +9,13 @@ use futures_util::try_join;
 use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
-use crate::domain::benchmark::item::{Language, Sampling};
+use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::{Verdict, pair};
+use crate::domain::language::Language;
 use crate::infra::storage::{StoreError, VerdictRow};
 use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
@@ -133,8 +134,8 @@ impl<'r> JudgeRun<'r> {
 
     async fn ask(&self, language: Language, request: &JudgeRequest) -> Option<JudgeReply> {
         let reminder = match language {
-            Language::En => REMINDER_EN,
-            Language::Zh => REMINDER_ZH,
+            Language::English => REMINDER_EN,
+            Language::Chinese => REMINDER_ZH,
         };
         let parse = |reply: &str| pair::parse(reply).map(|winner| Verdict::Pair { winner });
         let (heard, error) =

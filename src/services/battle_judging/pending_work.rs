@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::{BattleJudging, MOST_TOKENS, conversation};
 use crate::domain::battle_judging::prompt::language_of;
-use crate::domain::benchmark::item::Language;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::RequestPlan;
 use crate::domain::judging::budget::estimate_all;
+use crate::domain::language::Language;
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
 use crate::services::benchmark::model_client::ModelClient;
 use crate::services::benchmark::query_judge::USUAL_VERDICT;

@@ -18,11 +18,11 @@ use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
 use crate::domain::judging::verdict::Verdict;
+use crate::domain::language::Language;
 use crate::infra::storage::{
     AnswerLength, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
-use crate::render::chart::Language;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
 use crate::render::report::benchmark::{Entry, Material, PublishedScore, Report};
 use crate::services::single_flight::{Same, SingleFlight, Throttle};

@@ -1,11 +1,12 @@
 //! MT-Bench-101: its data file, golden and own context, what the judge is shown, the lowest turn.
 
 use langya::domain::battle::message::{Message, Role};
-use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::mtbench101::{TASKS, judged_turns};
 use langya::domain::benchmark::score::Coverage;
 use langya::domain::benchmark::{Suite, SuiteOptions, suite};
+use langya::domain::language::Language;
 
 use super::{answer, asked, judged, rated, read_fixture, reference, suite_with, vectors};
 
@@ -22,7 +23,7 @@ fn dialogue(id: &str, task: &str, turns: usize) -> Item {
         id: id.to_owned(),
         category: task.to_owned(),
         subcategory: None,
-        language: Language::En,
+        language: Language::English,
         turns: (1..=turns).map(turn).collect(),
         choices: None,
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use langya::domain::benchmark::alignbench::CATEGORIES;
-use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::judgement::{Game, Judgement};
 use langya::domain::benchmark::mtbench101::TASKS;
 use langya::domain::benchmark::score::{Scores, mean};
 use langya::domain::benchmark::superclue::capability_of;
 use langya::domain::benchmark::urs::INTENTS;
 use langya::domain::judging::verdict::{Preference, Verdict};
+use langya::domain::language::Language;
 
 use super::superclue::games;
 use super::{judged, rated, reference, suite_with};
@@ -29,7 +30,7 @@ fn item(id: usize, category: &str, turns: usize) -> Item {
         id: id.to_string(),
         category: category.to_owned(),
         subcategory: None,
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: vec![Question { question: "？".to_owned(), reference: None }; turns],
         choices: None,
     }

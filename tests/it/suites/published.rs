@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use langya::domain::benchmark::alignbench::CATEGORIES;
-use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::mtbench101::TASKS;
 use langya::domain::benchmark::published::{Published, SubjectKind, Unit, by_id, of_suite, series};
 use langya::domain::benchmark::score::mean;
 use langya::domain::benchmark::superclue::CAPABILITIES;
 use langya::domain::benchmark::urs::INTENTS;
+use langya::domain::language::Language;
 use langya::domain::stats::correlation::{kendall, pearson, spearman};
 
 use super::{reference, suite_with};

@@ -1,11 +1,12 @@
 //! SuperCLUE: two games with swapped sides, the second turn in view of the first, shares of wins and ties, and letters.
 
 use langya::domain::benchmark::Suite;
-use langya::domain::benchmark::item::{Item, Language, Question};
+use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::score::{Coverage, Scores};
 use langya::domain::benchmark::superclue::construction::{Construction, Draft};
 use langya::domain::judging::verdict::{Letter, Preference, Verdict};
+use langya::domain::language::Language;
 
 use super::{answer, asked, data, judged, read_fixture, suite_with, vectors};
 
@@ -28,7 +29,7 @@ pub(crate) fn question(id: &str, capability: &str, turns: usize) -> Item {
         id: id.to_owned(),
         category: capability.to_owned(),
         subcategory: None,
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: vec![Question { question: "？".to_owned(), reference: None }; turns],
         choices: None,
     }

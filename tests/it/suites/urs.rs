@@ -1,11 +1,12 @@
 //! URS: its data file, criteria by intent and language, and means over cases.
 
 use langya::domain::benchmark::Suite;
-use langya::domain::benchmark::item::{Item, Language};
+use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::score::Coverage;
 use langya::domain::benchmark::urs::INTENTS;
 use langya::domain::judging::verdict::Verdict;
+use langya::domain::language::Language;
 
 use super::{answer, asked, data, judged, rated, read_fixture, reference, suite_with};
 
@@ -18,7 +19,7 @@ fn the_official_file_has_its_cases() {
     let Some(file) = reference("data/urs.csv") else { return };
     let items = plain().read(&std::fs::read(file).unwrap()).unwrap();
     let of = |language| items.iter().filter(|item| item.language == language).count();
-    assert_eq!((items.len(), of(Language::En), of(Language::Zh)), (1846, 1014, 832));
+    assert_eq!((items.len(), of(Language::English), of(Language::Chinese)), (1846, 1014, 832));
     let labelled = |name: &str| items.iter().filter(|item| item.category == name).count();
     assert_eq!(INTENTS.map(|intent| labelled(intent.name)), [573, 500, 124, 269, 193, 159]);
     assert_eq!(labelled("API"), 28);

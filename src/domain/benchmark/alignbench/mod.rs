@@ -9,7 +9,7 @@ mod questions;
 use serde::Deserialize;
 
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Judgement, Status};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
@@ -17,6 +17,7 @@ use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
 use crate::domain::judging::prompt_file::{PromptFile, PromptText};
 use crate::domain::judging::rubric::{Fields, Rubric};
 use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
+use crate::domain::language::Language;
 pub use questions::{CATEGORIES, Category, DIMENSIONS, LANGUAGE, REASONING, category_of, dimensions_of};
 use questions::{dimensions_of_subcategory, subcategories};
 
@@ -197,7 +198,7 @@ fn item(line: AlignBenchRecord) -> Result<Item, DataProblem> {
         id: line.question_id.to_string(),
         category: line.category,
         subcategory: Some(line.subcategory),
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: vec![Question { question: line.question, reference: Some(line.reference) }],
         choices: None,
     })

@@ -6,7 +6,8 @@ use super::names;
 use crate::domain::benchmark::JudgeMode;
 use crate::domain::benchmark::choices::{OptionTexts, choices};
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Id, Item, Language, Question};
+use crate::domain::benchmark::item::{Id, Item, Question};
+use crate::domain::language::Language;
 
 /// The category of items that name none.
 const NO_CATEGORY: &str = "all";

@@ -29,7 +29,7 @@ use self::items::ItemRules;
 use super::choices::{self, ChoicePrompt};
 use super::conversation::Turns;
 use super::data::DataError;
-use super::item::{Answer, Ask, Item, Language, Sampling};
+use super::item::{Answer, Ask, Item, Sampling};
 use super::judgement::{JudgeRequest, JudgeTask, Judgement};
 use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, PairRubrics};
@@ -38,6 +38,7 @@ use super::{JudgeMode, Suite, pointwise};
 use crate::domain::judging::prompt_file::{PromptFile, PromptText};
 use crate::domain::judging::rubric::{Fields, Rubric};
 use crate::domain::judging::verdict::{Verdict, VerdictError, dictionary, pair, rating};
+use crate::domain::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
 
@@ -159,7 +160,7 @@ impl CustomSuite {
     }
 
     fn in_chinese(&self) -> bool {
-        self.declaration.language == Language::Zh
+        self.declaration.language == Language::Chinese
     }
 }
 

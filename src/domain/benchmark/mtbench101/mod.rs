@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use crate::domain::benchmark::conversation::{Turns, dialogue};
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
+use crate::domain::language::Language;
 
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
@@ -188,7 +189,7 @@ fn item(line: DialogueRecord) -> Result<Item, DataProblem> {
         id: line.id.to_string(),
         category: task.code.to_owned(),
         subcategory: None,
-        language: Language::En,
+        language: Language::English,
         turns: line.history.into_iter().map(turn).collect(),
         choices: None,
     })

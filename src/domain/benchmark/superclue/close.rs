@@ -8,13 +8,14 @@ use serde::Deserialize;
 use super::{capability_of, known_capability, parts};
 use crate::domain::benchmark::choices::{ChoicePrompt, OptionTexts, choices, judgings, read, scores};
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Language, Question};
+use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Question};
 use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Scores, Verdicts};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::prompt_file::PromptFile;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::domain::language::Language;
 
 pub(super) const PROMPT: &str = include_str!("../prompts/superclue_close.toml");
 
@@ -102,7 +103,7 @@ fn item(line: CloseRecord) -> Result<Item, DataProblem> {
         id: line.id.into_text(),
         category: capability.name.to_owned(),
         subcategory: None,
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: vec![Question { question: line.question, reference: None }],
         choices: Some(choices(line.options, &line.answer)?),
     })

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{capability_of, known_capability, parts};
 use crate::domain::benchmark::conversation::Turns;
 use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Language, Question, Sampling};
+use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
 use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
@@ -17,6 +17,7 @@ use crate::domain::benchmark::score::{Scores, Verdicts};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::prompt_file::PromptFile;
 use crate::domain::judging::verdict::{Verdict, VerdictError, official, pair};
+use crate::domain::language::Language;
 
 /// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
 const FIRST_TOKEN: &str = "superclue-open.first_token";
@@ -116,7 +117,7 @@ fn item(line: OpenRecord) -> Result<Item, DataProblem> {
         id: line.id.into_text(),
         category: capability.name.to_owned(),
         subcategory: None,
-        language: Language::Zh,
+        language: Language::Chinese,
         turns: turns.map(|(turn, question)| Question { question, reference: reference(turn) }).collect(),
         choices: None,
     })

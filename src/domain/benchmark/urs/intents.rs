@@ -1,6 +1,6 @@
 //! The six intents of users, and the criteria that an answer to each is judged by.
 
-use crate::domain::benchmark::item::Language;
+use crate::domain::language::Language;
 
 /// What a user wants, and what an answer is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn intent_of(label: &str) -> &'static Intent {
 pub(super) fn criteria_in(language: Language, intent: &Intent) -> Vec<&'static str> {
     let chinese = |name: &str| CRITERIA.iter().find(|(english, _)| *english == name).map(|(_, chinese)| *chinese);
     match language {
-        Language::En => intent.criteria.to_vec(),
-        Language::Zh => intent.criteria.iter().filter_map(|name| chinese(name)).collect(),
+        Language::English => intent.criteria.to_vec(),
+        Language::Chinese => intent.criteria.iter().filter_map(|name| chinese(name)).collect(),
     }
 }

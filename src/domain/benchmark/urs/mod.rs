@@ -9,7 +9,7 @@ mod intents;
 use serde::Deserialize;
 
 use crate::domain::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Language, Question, Sampling};
+use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
 use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
 use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
@@ -17,6 +17,7 @@ use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
 use crate::domain::judging::prompt_file::{PromptFile, PromptText};
 use crate::domain::judging::rubric::{Fields, Rubric};
 use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
+use crate::domain::language::Language;
 use intents::criteria_in;
 pub use intents::{API, CRITERIA, INTENTS, Intent, OBJECTIVE, SUBJECTIVE, intent_of};
 
@@ -66,8 +67,8 @@ impl Urs {
         };
         Ok(Self {
             variant: options.variant(),
-            english: prompt(Language::En)?,
-            chinese: prompt(Language::Zh)?,
+            english: prompt(Language::English)?,
+            chinese: prompt(Language::Chinese)?,
             chinese_prompt: options.has(CHINESE_PROMPT),
             official_parser: options.has(OFFICIAL_PARSER),
         })
@@ -75,14 +76,14 @@ impl Urs {
 
     /// The language in which the judge is asked about an item.
     fn language(&self, item: &Item) -> Language {
-        if self.chinese_prompt { Language::Zh } else { item.language }
+        if self.chinese_prompt { Language::Chinese } else { item.language }
     }
 
     fn request(&self, item: &Item, answer: &str) -> JudgeRequest {
         let (language, intent) = (self.language(item), intent_of(&item.category));
         let (prompt, name) = match language {
-            Language::En => (&self.english, intent.title),
-            Language::Zh => (&self.chinese, intent.chinese),
+            Language::English => (&self.english, intent.title),
+            Language::Chinese => (&self.chinese, intent.chinese),
         };
         let criteria = pointwise::numbered(&criteria_in(language, intent), &prompt.text);
         let (question, reference) = pointwise::question_and_reference(item);
@@ -143,7 +144,7 @@ impl Suite for Urs {
 
     fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
         let intent = intent_of(&item.category);
-        let mut names = criteria_in(Language::Zh, intent);
+        let mut names = criteria_in(Language::Chinese, intent);
         let rating = match self.official_parser {
             true => official::urs(reply, &names),
             false => {
@@ -157,8 +158,10 @@ impl Suite for Urs {
     fn reminder(&self, item: &Item) -> String {
         let intent = intent_of(&item.category);
         match self.language(item) {
-            Language::En => pointwise::dictionary_reminder(&intent.criteria, "Final Score", false),
-            Language::Zh => pointwise::dictionary_reminder(&criteria_in(Language::Zh, intent), "综合得分", true),
+            Language::English => pointwise::dictionary_reminder(&intent.criteria, "Final Score", false),
+            Language::Chinese => {
+                pointwise::dictionary_reminder(&criteria_in(Language::Chinese, intent), "综合得分", true)
+            }
         }
     }
 
@@ -229,8 +232,8 @@ fn item(row: UrsRecord, number: u64) -> Result<Item, DataProblem> {
         return Err(DataProblem::unknown("user_intent", &row.user_intent, labels()));
     }
     let language = match row.language.as_str() {
-        "EN" => Language::En,
-        "CN" => Language::Zh,
+        "EN" => Language::English,
+        "CN" => Language::Chinese,
         other => return Err(DataProblem::unknown("language", other, ["EN", "CN"])),
     };
     if row.reference_ans.trim().is_empty() {

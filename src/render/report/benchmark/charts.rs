@@ -1,14 +1,15 @@
 //! The charts of a suite: those that its scores allow.
 
-use super::finding_words;
 use super::layout::column;
-use super::words::{self, Words, named};
 use super::{Chart, Entry, Table, most};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::verdict::SCORES;
-use crate::render::chart::{self, Frame, Language, Series, Setting, Topic, curves, matrix, radar, violin};
+use crate::domain::language::Language;
+use crate::render::chart::{self, Frame, Series, Setting, Topic, curves, matrix, radar, violin};
+use crate::render::i18n::findings::finding_texts;
+use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 
 /// Models in a chart with a row each.
 const ROWS: usize = 40;
@@ -18,7 +19,7 @@ pub(super) fn draw(suite: &dyn Suite, entries: &[&Entry], tables: &[Table], lang
     if entries.is_empty() {
         return Vec::new();
     }
-    let drawing = Drawing { suite, entries, language, words: words::of(language) };
+    let drawing = Drawing { suite, entries, language, words: report_texts(language) };
     let mut categories = drawing.parts(PartKind::Category);
     let has_column = |part: &Part| {
         let columns = tables.iter().flat_map(|table| &table.columns);
@@ -43,7 +44,7 @@ pub(super) fn grid(grid: &SelfPreferenceMatrix, language: Language) -> Option<Ch
     };
     let rows: Vec<Series> = evaluators.iter().map(series).collect();
     let columns: Vec<String> = generators.iter().map(|generator| (*generator).to_owned()).collect();
-    let topic = Topic { key: "cross-validation", title: finding_words::of(language).grid.title };
+    let topic = Topic { key: "cross-validation", title: finding_texts(language).grid.title };
     let frame = Frame { language, setting: Setting::Page };
     (!rows.is_empty()).then(|| of(matrix::draw(topic, &columns, &rows, frame), false))
 }
@@ -56,7 +57,7 @@ struct Drawing<'d> {
     suite: &'d dyn Suite,
     entries: &'d [&'d Entry],
     language: Language,
-    words: &'static Words,
+    words: &'static ReportTexts,
 }
 
 impl Drawing<'_> {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::finding_words::{self, Finding, FindingWords};
 use super::{Analysis, Datum, Entry};
 use crate::domain::benchmark::analysis::judges::{JudgePair, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
@@ -12,9 +11,10 @@ use crate::domain::benchmark::analysis::self_preference_matrix::{Cell, SelfPrefe
 use crate::domain::benchmark::judgement::{Game, Judgement};
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
+use crate::domain::language::Language;
 use crate::domain::stats::correlation::Correlation;
 use crate::domain::stats::{Share, Undefined};
-use crate::render::chart::Language;
+use crate::render::i18n::findings::{Finding, FindingTexts, finding_texts};
 
 /// Most judges that are compared one by one.
 const JUDGES: usize = 12;
@@ -100,7 +100,7 @@ impl Findings {
     /// The findings as tables; what there is nothing to say about is left out.
     #[must_use]
     pub fn analyses(&self, language: Language) -> Vec<Analysis> {
-        let words = finding_words::of(language);
+        let words = finding_texts(language);
         let all = [
             self.position_bias(words),
             self.longer_answers(words),
@@ -115,7 +115,7 @@ impl Findings {
         all.into_iter().filter(|analysis| !analysis.rows.is_empty()).collect()
     }
 
-    fn position_bias(&self, words: &FindingWords) -> Analysis {
+    fn position_bias(&self, words: &FindingTexts) -> Analysis {
         let row = |(judge, bias): &(String, PositionBias)| {
             vec![
                 Datum::Text(judge.clone()),
@@ -130,14 +130,14 @@ impl Findings {
         table("position-bias", &words.position, self.position.iter().map(row).collect())
     }
 
-    fn longer_answers(&self, words: &FindingWords) -> Analysis {
+    fn longer_answers(&self, words: &FindingTexts) -> Analysis {
         let row = |(judge, share): &(String, Share)| {
             vec![Datum::Text(judge.clone()), Datum::Count(share.total), Datum::Number(share.rate().ok())]
         };
         table("longer-answers", &words.longer, self.longer.iter().map(row).collect())
     }
 
-    fn lengths(&self, words: &FindingWords) -> Analysis {
+    fn lengths(&self, words: &FindingTexts) -> Analysis {
         let row = |(judge, answers, found): &(String, usize, Result<Correlation, Undefined>)| {
             let found = found.as_ref().ok();
             vec![
@@ -150,7 +150,7 @@ impl Findings {
         table("length-bias", &words.length, self.length.iter().map(row).collect())
     }
 
-    fn self_preference(&self, words: &FindingWords) -> Analysis {
+    fn self_preference(&self, words: &FindingTexts) -> Analysis {
         let row = |(judge, one): &(String, SelfPreference)| {
             vec![
                 Datum::Text(judge.clone()),
@@ -162,7 +162,7 @@ impl Findings {
         table("self-preference", &words.preference, self.preferences.iter().map(row).collect())
     }
 
-    fn judge_pairs(&self, words: &FindingWords) -> Analysis {
+    fn judge_pairs(&self, words: &FindingTexts) -> Analysis {
         let r = |found: &Result<Correlation, Undefined>| Datum::Number(found.as_ref().ok().map(|found| found.r));
         let row = |(first, second, pair): &(String, String, JudgePair)| {
             vec![
@@ -179,7 +179,7 @@ impl Findings {
         table("judges", &words.pairs, self.pairs.iter().map(row).collect())
     }
 
-    fn ranks(&self, words: &FindingWords) -> Analysis {
+    fn ranks(&self, words: &FindingTexts) -> Analysis {
         let rows = self.pairs.iter().flat_map(|(first, second, pair)| {
             pair.models.iter().map(move |model| {
                 vec![
@@ -197,7 +197,7 @@ impl Findings {
     }
 
     /// A row an evaluator, a column a generator.
-    fn cross_validation(&self, words: &FindingWords) -> Analysis {
+    fn cross_validation(&self, words: &FindingTexts) -> Analysis {
         let generators = self.grid.generators();
         let row = |evaluator: &str| {
             let mean = |generator: &&str| Datum::Number(self.grid.mean(evaluator, generator).ok());
@@ -208,7 +208,7 @@ impl Findings {
         found
     }
 
-    fn cross_cells(&self, words: &FindingWords) -> Analysis {
+    fn cross_cells(&self, words: &FindingTexts) -> Analysis {
         let row = |(names, cell): ([&str; 3], &Cell)| {
             let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.std_dev)];
             names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(figures).collect()
@@ -216,7 +216,7 @@ impl Findings {
         table("cross-validation-models", &words.cells, self.grid.cells().map(row).collect())
     }
 
-    fn rating_bias(&self, words: &FindingWords) -> Analysis {
+    fn rating_bias(&self, words: &FindingTexts) -> Analysis {
         let row = |judge: &str| {
             vec![Datum::Text(judge.to_owned()), count(self.grid.own(judge)), Datum::Number(self.grid.bias(judge).ok())]
         };

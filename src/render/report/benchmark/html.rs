@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use super::words::{self, Words};
 use super::{Chart, Report};
-use crate::render::chart::Language;
+use crate::domain::language::Language;
+use crate::render::i18n::reports::{ReportTexts, report_texts};
 
 const STYLES: [&str; 3] = [
     include_str!("../../../../static/style.css"),
@@ -16,14 +16,14 @@ const STYLES: [&str; 3] = [
 #[template(path = "_parts/report.html")]
 struct Body<'r> {
     report: &'r Report,
-    words: &'static Words,
+    words: &'static ReportTexts,
 }
 
 #[derive(Template)]
 #[template(path = "report_file.html")]
 struct File<'r> {
     report: &'r Report,
-    words: &'static Words,
+    words: &'static ReportTexts,
     language: Language,
     styles: String,
     body: String,
@@ -34,7 +34,7 @@ struct File<'r> {
 /// # Errors
 /// [`askama::Error`] where it cannot be written.
 pub fn body(report: &Report, language: Language) -> askama::Result<String> {
-    Body { report, words: words::of(language) }.render()
+    Body { report, words: report_texts(language) }.render()
 }
 
 /// A whole file, with its styles and charts in it.
@@ -43,13 +43,13 @@ pub fn body(report: &Report, language: Language) -> askama::Result<String> {
 /// As [`body`].
 pub fn file(report: &Report, language: Language) -> askama::Result<String> {
     let (styles, body) = (STYLES.join("\n"), body(report, language)?);
-    File { report, words: words::of(language), language, styles, body }.render()
+    File { report, words: report_texts(language), language, styles, body }.render()
 }
 
 impl Report {
     /// What the report is about: labels and values.
     #[must_use]
-    pub fn facts(&self, words: &Words) -> Vec<(&'static str, String)> {
+    pub fn facts(&self, words: &ReportTexts) -> Vec<(&'static str, String)> {
         let judge = if self.judge.is_empty() { words.no_judge.to_owned() } else { self.judge.clone() };
         let mut facts = vec![
             (words.judge, judge),

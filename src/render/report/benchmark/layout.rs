@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{self, Words, named};
 use super::{Cell, Column, Entry, Head, PublishedScore, Row, Table};
 use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
-use crate::domain::benchmark::item::Language as ItemLanguage;
 use crate::domain::benchmark::layout::{self, TableKind};
 use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
 use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF};
@@ -14,7 +12,8 @@ use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::superclue::CAPABILITIES;
 use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
 use crate::domain::benchmark::{Suite, superclue};
-use crate::render::chart::Language;
+use crate::domain::language::Language;
+use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 
 /// The plan of a table.
 pub(super) struct Layout {
@@ -145,7 +144,7 @@ pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> Colu
         // Two letters, as in the paper.
         (PartKind::Category, _) if suite.name() == "mtbench101" => part.name.clone(),
         (PartKind::Rule, task) if suite.name() == "mtbench101" => {
-            task.clone().unwrap_or_else(|| words::of(language).overall.to_owned())
+            task.clone().unwrap_or_else(|| report_texts(language).overall.to_owned())
         }
         _ => name.clone(),
     };
@@ -153,7 +152,7 @@ pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> Colu
 }
 
 fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
-    let words = words::of(language);
+    let words = report_texts(language);
     let own = match (part.kind, part.name.as_str()) {
         (PartKind::Overall, _) => words.overall,
         (PartKind::Turn | PartKind::Rule, _) if part.within.is_some() => {
@@ -173,7 +172,7 @@ fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
 }
 
 fn layouts(suite: &dyn Suite, entries: &[&Entry], language: Language) -> Vec<Layout> {
-    let words = words::of(language);
+    let words = report_texts(language);
     match suite.name() {
         "alignbench" => of_alignbench(words, language),
         "mtbench101" => of_mtbench101(words, language),
@@ -192,7 +191,7 @@ fn group(name: &str) -> Part {
 }
 
 /// The paper's Table 6, and its Table 10 of dimensions.
-fn of_alignbench(words: &Words, language: Language) -> Vec<Layout> {
+fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let group_of = |part: &Part| match alignbench::category_of(&part.name) {
         Some(category) if part.kind == PartKind::Category => category.group.to_owned(),
         _ => part.name.clone(),
@@ -215,7 +214,7 @@ fn of_alignbench(words: &Words, language: Language) -> Vec<Layout> {
 }
 
 /// The paper's Table 3, then its abilities and tiers, and its ablation without the minimum.
-fn of_mtbench101(words: &Words, language: Language) -> Vec<Layout> {
+fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let task = |part: &Part| TASKS.iter().find(|task| task.code == part.name);
     let tier = |part: &Part| task(part).map_or_else(String::new, |task| named(task.tier, language).to_owned());
     let ability = |part: &Part| task(part).map_or_else(String::new, |task| named(task.ability, language).to_owned());
@@ -231,12 +230,12 @@ fn of_mtbench101(words: &Words, language: Language) -> Vec<Layout> {
 }
 
 /// The paper's Table 4, then Tables 12 and 13 by language, and the criteria.
-fn of_urs(suite: &dyn Suite, words: &Words, language: Language) -> Vec<Layout> {
+fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<Layout> {
     const TABLE_4: [&str; 6] =
         ["Solve_Professional_Problem", "Factual_QA", "Text_Assistant", "Ask_for_Advice", "Seek_Creativity", "Leisure"];
     let intents = TABLE_4.iter().map(|intent| category(intent)).chain([Part::overall()]);
     let tongues = |whole: &str| {
-        ItemLanguage::ALL.map(|tongue| {
+        Language::ALL.map(|tongue| {
             let own = Part::new(PartKind::Language, tongue.code());
             if whole.is_empty() { own } else { own.within(whole) }
         })
@@ -258,7 +257,7 @@ fn of_urs(suite: &dyn Suite, words: &Words, language: Language) -> Vec<Layout> {
 }
 
 /// The paper's Table 2 (both turns, the first, the second), then its Table 3 by capability.
-fn of_superclue(words: &Words, language: Language) -> Vec<Layout> {
+fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let turn = |turn: &str| Part::new(PartKind::Turn, turn);
     let group_of = |part: &Part| {
         let name = part.within.as_deref().unwrap_or(&part.name);
@@ -280,7 +279,7 @@ fn of_superclue(words: &Words, language: Language) -> Vec<Layout> {
 }
 
 /// What an operator's own suite has.
-fn of_any(suite: &dyn Suite, entries: &[&Entry], words: &Words, language: Language) -> Vec<Layout> {
+fn of_any(suite: &dyn Suite, entries: &[&Entry], words: &ReportTexts, language: Language) -> Vec<Layout> {
     let whole = |part: &Part| {
         part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())
     };

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::words::{self, Words};
 use super::{Analysis, Report, Row, Table};
-use crate::render::chart::Language;
+use crate::domain::language::Language;
+use crate::render::i18n::reports::{ReportTexts, report_texts};
 
 const TEXT_GROWS: &str = "a String takes what is written";
 
 /// Writes the report.
 #[must_use]
 pub fn write(report: &Report, language: Language) -> String {
-    let words = words::of(language);
+    let words = report_texts(language);
     let mut out = format!("# {}\n\n", escaped(&report.title));
     facts(&mut out, report, words);
     for note in &report.notes {
@@ -42,14 +42,14 @@ pub fn write(report: &Report, language: Language) -> String {
 }
 
 /// What the report is about, one line each.
-fn facts(out: &mut String, report: &Report, words: &Words) {
+fn facts(out: &mut String, report: &Report, words: &ReportTexts) {
     for (label, value) in report.facts(words) {
         writeln!(out, "- {label}: {}", escaped(&value)).expect(TEXT_GROWS);
     }
     out.push('\n');
 }
 
-fn table(out: &mut String, table: &Table, words: &Words) {
+fn table(out: &mut String, table: &Table, words: &ReportTexts) {
     write!(out, "### {}\n\n", escaped(&table.title)).expect(TEXT_GROWS);
     if let Some(source) = &table.source {
         write!(out, "{}: {}\n\n", words.source, escaped(source)).expect(TEXT_GROWS);
@@ -66,7 +66,7 @@ fn table(out: &mut String, table: &Table, words: &Words) {
     }
 }
 
-fn model(row: &Row, words: &Words) -> String {
+fn model(row: &Row, words: &ReportTexts) -> String {
     let mut text = escaped(&row.model);
     if !row.baseline.is_empty() {
         write!(text, " ({})", escaped(&words.against_baseline(&row.baseline))).expect(TEXT_GROWS);

@@ -6,22 +6,20 @@
 
 pub mod charts;
 pub mod csv;
-mod finding_words;
 pub mod findings;
 pub mod html;
 pub mod layout;
 pub mod markdown;
 mod table;
-pub mod words;
 
 use serde::Serialize;
 
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{Scale, Suite};
-use crate::render::chart::Language;
+use crate::domain::language::Language;
+use crate::render::i18n::reports::{ReportTexts, report_texts};
 use findings::Findings;
 pub use table::{Analysis, Cell, Column, Datum, Head, Row, Table};
-use words::Words;
 
 /// The scores of one model by one judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +135,7 @@ impl Report {
     /// The report of a judge, or of the jury where none is named and there is one.
     #[must_use]
     pub fn of(material: Material<'_>, judge: Option<&str>, language: Language) -> Self {
-        let words = words::of(language);
+        let words = report_texts(language);
         let judges = judges(material.entries);
         let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);
         let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
@@ -206,7 +204,7 @@ fn best_first(mut entries: Vec<&Entry>) -> Vec<&Entry> {
     entries
 }
 
-fn notes(judge: &str, judge_is_contestant: bool, coverage: Coverage, words: &Words) -> Vec<String> {
+fn notes(judge: &str, judge_is_contestant: bool, coverage: Coverage, words: &ReportTexts) -> Vec<String> {
     let mut notes = Vec::new();
     if judge_is_contestant {
         notes.push(words.contestant.replace("{judge}", judge));

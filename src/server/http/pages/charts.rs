@@ -4,7 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
 use crate::render::chart;
 
 /// The charts as they are shown.
@@ -50,13 +51,4 @@ pub fn charts(request: &HttpRequest, view: &ChartsView) -> HttpResponse {
     let page = Page::new(request, Section::Leaderboard);
     let ChartsView { votes, query, charts } = view;
     respond(request, StatusCode::OK, &ChartsPage { page, votes: *votes, query, charts })
-}
-
-impl From<Language> for chart::Language {
-    fn from(language: Language) -> Self {
-        match language {
-            Language::English => Self::English,
-            Language::Chinese => Self::Chinese,
-        }
-    }
 }

@@ -4,17 +4,19 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::strings::JudgesStrings;
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
 use crate::domain::battle_judging::agreement::{Rate, Setups, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
+use crate::domain::language::Language;
+use crate::render::i18n::pages::JudgesTexts;
+use crate::render::i18n::pages::page_texts;
 
 /// The report as HTML that fits into any page: sections with tables.
 #[derive(Template)]
 #[template(path = "_parts/judges.html")]
 pub(crate) struct JudgesPart {
-    words: &'static JudgesStrings,
+    words: &'static JudgesTexts,
     judges: Vec<JudgePart>,
     /// One table, where there are several judges.
     between: Option<TablePart>,
@@ -46,7 +48,7 @@ impl JudgesPart {
     /// The report in a language.
     #[must_use]
     pub(crate) fn new(report: &BattleJudgingReport, language: Language) -> Self {
-        let words = &language.strings().judges;
+        let words = &page_texts(language).judges;
         let judges = (1..).zip(&report.judges).map(|(number, judge)| one(words, number, judge)).collect();
         let rows = report.between.iter().map(|pair| (pair.judges.join(" · "), counted(pair.battles, &pair.agreement)));
         let rows: Vec<_> = rows.collect();
@@ -61,7 +63,7 @@ impl JudgesPart {
     }
 }
 
-fn one(words: &'static JudgesStrings, number: usize, judge: &JudgeReport) -> JudgePart {
+fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> JudgePart {
     let shares = [
         (words.judged, &judge.judged),
         (words.consistent, &judge.consistent),
@@ -90,7 +92,7 @@ fn one(words: &'static JudgesStrings, number: usize, judge: &JudgeReport) -> Jud
     }
 }
 
-fn boards(words: &'static JudgesStrings, number: usize, boards: &JudgeLeaderboards) -> TablePart {
+fn boards(words: &'static JudgesTexts, number: usize, boards: &JudgeLeaderboards) -> TablePart {
     let places =
         |place: &Place| [AgreementCell::plain(place.rank.to_string()), AgreementCell::plain(rating(words, place))];
     let rows = boards
@@ -106,7 +108,7 @@ fn boards(words: &'static JudgesStrings, number: usize, boards: &JudgeLeaderboar
     }
 }
 
-fn notes(words: &JudgesStrings, judge: &JudgeReport) -> Vec<String> {
+fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
     let correlation = |name: &str, found: &Statistic| {
         let AgreementCell { text, reason } = AgreementCell::figure(found);
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
@@ -135,7 +137,7 @@ fn counted(battles: usize, found: &Setups) -> Vec<AgreementCell> {
     ]
 }
 
-fn rating(words: &JudgesStrings, place: &Place) -> String {
+fn rating(words: &JudgesTexts, place: &Place) -> String {
     match (place.unbounded, place.lower, place.upper) {
         (true, ..) => format!("{:.0} ({})", place.rating, words.bound),
         (false, Some(lower), Some(upper)) => format!("{:.0} ({lower:.0}–{upper:.0})", place.rating),

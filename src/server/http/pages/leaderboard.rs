@@ -9,10 +9,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::charts::ChartView;
-use super::strings::{LeaderboardStrings, Strings};
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::notes::RatingNote;
+use crate::render::i18n::pages::page_texts;
+use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 
 /// A leaderboard as it is shown.
@@ -41,7 +43,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardStrings) -> Vec<Field> {
+    fn fields(&self, words: &LeaderboardTexts) -> Vec<Field> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -145,14 +147,14 @@ pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpRespons
 pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
     let scale = AxisScale::of(&view.rows);
     let rows = view.rows.iter().map(|row| IntervalRow { row, bar: scale.bar(row) }).collect();
-    let rendered = Rows { t: language.strings(), rows }.render();
+    let rendered = Rows { t: page_texts(language), rows }.render();
     rendered.expect("writing numbers and strings to a String does not fail")
 }
 
 #[derive(Template)]
 #[template(path = "_parts/leaderboard_rows.html")]
 struct Rows<'a> {
-    t: &'static Strings,
+    t: &'static PageTexts,
     rows: Vec<IntervalRow<'a>>,
 }
 

@@ -1,6 +1,6 @@
 //! The server-rendered pages. Each file holds one page: its template's data and a thin handler or `render`.
 //!
-//! Templates are in `web/`, all words in `strings`. Pages work in every language of [`Language`]; the visitor's is
+//! Templates are in `web/`, all texts in [`i18n`](crate::render::i18n). Pages work in every language of [`Language`]; the visitor's is
 //! taken from `?lang=`, then from the cookie that `?lang=` left, then from what the browser asks for.
 
 pub mod about;
@@ -12,15 +12,15 @@ pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;
-pub(crate) mod strings;
 pub(crate) mod unavailable;
 
+use crate::domain::language::Language;
+use crate::render::i18n::pages::{PageTexts, page_texts};
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-pub use language::Language;
-use strings::Strings;
+pub use language::requested_language;
 
 use super::static_files;
 
@@ -49,11 +49,11 @@ impl Page {
     pub(crate) fn new(request: &HttpRequest, section: Section) -> Self {
         let others = request.query_string().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang="));
         let query = others.map(|pair| format!("{pair}&")).collect();
-        Self { language: Language::of(request), section, path: request.path().to_owned(), query }
+        Self { language: requested_language(request), section, path: request.path().to_owned(), query }
     }
 
-    pub(crate) fn t(&self) -> &'static Strings {
-        self.language.strings()
+    pub(crate) fn t(&self) -> &'static PageTexts {
+        page_texts(self.language)
     }
 
     /// The address of this page in another language.

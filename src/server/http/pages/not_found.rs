@@ -4,7 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
 
 #[derive(Template)]
 #[template(path = "not_found.html")]

@@ -8,15 +8,17 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::super::strings::BenchmarkStrings;
-use super::super::{Language, Page, Section, respond};
+use super::super::{Page, Section, respond};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::judging::verdict::{Preference, Rating, Verdict};
+use crate::domain::language::Language;
 use crate::infra::storage::BenchJudgementRow;
+use crate::render::i18n::pages::BenchmarkTexts;
+use crate::render::i18n::pages::page_texts;
+use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::markup;
-use crate::render::report::benchmark::words::{self, Words, named};
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::benchmark::scores::ItemView;
 
@@ -62,7 +64,7 @@ struct JudgementView {
 #[template(path = "benchmark_item.html")]
 struct ItemPage<'a> {
     page: Page,
-    words: &'static Words,
+    words: &'static ReportTexts,
     view: &'a ItemPageView,
 }
 
@@ -70,7 +72,7 @@ struct ItemPage<'a> {
 #[must_use]
 pub(crate) fn item(request: &HttpRequest, view: &ItemPageView) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
-    let words = words::of(page.language.into());
+    let words = report_texts(page.language);
     respond(request, StatusCode::OK, &ItemPage { page, words, view })
 }
 
@@ -92,10 +94,10 @@ impl ItemPageView {
             suite: escaped(suite.name()),
             title: suite.title().to_owned(),
             id: item.id.clone(),
-            category: named(suite.category_title(&item.category), language.into()).to_owned(),
+            category: named(suite.category_title(&item.category), language).to_owned(),
             turns: turns(item),
             options: options(item),
-            models: models(view, &language.strings().benchmark),
+            models: models(view, &page_texts(language).benchmark),
             carried,
         }
     }
@@ -122,7 +124,7 @@ fn options(item: &Item) -> Vec<(&'static str, String, bool)> {
 }
 
 /// What models answered, and the judgements of each answer; a judgement whose answer is not kept stands alone.
-fn models(view: &ItemView, words: &BenchmarkStrings) -> Vec<ModelView> {
+fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ModelView> {
     let mut models: BTreeMap<&str, BTreeMap<u32, AnswerView>> = BTreeMap::new();
     let empty = |turn| AnswerView { turn, text: None, judgements: Vec::new() };
     for answer in &view.answers {
@@ -142,7 +144,7 @@ fn models(view: &ItemView, words: &BenchmarkStrings) -> Vec<ModelView> {
     models.into_iter().map(model).collect()
 }
 
-fn judgement(row: &BenchJudgementRow, words: &BenchmarkStrings) -> JudgementView {
+fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     let said = &row.judgement;
     let against =
         || format!("{} · A: {}, B: {}", words.game.replace("{n}", &u8::from(said.game).to_string()), a(row), b(row));
@@ -165,7 +167,7 @@ fn b(row: &BenchJudgementRow) -> &str {
     if u8::from(row.judgement.game) == 1 { &row.baseline } else { &row.judgement.model }
 }
 
-fn verdict(said: &Judgement, words: &BenchmarkStrings) -> String {
+fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
     match &said.parsed {
         None => words.status(said.status.as_str()).to_owned(),
         Some(Verdict::Rating(rating)) => rated(rating),

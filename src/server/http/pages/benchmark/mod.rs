@@ -11,12 +11,13 @@ use askama::Template;
 
 pub(crate) use item::{ItemPageView, item};
 
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::render::report::benchmark::words::{self, Words, named};
+use crate::domain::language::Language;
+use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::benchmark::suite_card::SuiteCard;
@@ -28,7 +29,7 @@ const SHORT: usize = 220;
 #[template(path = "benchmarks.html")]
 struct SuitesPage<'a> {
     page: Page,
-    words: &'static Words,
+    words: &'static ReportTexts,
     cards: &'a [SuiteCard],
     /// Suites that are known and have no data.
     waiting: Vec<(&'static str, String)>,
@@ -40,7 +41,7 @@ pub(crate) fn suites(request: &HttpRequest, cards: &[SuiteCard]) -> HttpResponse
     let page = Page::new(request, Section::Benchmarks);
     let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
-    let words = words::of(page.language.into());
+    let words = report_texts(page.language);
     respond(request, StatusCode::OK, &SuitesPage { page, words, cards, waiting })
 }
 
@@ -89,7 +90,7 @@ pub(crate) struct SuiteView {
 #[template(path = "benchmark.html")]
 struct SuitePage<'a> {
     page: Page,
-    words: &'static Words,
+    words: &'static ReportTexts,
     view: &'a SuiteView,
     body: String,
 }
@@ -100,8 +101,8 @@ struct SuitePage<'a> {
 /// [`askama::Error`] where the report cannot be written.
 pub(crate) fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<HttpResponse> {
     let page = Page::new(request, Section::Benchmarks);
-    let body = html::body(&view.report, page.language.into())?;
-    let words = words::of(page.language.into());
+    let body = html::body(&view.report, page.language)?;
+    let words = report_texts(page.language);
     Ok(respond(request, StatusCode::OK, &SuitePage { page, words, view, body }))
 }
 
@@ -163,7 +164,7 @@ impl ItemsPage<'_> {
     }
 
     fn category(&self, name: &str) -> String {
-        named(self.view.suite.category_title(name), self.page.language.into()).to_owned()
+        named(self.view.suite.category_title(name), self.page.language).to_owned()
     }
 
     fn address(&self, item: &Item) -> String {

@@ -10,16 +10,17 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::strings::CorrelationStrings;
-use super::{Language, Page, Section, respond};
+use super::{Page, Section, respond};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::claims::{Claim, Text, Verdict};
 use crate::domain::correlation::catalog::{Group, PairStudy, Source};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
+use crate::domain::language::Language;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Turns;
 use crate::domain::stats::correlation::Coefficient;
+use crate::render::i18n::pages::CorrelationTexts;
 use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::leaderboard_query::escaped;
 use crate::services::arena::models::Models;
@@ -52,7 +53,7 @@ pub(crate) struct View<'a> {
 #[template(path = "correlation.html")]
 struct CorrelationPage<'a> {
     page: Page,
-    words: &'static CorrelationStrings,
+    words: &'static CorrelationTexts,
     view: &'a View<'a>,
     /// When it was computed, for machines and in words.
     made_at: Option<[String; 2]>,
@@ -120,7 +121,7 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn words(&self) -> &'static CorrelationStrings {
+    fn words(&self) -> &'static CorrelationTexts {
         &self.page.t().correlation
     }
 
@@ -176,7 +177,7 @@ impl Names<'_> {
 }
 
 /// A correlation's name in words.
-fn named(words: &CorrelationStrings, coefficient: Coefficient) -> &'static str {
+fn named(words: &CorrelationTexts, coefficient: Coefficient) -> &'static str {
     words.coefficients[coefficient as usize]
 }
 

@@ -10,8 +10,8 @@ use crate::domain::stats::correlation::{Coefficient, Correlation, PMethod};
 use crate::render::chart::correlations::FEW;
 use crate::render::chart::scatter::Dot;
 use crate::render::chart::{Frame, Setting, Topic, correlation_history, scatter};
+use crate::render::i18n::pages::CorrelationTexts;
 use crate::server::http::pages::charts::ChartView;
-use crate::server::http::pages::strings::CorrelationStrings;
 
 /// Two series as they are shown.
 pub(super) struct PairView {
@@ -49,7 +49,7 @@ impl PairView {
         let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
         let series = names.view.board.catalog.find(&report.x.series);
         let of_models = series.is_none_or(|series| series.subjects == Subjects::Models);
-        let frame = Frame { language: names.language().into(), setting: Setting::Page };
+        let frame = Frame { language: names.language(), setting: Setting::Page };
         let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
         Self {
             scatter: drawn(key, &titles, report, &called, frame),
@@ -111,7 +111,7 @@ fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<CoefficientRow> {
 }
 
 /// With how it was found.
-fn p_value(found: &Correlation, words: &CorrelationStrings) -> String {
+fn p_value(found: &Correlation, words: &CorrelationTexts) -> String {
     let method = match found.p_method {
         PMethod::T => words.p_methods[0],
         PMethod::Exact => words.p_methods[1],
@@ -138,7 +138,7 @@ fn short(value: f64) -> String {
     if value.abs() >= 100.0 { format!("{value:.1}") } else { format!("{value:.3}") }
 }
 
-fn separability(report: &PairReport, words: &CorrelationStrings) -> Option<String> {
+fn separability(report: &PairReport, words: &CorrelationTexts) -> Option<String> {
     let found = report.leaderboards.as_ref()?;
     let share = |share: crate::domain::stats::Share| format!("{}/{}", share.of, share.total);
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));

@@ -2,8 +2,8 @@
 
 use crate::domain::battle_judging::agreement::{SliceKind, UNKNOWN_DISTANCE};
 
-/// The words of one language.
-pub(crate) struct JudgesStrings {
+/// The texts of one language.
+pub(crate) struct JudgesTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) nothing: &'static str,
@@ -38,7 +38,7 @@ pub(crate) struct JudgesStrings {
     pub(crate) between_heads: [&'static str; 5],
 }
 
-impl JudgesStrings {
+impl JudgesTexts {
     /// What a part of the battles is called.
     pub(crate) fn part(&self, by: SliceKind, value: &str) -> String {
         match (by, value) {
@@ -53,7 +53,7 @@ impl JudgesStrings {
     }
 }
 
-pub(super) const ENGLISH: JudgesStrings = JudgesStrings {
+pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
     title: "Judges and people",
     lead: "Some battles are shown to judge models after the vote, in both orders of the sides. A judge prefers a side only where both orders say so; where they differ, its verdict is a tie. Intervals are at the leaderboard's confidence level.",
     nothing: "No battle has been judged yet.",
@@ -88,7 +88,7 @@ pub(super) const ENGLISH: JudgesStrings = JudgesStrings {
     between_heads: ["Judges", "Battles", "Agree", "Without ties", "Kappa"],
 };
 
-pub(super) const CHINESE: JudgesStrings = JudgesStrings {
+pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     title: "裁判与众人",
     lead: "部分对战在投票之后交给裁判模型，交换左右次序各看一遍。两次都偏向同一方，才算裁判选了这一方；两次不一致，记为平手。区间的置信水平与排行榜相同。",
     nothing: "还没有评判过任何对战。",

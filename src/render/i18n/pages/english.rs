@@ -1,11 +1,10 @@
 //! English.
 
 use super::{
-    AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings,
-    UnavailableStrings,
+    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
 };
 
-pub(crate) const ENGLISH: Strings = Strings {
+pub(crate) const ENGLISH: PageTexts = PageTexts {
     tagline: "An open arena for language models: two hidden models answer, you decide.",
     skip: "Skip to the content",
     navigation: "Main",
@@ -20,7 +19,7 @@ pub(crate) const ENGLISH: Strings = Strings {
     footer: "Names stay hidden until you vote. Every vote is kept, and every rating can be computed again.",
     practice: "Practice",
     practice_explained: "a small built-in program, not a language model",
-    battle: BattleStrings {
+    battle: BattleTexts {
         title: "Two answer. You decide.",
         lead: "Ask anything. Two hidden models answer side by side. Say which answer is better, and only then see who wrote it.",
         consent: "Your question goes to two models, and this arena keeps the conversation and your vote. Leave out anything personal.",
@@ -62,7 +61,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         reasoning: "Reasoning before the answer",
         scripts_needed: "A battle runs over a live connection, which needs JavaScript. The leaderboard and the rules work without it.",
     },
-    script: ScriptStrings {
+    script: ScriptTexts {
         waiting: "Thinking",
         writing: "Writing",
         ended: "Ended",
@@ -96,7 +95,7 @@ pub(crate) const ENGLISH: Strings = Strings {
         error_too_many_turns: "This battle has reached its last turn. Vote now, or begin a new one.",
         error_no_models: "Fewer than two models are available. Try again later, or ask the operator of this arena.",
     },
-    leaderboard: LeaderboardStrings {
+    leaderboard: LeaderboardTexts {
         note: super::notes::english,
         title: "Leaderboard",
         lead: "What people prefer when they do not know who wrote it.",
@@ -148,7 +147,7 @@ pub(crate) const ENGLISH: Strings = Strings {
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
     judges: super::judges::ENGLISH,
-    about: AboutStrings {
+    about: AboutTexts {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",
         sections: &[
@@ -190,12 +189,12 @@ pub(crate) const ENGLISH: Strings = Strings {
         ],
         judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
-    missing: MissingStrings {
+    missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",
         action: "Go to the arena",
     },
-    unavailable: UnavailableStrings {
+    unavailable: UnavailableTexts {
         title: "The database does not answer",
         lead: "This page needs data that the arena cannot read at the moment. Votes that were acknowledged are kept. Try again in a minute.",
         action: "Try again",

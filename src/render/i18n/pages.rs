@@ -1,12 +1,20 @@
-//! Every word of the pages, one table a language. A further language is a further table and a line in
-//! `language::Language`.
+//! Texts of the pages.
 
 use serde::Serialize;
 
+use crate::domain::language::Language;
 use crate::domain::rating::notes::RatingNote;
 
-/// The words of one language.
-pub(crate) struct Strings {
+/// The texts of the pages in a language.
+pub(crate) fn page_texts(language: Language) -> &'static PageTexts {
+    match language {
+        Language::English => &ENGLISH,
+        Language::Chinese => &CHINESE,
+    }
+}
+
+/// The texts of one language.
+pub(crate) struct PageTexts {
     pub(crate) tagline: &'static str,
     pub(crate) skip: &'static str,
     pub(crate) navigation: &'static str,
@@ -21,19 +29,19 @@ pub(crate) struct Strings {
     pub(crate) footer: &'static str,
     pub(crate) practice: &'static str,
     pub(crate) practice_explained: &'static str,
-    pub(crate) battle: BattleStrings,
-    pub(crate) script: ScriptStrings,
-    pub(crate) leaderboard: LeaderboardStrings,
-    pub(crate) benchmark: BenchmarkStrings,
-    pub(crate) correlation: CorrelationStrings,
-    pub(crate) judges: JudgesStrings,
-    pub(crate) about: AboutStrings,
-    pub(crate) missing: MissingStrings,
-    pub(crate) unavailable: UnavailableStrings,
+    pub(crate) battle: BattleTexts,
+    pub(crate) script: ScriptTexts,
+    pub(crate) leaderboard: LeaderboardTexts,
+    pub(crate) benchmark: BenchmarkTexts,
+    pub(crate) correlation: CorrelationTexts,
+    pub(crate) judges: JudgesTexts,
+    pub(crate) about: AboutTexts,
+    pub(crate) missing: MissingTexts,
+    pub(crate) unavailable: UnavailableTexts,
 }
 
 /// The battle page.
-pub(crate) struct BattleStrings {
+pub(crate) struct BattleTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) consent: &'static str,
@@ -73,7 +81,7 @@ pub(crate) struct BattleStrings {
 
 /// What `static/js/battle.js` says. `{…}` is filled in there.
 #[derive(Serialize)]
-pub(crate) struct ScriptStrings {
+pub(crate) struct ScriptTexts {
     pub(crate) waiting: &'static str,
     pub(crate) writing: &'static str,
     pub(crate) ended: &'static str,
@@ -109,7 +117,7 @@ pub(crate) struct ScriptStrings {
 }
 
 /// The leaderboard.
-pub(crate) struct LeaderboardStrings {
+pub(crate) struct LeaderboardTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) as_of: &'static str,
@@ -155,7 +163,7 @@ pub(crate) struct LeaderboardStrings {
     pub(crate) note: fn(&RatingNote) -> String,
 }
 
-impl LeaderboardStrings {
+impl LeaderboardTexts {
     /// A note in this language.
     pub(crate) fn note(&self, note: &RatingNote) -> String {
         (self.note)(note)
@@ -163,7 +171,7 @@ impl LeaderboardStrings {
 }
 
 /// The rules.
-pub(crate) struct AboutStrings {
+pub(crate) struct AboutTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
@@ -178,14 +186,14 @@ pub(crate) struct AboutSection {
 }
 
 /// The page for an address that leads nowhere.
-pub(crate) struct MissingStrings {
+pub(crate) struct MissingTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) action: &'static str,
 }
 
 /// The page for a request that fails because the database does.
-pub(crate) struct UnavailableStrings {
+pub(crate) struct UnavailableTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) action: &'static str,
@@ -198,8 +206,8 @@ mod english;
 mod judges;
 mod notes;
 
-pub(crate) use benchmark::BenchmarkStrings;
+pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
-pub(crate) use correlation::CorrelationStrings;
+pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
-pub(crate) use judges::JudgesStrings;
+pub(crate) use judges::JudgesTexts;

@@ -2,8 +2,8 @@
 
 use crate::domain::stats::Undefined;
 
-/// The words of one language.
-pub(crate) struct CorrelationStrings {
+/// The texts of one language.
+pub(crate) struct CorrelationTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) computing: &'static str,
@@ -78,7 +78,7 @@ pub(crate) struct CorrelationStrings {
     pub(crate) why_none: fn(Undefined) -> String,
 }
 
-pub(crate) const ENGLISH: CorrelationStrings = CorrelationStrings {
+pub(crate) const ENGLISH: CorrelationTexts = CorrelationTexts {
     title: "Correlations",
     lead: "How well do benchmarks and judges foretell what people prefer? Every series here has one number for each model; two of them can be compared over the models that both have.",
     computing: "The correlations are being computed. Come back in a moment; the papers' own studies are below.",
@@ -153,7 +153,7 @@ pub(crate) const ENGLISH: CorrelationStrings = CorrelationStrings {
     why_none: |why| why.to_string(),
 };
 
-pub(crate) const CHINESE: CorrelationStrings = CorrelationStrings {
+pub(crate) const CHINESE: CorrelationTexts = CorrelationTexts {
     title: "相关性",
     lead: "评测与裁判模型在多大程度上预示人们的偏好？这里的每个序列给每个模型一个数；任选两个，即可在共有的模型上比较。",
     computing: "正在计算相关性，请稍后再来；各论文自身的研究见下方。",

@@ -1,11 +1,10 @@
 //! Simplified Chinese.
 
 use super::{
-    AboutSection, AboutStrings, BattleStrings, LeaderboardStrings, MissingStrings, ScriptStrings, Strings,
-    UnavailableStrings,
+    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
 };
 
-pub(crate) const CHINESE: Strings = Strings {
+pub(crate) const CHINESE: PageTexts = PageTexts {
     tagline: "开放的大模型竞技场：两个匿名模型作答，由你评判。",
     skip: "跳到正文",
     navigation: "主导航",
@@ -20,7 +19,7 @@ pub(crate) const CHINESE: Strings = Strings {
     footer: "投票之前不揭晓姓名；每一票都会保留，每个分数都能重新算出。",
     practice: "陪练",
     practice_explained: "内置的小程序，不是大模型",
-    battle: BattleStrings {
+    battle: BattleTexts {
         title: "两方作答，高下由你",
         lead: "任意提问，两个匿名模型并排作答。由你评判哪个更好，投票之后才揭晓姓名。",
         consent: "你的问题会发送给两个模型，本站会保存对话和投票。请不要填写个人信息。",
@@ -62,7 +61,7 @@ pub(crate) const CHINESE: Strings = Strings {
         reasoning: "作答前的推理",
         scripts_needed: "对战需要实时连接，请启用 JavaScript。排行榜和规则页不需要。",
     },
-    script: ScriptStrings {
+    script: ScriptTexts {
         waiting: "思考中",
         writing: "书写中",
         ended: "已结束",
@@ -96,7 +95,7 @@ pub(crate) const CHINESE: Strings = Strings {
         error_too_many_turns: "这场对战已到最后一轮，请投票或开始新的对战。",
         error_no_models: "可用的模型不足两个，请稍后再试或联系本站的管理者。",
     },
-    leaderboard: LeaderboardStrings {
+    leaderboard: LeaderboardTexts {
         note: super::notes::chinese,
         title: "排行榜",
         lead: "不知作者是谁时，人们更喜欢谁的回答。",
@@ -148,7 +147,7 @@ pub(crate) const CHINESE: Strings = Strings {
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
     judges: super::judges::CHINESE,
-    about: AboutStrings {
+    about: AboutTexts {
         title: "规则",
         lead: "琅琊之名取自琅琊阁：故事里，阁中有榜，评定天下高手。这份榜单由提问的人评出，规则人人可查。",
         sections: &[
@@ -190,12 +189,12 @@ pub(crate) const CHINESE: Strings = Strings {
         ],
         judges: "管理者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的提供方。",
     },
-    missing: MissingStrings {
+    missing: MissingTexts {
         title: "此处空无一物",
         lead: "这个地址不存在，可能输入有误，或页面已经移动。",
         action: "回到竞技场",
     },
-    unavailable: UnavailableStrings {
+    unavailable: UnavailableTexts {
         title: "数据库没有响应",
         lead: "竞技场暂时读不到这个页面所需的数据。已确认的投票都已保存。请稍后再试。",
         action: "重试",

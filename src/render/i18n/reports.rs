@@ -1,9 +1,9 @@
-//! The words of reports, and the names of parts in both languages.
+//! Texts of benchmark reports, and the names of parts in both languages.
 
-use crate::render::chart::Language;
+use crate::domain::language::Language;
 
-/// The words of one language. `{…}` is filled in where they are used.
-pub struct Words {
+/// The texts of one language. `{…}` is filled in where they are used.
+pub struct ReportTexts {
     /// The head of the column of models.
     pub model: &'static str,
     /// Whose judgements are shown.
@@ -44,29 +44,29 @@ pub struct Words {
     pub against: &'static str,
     /// There is nothing to show.
     pub nothing: &'static str,
-    pub(super) contestant: &'static str,
-    pub(super) low_coverage: &'static str,
-    pub(super) overall: &'static str,
-    pub(super) scores: &'static str,
-    pub(super) intents: &'static str,
-    pub(super) capabilities: &'static str,
-    pub(super) groups: &'static str,
-    pub(super) blocks: &'static str,
-    pub(super) tasks: &'static str,
-    pub(super) dimensions: &'static str,
-    pub(super) languages: &'static str,
-    pub(super) rules: &'static str,
-    pub(super) mean_over_turns: &'static str,
-    pub(super) by_turn: &'static str,
-    pub(super) first_turn: &'static str,
-    pub(super) second_turn: &'static str,
-    pub(super) turn: &'static str,
-    pub(super) radar: &'static str,
-    pub(super) distribution: &'static str,
-    pub(super) matrix: &'static str,
+    pub(crate) contestant: &'static str,
+    pub(crate) low_coverage: &'static str,
+    pub(crate) overall: &'static str,
+    pub(crate) scores: &'static str,
+    pub(crate) intents: &'static str,
+    pub(crate) capabilities: &'static str,
+    pub(crate) groups: &'static str,
+    pub(crate) blocks: &'static str,
+    pub(crate) tasks: &'static str,
+    pub(crate) dimensions: &'static str,
+    pub(crate) languages: &'static str,
+    pub(crate) rules: &'static str,
+    pub(crate) mean_over_turns: &'static str,
+    pub(crate) by_turn: &'static str,
+    pub(crate) first_turn: &'static str,
+    pub(crate) second_turn: &'static str,
+    pub(crate) turn: &'static str,
+    pub(crate) radar: &'static str,
+    pub(crate) distribution: &'static str,
+    pub(crate) matrix: &'static str,
 }
 
-impl Words {
+impl ReportTexts {
     /// Who was compared with.
     #[must_use]
     pub fn against_baseline(&self, baseline: &str) -> String {
@@ -76,7 +76,7 @@ impl Words {
 
 /// The words of a language.
 #[must_use]
-pub fn of(language: Language) -> &'static Words {
+pub fn report_texts(language: Language) -> &'static ReportTexts {
     match language {
         Language::English => &ENGLISH,
         Language::Chinese => &CHINESE,
@@ -155,7 +155,7 @@ const NAMES: &[(&str, &str)] = &[
     ("mean over turns", "各轮平均"),
 ];
 
-const ENGLISH: Words = Words {
+const ENGLISH: ReportTexts = ReportTexts {
     model: "Model",
     judge: "Judge",
     no_judge: "none needed",
@@ -198,7 +198,7 @@ const ENGLISH: Words = Words {
     matrix: "Models and categories",
 };
 
-const CHINESE: Words = Words {
+const CHINESE: ReportTexts = ReportTexts {
     model: "模型",
     judge: "裁判",
     no_judge: "不需要",

@@ -1,7 +1,7 @@
 //! The pages of benchmarks. What their reports say is in [`crate::render::report::benchmark::words`].
 
-/// The words of one language.
-pub(crate) struct BenchmarkStrings {
+/// The texts of one language.
+pub(crate) struct BenchmarkTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) measures: &'static [(&'static str, &'static str)],
@@ -47,7 +47,7 @@ pub(crate) struct BenchmarkStrings {
     pub(crate) wrong: &'static str,
 }
 
-impl BenchmarkStrings {
+impl BenchmarkTexts {
     /// What a suite measures.
     pub(crate) fn measure(&self, suite: &str) -> &'static str {
         self.measures.iter().find(|(name, _)| *name == suite).map_or(self.own, |(_, text)| text)
@@ -59,7 +59,7 @@ impl BenchmarkStrings {
     }
 }
 
-pub(super) const ENGLISH: BenchmarkStrings = BenchmarkStrings {
+pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     title: "Benchmarks",
     lead: "Fixed questions, answered by the arena's models and judged by other models. Every answer and every judgement is kept and can be read.",
     measures: &[
@@ -130,7 +130,7 @@ pub(super) const ENGLISH: BenchmarkStrings = BenchmarkStrings {
     wrong: "wrong",
 };
 
-pub(super) const CHINESE: BenchmarkStrings = BenchmarkStrings {
+pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     title: "评测",
     lead: "固定题目由竞技场的模型作答，再由其他模型评判。每个回答和每次评判都会保留，均可查看。",
     measures: &[

@@ -1,102 +1,71 @@
-//! The words of charts. `{…}` is filled in where a chart is drawn.
+//! Texts of charts. [`fill`](super::fill) fills in what stands in braces.
 
-/// A language in which charts speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    /// English.
-    #[default]
-    English,
-    /// Chinese.
-    Chinese,
-}
+use crate::domain::language::Language;
 
-impl Language {
-    /// Its code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Chinese => "zh",
-        }
-    }
-
-    pub(super) fn words(self) -> &'static Words {
-        match self {
-            Self::English => &ENGLISH,
-            Self::Chinese => &CHINESE,
-        }
+/// The texts of charts in a language.
+pub(crate) fn chart_texts(language: Language) -> &'static ChartTexts {
+    match language {
+        Language::English => &ENGLISH,
+        Language::Chinese => &CHINESE,
     }
 }
 
-/// The words of one language.
-pub(super) struct Words {
-    pub(super) no_data: &'static str,
-    pub(super) forest: ChartText,
-    pub(super) forest_one: &'static str,
-    pub(super) between: &'static str,
-    pub(super) group: &'static str,
-    pub(super) rating: &'static str,
-    pub(super) provisional: &'static str,
-    pub(super) only_won: &'static str,
-    pub(super) only_lost: &'static str,
-    pub(super) wins: ChartText,
-    pub(super) counts: ChartText,
-    pub(super) predicted: ChartText,
-    pub(super) win_tip: &'static str,
-    pub(super) count_tip: &'static str,
-    pub(super) predicted_tip: &'static str,
-    pub(super) history: ChartText,
-    pub(super) history_last: &'static str,
-    pub(super) style: ChartText,
-    pub(super) style_one: &'static str,
-    pub(super) style_axis: &'static str,
-    pub(super) radar: About,
-    pub(super) violin: About,
-    pub(super) violin_one: &'static str,
-    pub(super) curves: About,
-    pub(super) turn: &'static str,
-    pub(super) matrix: About,
-    pub(super) matrix_tip: &'static str,
-    pub(super) scatter: About,
-    pub(super) scatter_one: &'static str,
-    pub(super) scatter_line: &'static str,
-    pub(super) scatter_few: &'static str,
-    pub(super) scatter_constant: &'static str,
-    pub(super) correlations: About,
-    pub(super) correlation_tip: &'static str,
-    pub(super) correlation_weak: &'static str,
-    pub(super) course: About,
-    pub(super) course_one: &'static str,
-    pub(super) course_none: &'static str,
+/// The texts of one language.
+pub(crate) struct ChartTexts {
+    pub(crate) no_data: &'static str,
+    pub(crate) forest: ChartText,
+    pub(crate) forest_one: &'static str,
+    pub(crate) between: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) rating: &'static str,
+    pub(crate) provisional: &'static str,
+    pub(crate) only_won: &'static str,
+    pub(crate) only_lost: &'static str,
+    pub(crate) wins: ChartText,
+    pub(crate) counts: ChartText,
+    pub(crate) predicted: ChartText,
+    pub(crate) win_tip: &'static str,
+    pub(crate) count_tip: &'static str,
+    pub(crate) predicted_tip: &'static str,
+    pub(crate) history: ChartText,
+    pub(crate) history_last: &'static str,
+    pub(crate) style: ChartText,
+    pub(crate) style_one: &'static str,
+    pub(crate) style_axis: &'static str,
+    pub(crate) radar: ChartNotes,
+    pub(crate) violin: ChartNotes,
+    pub(crate) violin_one: &'static str,
+    pub(crate) curves: ChartNotes,
+    pub(crate) turn: &'static str,
+    pub(crate) matrix: ChartNotes,
+    pub(crate) matrix_tip: &'static str,
+    pub(crate) scatter: ChartNotes,
+    pub(crate) scatter_one: &'static str,
+    pub(crate) scatter_line: &'static str,
+    pub(crate) scatter_few: &'static str,
+    pub(crate) scatter_constant: &'static str,
+    pub(crate) correlations: ChartNotes,
+    pub(crate) correlation_tip: &'static str,
+    pub(crate) correlation_weak: &'static str,
+    pub(crate) course: ChartNotes,
+    pub(crate) course_one: &'static str,
+    pub(crate) course_none: &'static str,
 }
 
-/// What is said of a chart that is told its title.
-pub(super) struct About {
-    pub(super) description: &'static str,
-    pub(super) reading: &'static str,
+/// Description and reading aid of a chart whose title is given.
+pub(crate) struct ChartNotes {
+    pub(crate) description: &'static str,
+    pub(crate) reading: &'static str,
 }
 
 /// A chart's title, description, and a line under the title that says how to read it.
-pub(super) struct ChartText {
-    pub(super) title: &'static str,
-    pub(super) description: &'static str,
-    pub(super) reading: &'static str,
+pub(crate) struct ChartText {
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) reading: &'static str,
 }
 
-/// A text with its `{…}` filled in.
-pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').unwrap_or((after, ""));
-        out.push_str(before);
-        out.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value));
-        rest = after;
-    }
-    out + rest
-}
-
-const ENGLISH: Words = Words {
+const ENGLISH: ChartTexts = ChartTexts {
     no_data: "Nothing to show yet.",
     forest: ChartText {
         title: "Ratings with {level} % intervals",
@@ -141,23 +110,23 @@ const ENGLISH: Words = Words {
     },
     style_one: "{name}: {value}, between {lower} and {upper}.",
     style_axis: "log odds of one standard deviation more",
-    radar: About {
+    radar: ChartNotes {
         description: "{count} models on {places} axes, from {low} in the middle to {high} at the rim. {models}",
         reading: "Further out is better; from {low} in the middle to {high} at the rim.",
     },
-    violin: About {
+    violin: ChartNotes {
         description: "{count} models. {models}",
         reading: "Height: share of values there. Bar: middle half. Dot: median.",
     },
     violin_one: "{name}: median {median}, middle half {lower} to {upper}, mean {mean}, {count} values.",
-    curves: About { description: "{count} models. {models}", reading: "Mean score by turn." },
+    curves: ChartNotes { description: "{count} models. {models}", reading: "Mean score by turn." },
     turn: "turn {n}",
-    matrix: About {
+    matrix: ChartNotes {
         description: "{rows} rows and {columns} columns; {cells} cells have a figure. The lowest is {low}, the highest {high}.",
         reading: "The darker, the higher; shades go from the lowest figure to the highest.",
     },
     matrix_tip: "{row}, {column}: {value}",
-    scatter: About {
+    scatter: ChartNotes {
         description: "{count} dots: {x} to the right, {y} upwards. {line} {models}",
         reading: "Thin crosses: intervals. Dashed line: least squares. Rest on a dot to read its name.",
     },
@@ -165,13 +134,13 @@ const ENGLISH: Words = Words {
     scatter_line: "Line of least squares: y = {a} {b}·x.",
     scatter_few: "No line: fewer than three dots.",
     scatter_constant: "No line: all dots have the same value in {axis}.",
-    correlations: About {
+    correlations: ChartNotes {
         description: "{count} series; {cells} pairs have a correlation, {weak} of them weak. The strongest: {models}",
         reading: "Green and without a sign: they go together. Red, with −: against each other. In brackets: weak (fewer than {few}, or the interval holds 0). Rest on a cell to read more.",
     },
     correlation_tip: "{row} with {column}: {value}",
     correlation_weak: "weak",
-    course: About {
+    course: ChartNotes {
         description: "{count} moments from {first} to {last}. {models}",
         reading: "Between −1 and 1; below, how many were compared. Hollow: fewer than {few}.",
     },
@@ -179,7 +148,7 @@ const ENGLISH: Words = Words {
     course_none: "{time}: none ({reason}).",
 };
 
-const CHINESE: Words = Words {
+const CHINESE: ChartTexts = ChartTexts {
     no_data: "暂无数据。",
     forest: ChartText {
         title: "评分与 {level} % 区间",
@@ -224,23 +193,23 @@ const CHINESE: Words = Words {
     },
     style_one: "{name}：{value}，区间 {lower} 至 {upper}。",
     style_axis: "每多一个标准差的对数几率",
-    radar: About {
+    radar: ChartNotes {
         description: "{count} 个模型，{places} 个轴；中心为 {low}，外缘为 {high}。{models}",
         reading: "越靠外越好：中心为 {low}，外缘为 {high}。",
     },
-    violin: About {
+    violin: ChartNotes {
         description: "共 {count} 个模型。{models}",
         reading: "高度：该值所占比例；粗线：中间一半；圆点：中位数。",
     },
     violin_one: "{name}：中位数 {median}，中间一半 {lower} 至 {upper}，均值 {mean}，共 {count} 个值。",
-    curves: About { description: "共 {count} 个模型。{models}", reading: "各轮的平均分。" },
+    curves: ChartNotes { description: "共 {count} 个模型。{models}", reading: "各轮的平均分。" },
     turn: "第 {n} 轮",
-    matrix: About {
+    matrix: ChartNotes {
         description: "{rows} 行 {columns} 列，{cells} 格有数字；最低 {low}，最高 {high}。",
         reading: "颜色越深数值越高，由最低到最高。",
     },
     matrix_tip: "{row}，{column}：{value}",
-    scatter: About {
+    scatter: ChartNotes {
         description: "共 {count} 个点：向右为{x}，向上为{y}。{line}{models}",
         reading: "细十字：区间。虚线：最小二乘。指针停在点上可见全名。",
     },
@@ -248,13 +217,13 @@ const CHINESE: Words = Words {
     scatter_line: "最小二乘直线：y = {a} {b}·x。",
     scatter_few: "未画直线：不足三个点。",
     scatter_constant: "未画直线：各点的{axis}都相同。",
-    correlations: About {
+    correlations: ChartNotes {
         description: "共 {count} 个序列；{cells} 对有相关系数，其中 {weak} 对较弱。最强：{models}",
         reading: "绿色、无负号：同向；红色、带 −：反向；括号：较弱（不足 {few} 个，或区间含 0）。指针停在格上可见详情。",
     },
     correlation_tip: "{row} 与 {column}：{value}",
     correlation_weak: "较弱",
-    course: About {
+    course: ChartNotes {
         description: "共 {count} 个时刻，{first} 至 {last}。{models}",
         reading: "介于 −1 与 1；下方为参与比较的数目。空心：不足 {few} 个。",
     },

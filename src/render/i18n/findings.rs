@@ -1,36 +1,36 @@
-//! The words of findings about judges.
+//! Texts of findings about judges.
 
-use crate::render::chart::Language;
+use crate::domain::language::Language;
 
 /// What is said of a finding.
-pub(super) struct Finding {
-    pub(super) title: &'static str,
-    pub(super) lead: &'static str,
-    pub(super) columns: &'static [&'static str],
+pub(crate) struct Finding {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) columns: &'static [&'static str],
 }
 
-/// The words of findings in one language.
-pub(super) struct FindingWords {
-    pub(super) position: Finding,
-    pub(super) longer: Finding,
-    pub(super) length: Finding,
-    pub(super) preference: Finding,
-    pub(super) pairs: Finding,
-    pub(super) ranks: Finding,
-    pub(super) grid: Finding,
-    pub(super) cells: Finding,
-    pub(super) bias: Finding,
+/// The texts of findings in one language.
+pub(crate) struct FindingTexts {
+    pub(crate) position: Finding,
+    pub(crate) longer: Finding,
+    pub(crate) length: Finding,
+    pub(crate) preference: Finding,
+    pub(crate) pairs: Finding,
+    pub(crate) ranks: Finding,
+    pub(crate) grid: Finding,
+    pub(crate) cells: Finding,
+    pub(crate) bias: Finding,
 }
 
-/// The words of findings in a language.
-pub(super) fn of(language: Language) -> &'static FindingWords {
+/// The texts of findings in a language.
+pub(crate) fn finding_texts(language: Language) -> &'static FindingTexts {
     match language {
         Language::English => &ENGLISH_FINDINGS,
         Language::Chinese => &CHINESE_FINDINGS,
     }
 }
 
-const ENGLISH_FINDINGS: FindingWords = FindingWords {
+const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     position: Finding {
         title: "Position bias",
         lead: "The same two answers are judged twice, the second time in the other order. Changed: the share of turns whose verdict the order changes. Towards the first: how much more often such a verdict goes to the answer that stands first, from -1 to 1.",
@@ -78,7 +78,7 @@ const ENGLISH_FINDINGS: FindingWords = FindingWords {
     },
 };
 
-const CHINESE_FINDINGS: FindingWords = FindingWords {
+const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     position: Finding {
         title: "位置偏差",
         lead: "同样两个回答交换次序各评一次。改变：结论随次序改变的轮次所占比例。偏向前者：改变的结论中偏向排在前面的回答的程度，由 -1 到 1。",

@@ -1,0 +1,45 @@
+//! The languages of prompts, pages, charts and reports.
+
+use serde::{Deserialize, Serialize};
+
+/// A language that langya has texts in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Language {
+    /// English, the default.
+    #[default]
+    #[serde(rename = "en")]
+    English,
+    /// Chinese in simplified characters.
+    #[serde(rename = "zh")]
+    Chinese,
+}
+
+impl Language {
+    /// Every language, in the order in which pages offer them.
+    pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
+
+    /// The language tag: `en` or `zh`.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh",
+        }
+    }
+
+    /// Reads a language tag such as `zh-CN`; `None` for any other language.
+    #[must_use]
+    pub fn parse(tag: &str) -> Option<Self> {
+        let primary = tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase();
+        Self::ALL.into_iter().find(|language| language.code() == primary)
+    }
+
+    /// The language's name in itself.
+    #[must_use]
+    pub fn own_name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Chinese => "中文",
+        }
+    }
+}
