@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::error::CommandFailure;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
 use crate::domain::rating::history::history;
@@ -31,6 +32,12 @@ pub enum ChartsError {
     /// The rating history cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
+}
+
+impl CommandFailure for ChartsError {
+    fn is_input(&self) -> bool {
+        true
+    }
 }
 
 /// Creates the folder, before a long fit.

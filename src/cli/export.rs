@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::bench::WayFlags;
 use super::output::{OutFile, Overwrite};
 use super::times::parse_time;
-use super::{BadInput, Location, progress};
+use super::{Location, progress};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::time::Timestamp;
 use crate::formats::tables::Format;
 use crate::infra::config::Environment;
@@ -128,7 +129,7 @@ impl RowsOptions {
 ///
 /// # Errors
 /// Bad times, a missing database, or a file that cannot be written.
-pub async fn run(options: ExportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let (file, content, what) = match options.what {
         ExportKind::Votes(options) => (options.period.file.clone(), Content::Votes(options.selection()), "votes"),
         ExportKind::Battles(options) => (options.period.file.clone(), Content::Battles(options.selection()), "battles"),
@@ -163,7 +164,7 @@ async fn write(
     format: Format,
     out: impl Write + Send,
     bar: &ProgressBar,
-) -> anyhow::Result<u64> {
+) -> CommandResult<u64> {
     Ok(match content {
         Content::Votes(selection) => {
             export::votes(store, selection, format, out, |seq, last| progress::show(bar, seq, last)).await?
@@ -182,7 +183,7 @@ async fn write(
     })
 }
 
-async fn to_file(store: &Store, content: Content, options: &FileOptions, bar: &ProgressBar) -> anyhow::Result<u64> {
+async fn to_file(store: &Store, content: Content, options: &FileOptions, bar: &ProgressBar) -> CommandResult<u64> {
     let out = OutFile::create(&options.out, options.overwrite)?;
     let written = write(store, content, options.format, out.file(), bar).await?;
     out.finish()?;

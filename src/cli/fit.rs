@@ -19,6 +19,7 @@ pub use options::{FitOptions, OutputFormat};
 pub use print::print;
 
 use super::{Location, charts, output, progress};
+use crate::cli::error::CommandResult;
 use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::notes::RatingNote;
@@ -48,7 +49,7 @@ pub struct FitCommand {
 ///
 /// # Errors
 /// Invalid files or options, or an unavailable database.
-pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCode> {
     let options = &command.options;
     if let Some(folder) = &options.charts {
         charts::prepare(folder).map_err(FitCommandError::from)?;
@@ -64,7 +65,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> anyhow::Result<Leaderboard> {
+async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> CommandResult<Leaderboard> {
     let leaderboard_options = options.leaderboard_options()?;
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use super::bench::{WayFlags, open_beside, read_text};
 use super::output::print;
 use super::vote_files::ReadFlags;
-use super::{BadInput, Location, progress};
+use super::{Location, progress};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
 use crate::infra::clock::{Clock, SystemClock};
@@ -104,7 +105,7 @@ struct VotesOptions {
 ///
 /// # Errors
 /// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
-pub async fn run(options: ImportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         ImportKind::Votes(options) => votes(*options, env).await,
         ImportKind::Suite(options) => suite(options, env).await,
@@ -116,7 +117,7 @@ pub async fn run(options: ImportOptions, env: &Environment) -> anyhow::Result<Ex
 }
 
 /// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.
-async fn votes(options: VotesOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
@@ -139,7 +140,7 @@ async fn votes(options: VotesOptions, env: &Environment) -> anyhow::Result<ExitC
 }
 
 /// Brings in a suite's data file.
-async fn suite(options: SuiteOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn suite(options: SuiteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let declaration = options.suite_file.as_deref().map(read_text).transpose()?.unwrap_or_default();
     let plain = benchmark::SuiteOptions::default();
@@ -175,7 +176,7 @@ enum Made {
 }
 
 /// Brings in answers or verdicts.
-async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
@@ -191,7 +192,7 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> any
 }
 
 /// Brings in published scores.
-async fn scores(options: ScoresOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn scores(options: ScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let scores = imports::scores(&store, &options.file, SystemClock.now()).await?;
@@ -201,7 +202,7 @@ async fn scores(options: ScoresOptions, env: &Environment) -> anyhow::Result<Exi
 }
 
 /// Moves an arena over; all of it or nothing.
-async fn arena(options: ArenaOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn arena(options: ArenaOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let from = StorageSettings {
         database: ServiceUrl::from(format!("sqlite:{}", options.file.display())),

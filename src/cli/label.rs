@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
+use crate::cli::error::CommandResult;
 use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
@@ -118,7 +119,7 @@ struct ReportOptions {
 ///
 /// # Errors
 /// A file that cannot be used, a database that is missing or in use.
-pub async fn run(options: LabelOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: LabelOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         LabelCommand::Train(options) => train(options, env).await,
         LabelCommand::Queue(options) => queue(options, env).await,
@@ -128,7 +129,7 @@ pub async fn run(options: LabelOptions, env: &Environment) -> anyhow::Result<Exi
 }
 
 #[expect(clippy::print_stdout, reason = "how good the classifier is and what it labelled is the command's result")]
-async fn train(options: TrainOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
@@ -147,7 +148,7 @@ async fn train(options: TrainOptions, env: &Environment) -> anyhow::Result<ExitC
 }
 
 #[expect(clippy::print_stdout, reason = "what was written is the command's result")]
-async fn queue(options: QueueOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = options.common.scheme.into();
@@ -158,7 +159,7 @@ async fn queue(options: QueueOptions, env: &Environment) -> anyhow::Result<ExitC
 }
 
 #[expect(clippy::print_stdout, reason = "what was taken in is the command's result")]
-async fn review(options: ReviewOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn review(options: ReviewOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let (_lock, store) = open_to_write(&settings).await?;
     let (scheme, now) = (options.common.scheme.into(), SystemClock.now());
@@ -169,13 +170,13 @@ async fn review(options: ReviewOptions, env: &Environment) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-async fn open_to_write(settings: &Settings) -> anyhow::Result<(DataLock, Store)> {
+async fn open_to_write(settings: &Settings) -> CommandResult<(DataLock, Store)> {
     let lock = DataLock::take(&settings.storage)?;
     Ok((lock, Store::open(&settings.storage, IfMissing::Fail).await?))
 }
 
 #[expect(clippy::print_stdout, reason = "the report is the command's result")]
-async fn report(options: ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn report(options: ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);

@@ -6,6 +6,7 @@ pub mod agree;
 pub mod bench;
 pub mod charts;
 pub mod correlate;
+pub mod error;
 pub mod export;
 pub mod fit;
 pub mod import;
@@ -28,18 +29,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::domain::benchmark::SuiteError;
-use crate::domain::correlation::study::StudyError;
-use crate::domain::correlation::{AliasError, SeriesError};
-use crate::domain::judging::rubric::RubricError;
-use crate::formats::agreement::AgreementError;
 use crate::infra::config::{ConfigError, Environment, Settings};
-use crate::infra::storage::{StoreError, TransferError};
 use crate::infra::telemetry;
-use crate::services::benchmark::error::BenchError;
-use crate::services::correlation::ReadSeriesError;
-use crate::services::labeling::LabelingError;
-use crate::services::transfer::import::ImportError;
 
 #[derive(Parser)]
 #[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
@@ -127,55 +118,7 @@ pub fn run() -> ExitCode {
         }
     });
     done.unwrap_or_else(|error| {
-        eprintln!("error: {}", told_once(&error));
-        exit_code(&error)
+        eprintln!("error: {}", error.message());
+        error.exit_code()
     })
 }
-
-/// The error and its causes, without those whose words stand in the error above them already.
-fn told_once(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
-        "" => cause,
-        _ if told.contains(&cause) => told,
-        _ => format!("{told}: {cause}"),
-    })
-}
-
-/// What the user can mend by another call is 2, everything else 1. Who watches over the process starts it again after 1, so
-/// a database that is away for a while is 1.
-fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let is_input = |cause: &(dyn std::error::Error + 'static)| {
-        cause.is::<ConfigError>()
-            || cause.is::<BadInput>()
-            || cause.is::<crate::infra::redis::AddressError>()
-            // A transparent error hides its source from the chain, so both are named.
-            || cause.is::<fit::FitCommandError>()
-            || cause.is::<crate::domain::rating::FitError>()
-            || cause.is::<crate::domain::rating::slice::SliceError>()
-            || cause.is::<crate::formats::votes::VoteFileError>()
-            || matches!(cause.downcast_ref::<ImportError>(), Some(ImportError::File(_) | ImportError::Unstorable { .. }))
-            || cause.is::<AgreementError>()
-            || cause.is::<AliasError>()
-            || cause.is::<crate::formats::model_table::ModelTableError>()
-            || cause.is::<crate::formats::records::BenchFileError>()
-            || cause.downcast_ref::<SeriesError>().is_some_and(SeriesError::is_input)
-            || cause.downcast_ref::<ReadSeriesError>().is_some_and(ReadSeriesError::is_input)
-            || cause.downcast_ref::<StudyError>().is_some_and(StudyError::is_input)
-            || cause.downcast_ref::<LabelingError>().is_some_and(LabelingError::is_input)
-            || cause.is::<SuiteError>()
-            || cause.is::<RubricError>()
-            || cause.downcast_ref::<BenchError>().is_some_and(|error| error.is_missing() || matches!(error, BenchError::File(_)))
-            || cause.downcast_ref::<TransferError>().is_some_and(|error| {
-                matches!(error, TransferError::WrongBackends | TransferError::NotEmpty(_))
-            })
-            || cause.downcast_ref::<StoreError>().is_some_and(|error| {
-                !error.may_pass() && !matches!(error, StoreError::Database(_) | StoreError::Inconsistent { .. })
-            })
-    };
-    if error.chain().any(is_input) { ExitCode::from(2) } else { ExitCode::FAILURE }
-}
-
-/// Input that cannot be used; the text says what to do.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BadInput(pub String);

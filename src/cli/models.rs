@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::Location;
 use super::output::{lines_of_csv, print};
+use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::battle::ModelId;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
@@ -106,7 +107,7 @@ pub struct CheckedModel {
 ///
 /// # Errors
 /// Settings that cannot be used, or an output that cannot be written.
-pub async fn run(options: &Options, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode> {
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     match options.action {
         Action::List { format } => {
@@ -123,7 +124,7 @@ pub async fn run(options: &Options, env: &Environment) -> anyhow::Result<ExitCod
 }
 
 /// What the serving process last kept of each model's breaker; nothing where none has served yet.
-async fn known_breakers(settings: &Settings) -> anyhow::Result<BTreeMap<ModelId, String>> {
+async fn known_breakers(settings: &Settings) -> CommandResult<BTreeMap<ModelId, String>> {
     match Store::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => {
             let models = store.registered_models().await?;
@@ -289,7 +290,7 @@ impl TableRow for CheckedModel {
 ///
 /// # Errors
 /// Rows that cannot be written as JSON or CSV.
-pub fn render<R: TableRow>(rows: &[R], format: Format) -> anyhow::Result<String> {
+pub fn render<R: TableRow>(rows: &[R], format: Format) -> CommandResult<String> {
     match format {
         Format::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
         Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),

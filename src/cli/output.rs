@@ -9,21 +9,21 @@ use clap::Args;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::BadInput;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::spreadsheet::defused;
 
 /// Prints the result of a command. Whoever reads it through a pipe and goes away early, as `head` does, has all they want.
 ///
 /// # Errors
 /// An output that takes nothing, such as a full disk.
-pub(super) fn print(text: &str) -> anyhow::Result<()> {
+pub(super) fn print(text: &str) -> CommandResult<()> {
     print_to(std::io::stdout().lock(), text)
 }
 
-fn print_to(mut out: impl Write, text: &str) -> anyhow::Result<()> {
+fn print_to(mut out: impl Write, text: &str) -> CommandResult<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        done => done.context("cannot write to the standard output"),
+        done => Ok(done.context("cannot write to the standard output")?),
     }
 }
 
@@ -31,7 +31,7 @@ fn print_to(mut out: impl Write, text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Rows that have no columns.
-pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> anyhow::Result<String> {
+pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
     let mut plain = csv::Writer::from_writer(Vec::new());
     rows.iter().try_for_each(|row| plain.serialize(row))?;
     let plain = plain.into_inner()?;
@@ -84,14 +84,14 @@ impl OutFile {
     ///
     /// # Errors
     /// The name is taken, or the disk fails.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
+    pub(super) fn finish(self) -> CommandResult<()> {
         let Self { path, overwrite, partial } = self;
         partial.as_file().sync_all().with_context(|| format!("cannot write {}", path.display()))?;
         let named = if overwrite.force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
         match named {
             Ok(_) => Ok(()),
             Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Err(exists(&path).into()),
-            Err(failed) => Err(anyhow::Error::msg(cannot_write(&path, &failed.error))),
+            Err(failed) => Err(anyhow::Error::msg(cannot_write(&path, &failed.error)).into()),
         }
     }
 
@@ -104,7 +104,7 @@ impl OutFile {
     ///
     /// # Errors
     /// As [`Self::finish`], or a failure while it is written.
-    pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> anyhow::Result<()> {
+    pub(super) fn write(self, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> CommandResult<()> {
         let mut out = BufWriter::with_capacity(1 << 20, self.file());
         let written = write(&mut out).and_then(|()| out.flush());
         drop(out);
@@ -131,7 +131,7 @@ mod tests {
         drop(reader);
         print_to(writer, "text").unwrap();
         let told = print_to(&mut [0_u8; 2][..], "text").unwrap_err();
-        assert_eq!(told.to_string(), "cannot write to the standard output");
+        assert!(told.message().starts_with("cannot write to the standard output: "), "{}", told.message());
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         };
         let (refuse, replace) = (Overwrite { force: false }, Overwrite { force: true });
         let refused = write(refuse, Some("theirs"), "ours").unwrap_err();
-        assert!(refused.is::<BadInput>() && refused.to_string().contains("--force"), "{refused}");
+        assert!(refused.is_input() && refused.message().contains("--force"), "{}", refused.message());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
         write(refuse, None, "ours").unwrap_err();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");

@@ -11,10 +11,11 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
+use super::Location;
 use super::output::print;
 use super::signals::Signals;
-use super::{BadInput, Location};
 use crate::app::Dependencies;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
@@ -72,7 +73,7 @@ impl ServeOptions {
 ///
 /// # Errors
 /// What keeps the arena from starting.
-pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
     let rng = SharedRng::from_system();
@@ -95,7 +96,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> anyhow::Result<Exi
         _ = signals.next() => {}
         ended = serving.failed() => {
             app.tasks.end(CUT_PATIENCE).await;
-            return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself"), Into::into));
+            return Err(ended.err().map_or_else(|| anyhow!("the server ended by itself").into(), Into::into));
         }
     }
     actix_web::rt::spawn(signals.end_at_the_next());
@@ -164,7 +165,7 @@ async fn end(app: &AppState, serving: &Serving) {
     serving.stop().await;
 }
 
-fn bind(address: &str) -> anyhow::Result<TcpListener> {
+fn bind(address: &str) -> CommandResult<TcpListener> {
     let parsed: SocketAddr = address.parse().map_err(|_| {
         BadInput(format!("cannot listen on {address:?}: give an address and a port, such as 127.0.0.1:8717"))
     })?;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::BadInput;
 use super::output::{OutFile, Overwrite};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
 use crate::formats::simulation::{write_truth, write_votes};
 use crate::formats::tables::Format;
@@ -58,7 +58,7 @@ pub struct SimulateOptions {
 ///
 /// # Errors
 /// Invalid options, or a file that cannot be written.
-pub fn run(options: SimulateOptions) -> anyhow::Result<ExitCode> {
+pub fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
     let format = format_of(&options.out)?;
     let truth = options.truth.clone().unwrap_or_else(|| options.out.with_extension("truth.csv"));
     if truth == options.out {

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::BadInput;
 use super::fit::OutputFormat;
 use super::output::print;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::correlation::agreement::{AgreementOptions, BiasReport, Bins, Report};
 use crate::domain::correlation::report::FEW;
 use crate::formats::agreement::{bias_of_file, compare_files};
@@ -63,7 +63,7 @@ struct Agreement {
 ///
 /// # Errors
 /// A file or an option that cannot be used.
-pub fn run(options: AgreeOptions) -> anyhow::Result<ExitCode> {
+pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     let found = options.read()?;
     if let Some(Report::Scores(scores)) = &found.report
         && scores.system_level.models.len() < FEW
@@ -80,7 +80,7 @@ pub fn run(options: AgreeOptions) -> anyhow::Result<ExitCode> {
 }
 
 impl AgreeOptions {
-    fn read(&self) -> anyhow::Result<Agreement> {
+    fn read(&self) -> CommandResult<Agreement> {
         let bins = match self.bins {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,

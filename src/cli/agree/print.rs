@@ -1,6 +1,7 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
 use super::Agreement;
+use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
@@ -48,7 +49,7 @@ pub(super) fn table(found: &Agreement) -> String {
 ///
 /// # Errors
 /// The CSV cannot be written.
-pub(super) fn csv(found: &Agreement) -> anyhow::Result<String> {
+pub(super) fn csv(found: &Agreement) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["agreement", "agree", "total", "rate", "mean_over_questions", "questions", "value", "undefined"];
     writer.write_record(head)?;

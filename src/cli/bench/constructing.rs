@@ -11,6 +11,7 @@ use super::read_text;
 use super::rows::left_over;
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
+use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
@@ -69,7 +70,7 @@ pub(super) struct ReviewOptions {
 }
 
 /// `langya bench construct`.
-pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = Construction::new(prompt.as_deref())?;
@@ -90,7 +91,7 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> anyho
 }
 
 /// `langya bench review`.
-pub(super) fn check(options: &ReviewOptions) -> anyhow::Result<ExitCode> {
+pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     let Review { items, stands, unreadable } = review(&options.drafts, &options.reviews)?;
     let count = |is: fn(&Progress) -> bool| stands.iter().filter(|stand| is(&stand.progress)).count();
     let accepted = count(|progress| *progress == Progress::Accepted);

@@ -12,8 +12,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::Location;
 use super::models::Format;
-use super::{BadInput, Location};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
@@ -85,7 +86,7 @@ pub(super) struct WayFlags {
 
 impl WayFlags {
     /// The options of the suite.
-    pub(super) fn options(&self) -> anyhow::Result<SuiteOptions> {
+    pub(super) fn options(&self) -> CommandResult<SuiteOptions> {
         Ok(SuiteOptions {
             ablation: self.ablation.clone(),
             prompt: self.prompt.as_deref().map(read_text).transpose()?,
@@ -106,7 +107,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
 ///
 /// # Errors
 /// Input that cannot be used (exit code 2), or a run that failed (1).
-pub async fn run(options: BenchOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         BenchCommand::List(options) => list(&options, env).await,
         BenchCommand::Answer(options) => requests::answer(options, env).await,
@@ -128,7 +129,7 @@ pub(super) async fn open_beside(settings: &Settings) -> Result<Store, StoreError
     }
 }
 
-async fn list(options: &ListOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let known = match Store::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => suites(&store).await?,

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::BadInput;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
@@ -42,13 +42,13 @@ pub(in crate::cli) fn named_once(role: &str, names: &[String]) -> Result<(), Bad
 
 impl BudgetFlags {
     /// The limits of a run, which the first signal stops and a second one ends.
-    pub(in crate::cli) fn limits(&self) -> anyhow::Result<RunLimits> {
+    pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
         let budget = BudgetTracker::new(Budget { max_calls: self.max_calls, max_cost: self.budget });
         Ok(RunLimits { stop: stopped_by_signals()?, budget })
     }
 }
 
-fn stopped_by_signals() -> anyhow::Result<CancellationToken> {
+fn stopped_by_signals() -> CommandResult<CancellationToken> {
     let stop = CancellationToken::new();
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let stopped = stop.clone();
@@ -71,7 +71,7 @@ pub(in crate::cli) struct ModelClients {
 
 impl ModelClients {
     /// A run counts its own tries, and goes on asking where an arena would let a model rest.
-    pub(in crate::cli) fn make(mut settings: Settings, env: &Environment) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn make(mut settings: Settings, env: &Environment) -> CommandResult<Self> {
         settings.providers.retries = 0;
         settings.providers.breaker_failures = 0;
         let rng = SharedRng::from_system();

@@ -9,9 +9,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use super::SuiteFlags;
+use crate::cli::Location;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::table;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
-use crate::cli::{BadInput, Location};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::score::{PartKind, Score};
@@ -76,7 +77,7 @@ impl ReportOptions {
         Language::parse(&self.language).unwrap_or_default()
     }
 
-    fn suite_options(&self) -> anyhow::Result<SuiteOptions> {
+    fn suite_options(&self) -> CommandResult<SuiteOptions> {
         Ok(SuiteOptions { references: self.references.clone(), ..self.suite.way.options()? })
     }
 }
@@ -91,7 +92,7 @@ impl OutputLayout {
         Self::FILES.into_iter().find(|(_, known)| *known == ending).map(|(form, _)| form)
     }
 
-    fn write(self, report: &Report, language: Language) -> anyhow::Result<String> {
+    fn write(self, report: &Report, language: Language) -> CommandResult<String> {
         Ok(match self {
             Self::Csv => csv::write(report, defused)?,
             Self::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
@@ -102,7 +103,7 @@ impl OutputLayout {
 }
 
 /// Prints the scores, or writes the report.
-pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(options: ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let files = options.out.as_deref().map(|out| files(out, &options)).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
@@ -124,8 +125,8 @@ pub(super) async fn run(options: ReportOptions, env: &Environment) -> anyhow::Re
 }
 
 /// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
-fn files(out: &Path, options: &ReportOptions) -> anyhow::Result<Vec<(OutFile, OutputLayout)>> {
-    let create = |path: &Path, form| anyhow::Ok((OutFile::create(path, options.overwrite)?, form));
+fn files(out: &Path, options: &ReportOptions) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
+    let create = |path: &Path, form| CommandResult::Ok((OutFile::create(path, options.overwrite)?, form));
     let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::of(out));
     match form {
         Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
@@ -150,7 +151,7 @@ fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
 }
 
 /// The report that the page shows: by the judge who was named, or by the jury of those who were.
-async fn report(options: &ReportOptions, store: &Store) -> anyhow::Result<Report> {
+async fn report(options: &ReportOptions, store: &Store) -> CommandResult<Report> {
     let (name, flags) = (&options.suite.name, &options.suite.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
     let way =
@@ -161,7 +162,7 @@ async fn report(options: &ReportOptions, store: &Store) -> anyhow::Result<Report
 }
 
 /// Prints every score, as a table or as rows for programs.
-async fn print_scores(options: ReportOptions, store: &Store, form: OutputLayout) -> anyhow::Result<()> {
+async fn print_scores(options: ReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
     let way = &options.suite.way;
     let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.

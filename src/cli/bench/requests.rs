@@ -7,9 +7,10 @@ use clap::Args;
 use super::rows::{OutcomeRow, PlanRow};
 use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
+use crate::cli::Location;
 use crate::cli::bench::model_clients::{ModelClients, named_once};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::progress::BenchBar;
-use crate::cli::{BadInput, Location};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
@@ -72,7 +73,7 @@ pub(super) enum Phases {
 }
 
 /// `langya bench answer`.
-pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> CommandResult<ExitCode> {
     named_once("model", &options.models)?;
     let ready = Ready::make(&options.location, &options.suite, None, env).await?;
     let models = ready.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
@@ -90,7 +91,7 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> anyhow:
 }
 
 /// `langya bench judge` and `langya bench run`.
-pub(super) async fn judge(options: JudgeOptions, phases: Phases, env: &Environment) -> anyhow::Result<ExitCode> {
+pub(super) async fn judge(options: JudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
     if phases == Phases::Both && options.references.is_some() {
         let said = "answers have to be there before they are references: give --references to `langya bench judge`";
         return Err(BadInput(said.to_owned()).into());
@@ -149,7 +150,7 @@ impl Ready {
         suite: &SuiteFlags,
         references: Option<String>,
         env: &Environment,
-    ) -> anyhow::Result<Self> {
+    ) -> CommandResult<Self> {
         let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
         let options = SuiteOptions { references, ..suite.way.options()? };
         let store = open_beside(&settings).await?;
@@ -177,7 +178,7 @@ impl Ready {
     }
 
     /// Who takes part in which role, where the roles fit the suite.
-    async fn cast(&self, options: &JudgeOptions, phases: Phases) -> anyhow::Result<Cast> {
+    async fn cast(&self, options: &JudgeOptions, phases: Phases) -> CommandResult<Cast> {
         let (name, mode) = (self.loaded.suite.name(), self.loaded.suite.mode());
         self.check_roles(options)?;
         let baseline = options.baseline.as_ref().map(ModelId::new);
@@ -224,7 +225,7 @@ impl Ready {
         phases: Phases,
         judges: &[ModelId],
         baseline: Option<&ModelId>,
-    ) -> anyhow::Result<Vec<ModelId>> {
+    ) -> CommandResult<Vec<ModelId>> {
         let named: Vec<ModelId> = options.models.iter().map(ModelId::new).collect();
         let answered = self.answered().await?;
         let all = match phases {
@@ -247,7 +248,7 @@ impl Ready {
     }
 
     /// Who has answers in this round.
-    async fn answered(&self) -> anyhow::Result<Vec<ModelId>> {
+    async fn answered(&self) -> CommandResult<Vec<ModelId>> {
         let BenchSet { suite, version, sample } = self.bench().set();
         let answered = self.store.answered(&suite, &version).await?;
         Ok(answered.into_iter().filter(|row| row.sample == sample).map(|row| ModelId::new(row.model)).collect())
@@ -269,7 +270,7 @@ impl Ready {
     }
 
     /// Takes the suite's lock and listens to signals.
-    async fn begin(&self, flags: &LimitFlags) -> anyhow::Result<Run> {
+    async fn begin(&self, flags: &LimitFlags) -> CommandResult<Run> {
         let name = self.loaded.suite.name();
         let taken = format!("another langya runs suite {name} on this database: wait for its end, or stop it");
         Run::begin(&self.store, &format!("bench-{name}"), taken, &flags.budget).await

@@ -8,8 +8,8 @@ use clap::Args;
 use tokio::sync::Mutex;
 
 use super::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::BadInput;
 use crate::cli::bench::model_clients::BudgetFlags;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
 use crate::domain::benchmark::run_report::RunOutcome;
@@ -46,7 +46,7 @@ impl Run {
         lock: &str,
         taken: String,
         budget: &BudgetFlags,
-    ) -> anyhow::Result<Self> {
+    ) -> CommandResult<Self> {
         let lock = store.command_lock(lock).await?.ok_or(BadInput(taken))?;
         Ok(Self { lock: Mutex::new(Some(lock)), limits: budget.limits()? })
     }
@@ -79,7 +79,7 @@ impl Run {
         rows: Vec<OutcomeRow>,
         outcomes: &[RunOutcome],
         format: Format,
-    ) -> anyhow::Result<ExitCode> {
+    ) -> CommandResult<ExitCode> {
         if let Some(lock) = self.lock.into_inner() {
             lock.release().await;
         }
@@ -89,7 +89,7 @@ impl Run {
 }
 
 /// Says what would be asked.
-pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> anyhow::Result<ExitCode> {
+pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
     if std::io::stderr().is_terminal() {

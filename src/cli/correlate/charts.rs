@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::charts::write_all;
+use crate::cli::error::CommandResult;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::report::{MixtureReport, PairReport, StudyOptions};
 use crate::domain::stats::correlation::Coefficient;
@@ -18,7 +19,7 @@ pub(super) fn of_pair(
     y: &Series,
     wanted: &[String],
     report: &PairReport,
-) -> anyhow::Result<()> {
+) -> CommandResult<()> {
     let mut charts = vec![("scatter.svg", figures::of_pair(report))];
     charts.extend(figures::of_resampled_pair(x, y, wanted)?.map(|svg| ("resampled.svg", svg)));
     Ok(write_all(folder, charts)?)
@@ -35,7 +36,7 @@ pub(super) fn of_mixture(
     wanted: &[String],
     report: &MixtureReport,
     options: StudyOptions,
-) -> anyhow::Result<()> {
+) -> CommandResult<()> {
     let all: Vec<&Series> = series.iter().copied().chain([target]).collect();
     let charts = vec![
         ("scatter.svg", figures::of_mixture(series, target, wanted, report)?),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::BadInput;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::judging::rubric::sha256;
 
 /// The list of the folder's files.
@@ -37,7 +37,7 @@ impl StudyFolder {
     ///
     /// # Errors
     /// What cannot be written; the earlier files are then still there.
-    pub(super) fn write(&self, files: &BTreeMap<String, Vec<u8>>) -> anyhow::Result<()> {
+    pub(super) fn write(&self, files: &BTreeMap<String, Vec<u8>>) -> CommandResult<()> {
         self.check()?;
         let (partial, earlier) = (self.beside("partial"), self.beside("earlier"));
         let cannot = |error: io::Error| anyhow::anyhow!("cannot write {}: {error}", self.0.display());
@@ -52,9 +52,9 @@ impl StudyFolder {
             // What is reported is the failure that came first; what cannot be cleared away adds nothing to it.
             let _ = remove(&partial);
             let _ = if self.0.exists() { Ok(()) } else { std::fs::rename(&earlier, &self.0) };
-            return Err(cannot(error));
+            return Err(cannot(error).into());
         }
-        remove(&earlier).map_err(cannot)
+        Ok(remove(&earlier).map_err(cannot)?)
     }
 
     /// The same path with an ending.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::fit::OutputFormat;
 use super::output::print;
 use super::{Location, progress};
+use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
@@ -101,7 +102,7 @@ pub struct CorrelateOptions {
 ///
 /// # Errors
 /// A table, series or option that cannot be used.
-pub async fn run(mut options: CorrelateOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandResult<ExitCode> {
     if options.papers {
         return print_papers(options.format);
     }
@@ -140,13 +141,13 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> anyhow::Re
 }
 
 impl CorrelateOptions {
-    fn names(&self) -> anyhow::Result<Vec<SeriesName>> {
+    fn names(&self) -> CommandResult<Vec<SeriesName>> {
         let names = self.x.iter().chain(&self.y).chain(&self.combine).chain(&self.target);
         Ok(names.map(|name| name.parse()).collect::<Result<_, _>>()?)
     }
 
     /// Prints how the series go together, and draws them.
-    fn report(&self, series: &[Series], search: Search, study: StudyOptions) -> anyhow::Result<ExitCode> {
+    fn report(&self, series: &[Series], search: Search, study: StudyOptions) -> CommandResult<ExitCode> {
         match series {
             [x, y] if self.combine.is_empty() => {
                 let report = compare(x, y, &self.models, study)?;
@@ -168,7 +169,7 @@ impl CorrelateOptions {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn print(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
+    fn print(&self, report: &impl Serialize, table: impl FnOnce() -> String) -> CommandResult<()> {
         match self.format {
             OutputFormat::Json => print(&(serde_json::to_string_pretty(report)? + "\n")),
             OutputFormat::Table => print(&table()),
@@ -183,7 +184,7 @@ fn warn(notes: &[String]) {
 
 /// The database is opened only where something may be read from it. Who asks what there is, or for what was published, need
 /// not have one.
-async fn open(settings: &Settings, names: &[SeriesName]) -> anyhow::Result<Option<Store>> {
+async fn open(settings: &Settings, names: &[SeriesName]) -> CommandResult<Option<Store>> {
     let stored: Vec<&SeriesName> = names.iter().filter(|name| name.is_stored()).collect();
     if stored.is_empty() && !names.is_empty() {
         return Ok(None);
@@ -195,7 +196,7 @@ async fn open(settings: &Settings, names: &[SeriesName]) -> anyhow::Result<Optio
     }
 }
 
-fn aliases(options: &CorrelateOptions, settings: &Settings) -> anyhow::Result<Aliases> {
+fn aliases(options: &CorrelateOptions, settings: &Settings) -> CommandResult<Aliases> {
     let known = Aliases::new(&settings.aliases)?;
     Ok(match &options.aliases {
         Some(file) => known.and(Aliases::read(file)?),
@@ -203,7 +204,7 @@ fn aliases(options: &CorrelateOptions, settings: &Settings) -> anyhow::Result<Al
     })
 }
 
-fn print_papers(format: OutputFormat) -> anyhow::Result<ExitCode> {
+fn print_papers(format: OutputFormat) -> CommandResult<ExitCode> {
     let claims = claims::all();
     print(&match format {
         OutputFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
@@ -219,7 +220,7 @@ async fn list(
     store: Option<&Store>,
     table: Option<&ModelTable>,
     format: OutputFormat,
-) -> anyhow::Result<ExitCode> {
+) -> CommandResult<ExitCode> {
     let mut names: Vec<String> = table.iter().flat_map(|table| table.columns()).map(str::to_owned).collect();
     if store.is_some() {
         names.extend(Metric::ALL.map(|metric| format!("arena:{}", metric.as_str())));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::cli::error::CommandResult;
 use crate::domain::benchmark::claims::{Claim, Number, Verdict};
 
 /// The studies for people.
@@ -30,7 +31,7 @@ pub(super) fn table(claims: &[Claim]) -> String {
 ///
 /// # Errors
 /// The CSV cannot be written.
-pub(super) fn csv(claims: &[Claim]) -> anyhow::Result<String> {
+pub(super) fn csv(claims: &[Claim]) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["claim", "paper", "place", "says", "number", "printed", "ours", "agrees", "contradiction"])?;
     for claim in claims {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::printable;
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, LeftOut, MixtureReport, PairReport, SeriesReport,
@@ -54,7 +55,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
 ///
 /// # Errors
 /// The CSV cannot be written.
-pub(super) fn csv(report: &Value) -> anyhow::Result<String> {
+pub(super) fn csv(report: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
     for (name, value) in flat("", report) {

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-
 use super::folder::StudyFolder;
 use super::{open, warn};
+use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::fit::OutputFormat;
 use crate::cli::output::print;
-use crate::cli::{BadInput, progress};
+use crate::cli::progress;
 use crate::domain::correlation::Aliases;
 use crate::domain::correlation::study::{Data, Results, Study, compute};
 use crate::domain::judging::rubric::sha256;
@@ -28,7 +27,7 @@ pub(super) async fn run(
     out: Option<&Path>,
     format: OutputFormat,
     settings: &Settings,
-) -> anyhow::Result<()> {
+) -> CommandResult<()> {
     let study = read(file, settings)?;
     let path = out.map_or_else(|| file.with_extension(""), Path::to_owned);
     let folder = StudyFolder::at(&path)?;
@@ -47,23 +46,23 @@ struct StudyTable {
 }
 
 impl StudyTable {
-    fn read(path: &Path, key: &str) -> anyhow::Result<Self> {
+    fn read(path: &Path, key: &str) -> CommandResult<Self> {
         let table = ModelTable::read(path, key)?;
         let text = std::fs::read(path).map_err(|error| BadInput(format!("cannot read {}: {error}", path.display())))?;
         Ok(Self { text, table })
     }
 }
 
-fn read(file: &Path, settings: &Settings) -> anyhow::Result<Study> {
+fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
     let cannot = |error: std::io::Error| BadInput(format!("cannot read {}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(cannot)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let study = Study::parse(&text, &name, Aliases::new(&settings.aliases)?);
-    study.with_context(|| file.display().to_string())
+    study.map_err(|error| CommandError::from(error).context(file.display().to_string()))
 }
 
 /// Reads the series and computes, with a bar on a terminal.
-async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> anyhow::Result<(Results, Files)> {
+async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, Files)> {
     let names = study.names();
     let store = open(settings, &names).await?;
     let rating = LeaderboardOptions { confidence: study.options.level, ..leaderboard_options(&settings.rating)? };
@@ -87,13 +86,13 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> a
         let bar = progress::bar("comparisons");
         let results = compute(&study, &series, data, |done, all| progress::show(&bar, done, all))?;
         let files = files(&study, &series, &results, table.map(|table| table.text))?;
-        anyhow::Ok((results, files))
+        CommandResult::Ok((results, files))
     });
     made.await?
 }
 
 /// Where the files are, or the results themselves for other programs.
-fn shown(files: &Files, folder: &Path, format: OutputFormat) -> anyhow::Result<String> {
+fn shown(files: &Files, folder: &Path, format: OutputFormat) -> CommandResult<String> {
     let text = |name: &str| String::from_utf8(files.get(name).cloned().unwrap_or_default());
     Ok(match format {
         OutputFormat::Json => text("results.json")?,

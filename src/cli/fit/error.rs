@@ -1,6 +1,7 @@
 //! Errors of `langya fit`.
 
 use crate::cli::charts::ChartsError;
+use crate::cli::error::CommandFailure;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -27,4 +28,10 @@ pub enum FitCommandError {
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),
+}
+
+impl CommandFailure for FitCommandError {
+    fn is_input(&self) -> bool {
+        true
+    }
 }

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::Location;
 use super::bench::rows::{OutcomeRow, PlanRow};
 use super::bench::run::{LimitFlags, Run, print_plans};
 use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
 use super::times::{parse_end_time, parse_time};
-use super::{BadInput, Location};
 use crate::cli::bench::model_clients::{ModelClients, named_once};
+use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
@@ -76,14 +77,14 @@ fn parse_share(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// Input that cannot be used (exit code 2), or a run that failed (1).
-pub async fn run(options: JudgeOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub async fn run(options: JudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         JudgeCommand::Run(options) => run_judges(&options, env).await,
         JudgeCommand::Report(options) => report::run(&options, env).await,
     }
 }
 
-async fn run_judges(options: &RunOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<ExitCode> {
     let own = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = BattlePrompt::new(own.as_deref())?;
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;

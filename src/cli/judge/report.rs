@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::tables;
+use crate::cli::Location;
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::Format;
 use crate::cli::output::print;
-use crate::cli::{BadInput, Location};
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::infra::config::Environment;
@@ -35,7 +36,7 @@ pub(super) struct ReportOptions {
 ///
 /// # Errors
 /// A judge that has judged nothing, or a database that cannot be read.
-pub(super) async fn run(options: &ReportOptions, env: &Environment) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(options: &ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::cli::error::CommandResult;
 use crate::cli::models::table;
 use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
@@ -156,7 +157,7 @@ impl<'r> AgreementRow<'r> {
 }
 
 /// Agreement with people, a row a judge and part of the battles.
-pub(super) fn csv(report: &BattleJudgingReport) -> anyhow::Result<String> {
+pub(super) fn csv(report: &BattleJudgingReport) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {
         for (slice, battles, found) in judge.agreements() {

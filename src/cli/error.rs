@@ -1,0 +1,181 @@
+//! Errors of commands, and the exit code of each.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::app::StartError;
+use crate::domain::benchmark::SuiteError;
+use crate::domain::correlation::study::StudyError;
+use crate::domain::correlation::{AliasError, SeriesError};
+use crate::domain::judging::rubric::RubricError;
+use crate::domain::rating::FitError;
+use crate::domain::rating::slice::SliceError;
+use crate::domain::stats::confidence::InvalidConfidence;
+use crate::formats::agreement::AgreementError;
+use crate::formats::model_table::ModelTableError;
+use crate::formats::records::BenchFileError;
+use crate::formats::votes::VoteFileError;
+use crate::infra::config::ConfigError;
+use crate::infra::redis::AddressError;
+use crate::infra::storage::{StoreError, TransferError};
+use crate::render::report::study::StudyReportError;
+use crate::services::battle_judging::reports::BattleJudgingError;
+use crate::services::benchmark::error::BenchError;
+use crate::services::correlation::ReadSeriesError;
+use crate::services::labeling::LabelingError;
+use crate::services::leaderboard::vote_log::ReadLogError;
+use crate::services::transfer::export::ExportError;
+use crate::services::transfer::import::ImportError;
+
+/// What a command returns.
+pub type CommandResult<T = ExitCode> = Result<T, CommandError>;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub struct CommandError {
+    source: anyhow::Error,
+    is_input: bool,
+}
+
+/// An error that knows whether it is the user's to mend.
+pub(crate) trait CommandFailure: Into<anyhow::Error> {
+    /// Whether other arguments, settings or input files avoid the error. Otherwise the same call may succeed later, such as
+    /// when the database is back.
+    fn is_input(&self) -> bool;
+}
+
+impl<E: CommandFailure> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self { is_input: error.is_input(), source: error.into() }
+    }
+}
+
+impl CommandError {
+    /// Whether other arguments, settings or input files avoid the error.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        self.is_input
+    }
+
+    /// 2 for bad usage or input, 1 for a run that failed: a supervisor starts the process again after 1.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        if self.is_input { ExitCode::from(2) } else { ExitCode::FAILURE }
+    }
+
+    /// The error with its causes, without those that its text repeats.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.source.chain().map(ToString::to_string).fold(String::new(), |message, cause| match message.as_str() {
+            "" => cause,
+            _ if message.contains(&cause) => message,
+            _ => format!("{message}: {cause}"),
+        })
+    }
+
+    /// Puts a text before the message.
+    #[must_use]
+    pub(crate) fn context(self, text: impl Display + Send + Sync + 'static) -> Self {
+        Self { source: self.source.context(text), ..self }
+    }
+}
+
+/// Input that cannot be used; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadInput(pub String);
+
+/// Implements [`CommandFailure`] for errors that are always, or never, the user's to mend.
+macro_rules! is_input {
+    ($is_input:literal: $($error:ty),+ $(,)?) => {
+        $(impl CommandFailure for $error {
+            fn is_input(&self) -> bool {
+                $is_input
+            }
+        })+
+    };
+}
+
+/// Implements [`CommandFailure`] by the error's own method.
+macro_rules! is_input_by_method {
+    ($($error:ty),+ $(,)?) => {
+        $(impl CommandFailure for $error {
+            fn is_input(&self) -> bool {
+                <$error>::is_input(self)
+            }
+        })+
+    };
+}
+
+is_input!(true: BadInput, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
+    AliasError, ModelTableError, BenchFileError, SuiteError, RubricError);
+is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
+    std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
+is_input_by_method!(SeriesError, ReadSeriesError, StudyError, LabelingError);
+
+impl CommandFailure for ImportError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::File(_) | Self::Unstorable { .. } => true,
+            Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
+
+impl CommandFailure for ExportError {
+    fn is_input(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_input())
+    }
+}
+
+impl CommandFailure for ReadLogError {
+    fn is_input(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_input())
+    }
+}
+
+impl CommandFailure for StartError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_input(),
+            Self::Rating(_) => true,
+        }
+    }
+}
+
+impl CommandFailure for BattleJudgingError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::NoVerdicts(..) | Self::Fit(_) => true,
+            Self::Store(error) => error.is_input(),
+            Self::Votes(error) => error.is_input(),
+            Self::Shared(_) | Self::Thread(_) => false,
+        }
+    }
+}
+
+impl CommandFailure for BenchError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::File(_) => true,
+            Self::Store(error) => error.is_input(),
+            error => error.is_missing(),
+        }
+    }
+}
+
+impl CommandFailure for TransferError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::WrongBackends | Self::NotEmpty(_) => true,
+            Self::Changed(_) => false,
+            Self::Store(error) => error.is_input(),
+        }
+    }
+}
+
+impl CommandFailure for StoreError {
+    fn is_input(&self) -> bool {
+        !self.may_pass() && !matches!(self, Self::Database(_) | Self::Inconsistent { .. })
+    }
+}
