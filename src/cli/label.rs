@@ -248,7 +248,7 @@ fn flat(figures: &Value) -> Vec<(String, String)> {
     known.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned))).collect()
 }
 
-fn as_csv(figures: &Value) -> Result<String, anyhow::Error> {
+fn as_csv(figures: &Value) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["name", "value"])?;
     for (name, value) in flat(figures) {

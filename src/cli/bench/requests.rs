@@ -9,7 +9,7 @@ use super::run::{LimitFlags, Run, print_plans};
 use super::{SuiteFlags, open_beside};
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{ModelClients, named_once};
-use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
@@ -158,7 +158,7 @@ impl Ready {
         let loaded = load(&store, &suite.name, suite.way.data.as_deref(), &options).await;
         let loaded = loaded.map_err(|error| match error {
             BenchError::NoAnswers { model, .. } if !askers.all().contains(&ModelId::new(&model)) => {
-                anyhow::Error::from(askers.unknown(&ModelId::new(model)))
+                CommandError::from(askers.unknown(&ModelId::new(model)))
             }
             error => error.into(),
         })?;
