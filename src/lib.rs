@@ -11,11 +11,12 @@
 //! - [`cli`]: one module per subcommand
 //! - [`app`] builds every part once and starts the server's jobs
 
-pub mod domain;
 pub mod formats;
 pub mod infra;
 pub mod render;
 pub mod services;
+
+pub use langya_domain as domain;
 
 pub mod app;
 pub mod cli;

@@ -1,6 +1,6 @@
 //! Texts that a spreadsheet does not evaluate.
 
-use crate::domain::text_direction;
+use crate::text_direction;
 use std::borrow::Cow;
 
 /// A text as a spreadsheet shows it: one that begins like a formula would be worked out there, and gets an apostrophe. What

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+const DOMAIN: &str = "domain";
+
 /// A module of the crate: one file.
 pub(crate) struct Module {
     /// Its names from the crate's root.
@@ -92,6 +94,8 @@ fn resolve(from: &[String], name: &str, known: &BTreeSet<Vec<String>>) -> Option
     let supers = names.iter().take_while(|name| **name == "super").count();
     let child = || known.contains(&[from, &[names[0].to_owned()]].concat());
     let (mut path, rest) = match names[0] {
+        // The domain is a crate of its own.
+        "crate" if from.first().is_some_and(|top| top == DOMAIN) => (vec![DOMAIN.to_owned()], &names[1..]),
         "crate" => (Vec::new(), &names[1..]),
         "super" => (from[..from.len().saturating_sub(supers)].to_vec(), &names[supers..]),
         "self" => (from.to_vec(), &names[1..]),

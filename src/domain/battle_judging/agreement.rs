@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::verdicts::JudgedBattle;
-use crate::domain::rating::leaderboard::RankedModel;
-use crate::domain::stats::agreement::choices::Choice;
-use crate::domain::stats::agreement::kappa::cohen;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::proportion::wilson;
-use crate::domain::stats::{Interval, Share, Undefined};
+use crate::rating::leaderboard::RankedModel;
+use crate::stats::agreement::choices::Choice;
+use crate::stats::agreement::kappa::cohen;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::proportion::wilson;
+use crate::stats::{Interval, Share, Undefined};
 
 /// A number, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -192,10 +192,10 @@ fn parts_of(battle: &JudgedBattle<'_>, distances: &Distances<'_>) -> Vec<PartKey
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
-    use crate::domain::battle_judging::verdicts::tests::both;
-    use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
-    use crate::domain::judging::verdict::Preference::{A, B};
+    use crate::battle::Outcome::{AWins, BWins, BothBad, Tie};
+    use crate::battle_judging::verdicts::tests::both;
+    use crate::battle_judging::verdicts::{JudgedVote, by_judge};
+    use crate::judging::verdict::Preference::{A, B};
 
     const LEVEL: fn() -> ConfidenceLevel = ConfidenceLevel::default;
 

@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use super::agreement::Statistic;
 use super::verdicts::JudgedBattle;
-use crate::domain::battle::Outcome;
-use crate::domain::rating::FitError;
-use crate::domain::rating::leaderboard::RankedModel;
-use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank_log;
-use crate::domain::rating::vote_log::VoteLog;
-use crate::domain::stats::agreement::choices::Choice;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::correlation::{Coefficient, concordance};
+use crate::battle::Outcome;
+use crate::rating::FitError;
+use crate::rating::leaderboard::RankedModel;
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::rank_log;
+use crate::rating::vote_log::VoteLog;
+use crate::stats::agreement::choices::Choice;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::correlation::{Coefficient, concordance};
 
 /// A model's place on one of the two.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -144,16 +144,16 @@ fn orders(models: &[BoardRow]) -> PairOrders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::Outcome::{AWins, BWins};
-    use crate::domain::battle_judging::verdicts::tests::both;
-    use crate::domain::battle_judging::verdicts::{JudgedVote, by_judge};
-    use crate::domain::judging::verdict::Preference::{A, B};
+    use crate::battle::Outcome::{AWins, BWins};
+    use crate::battle_judging::verdicts::tests::both;
+    use crate::battle_judging::verdicts::{JudgedVote, by_judge};
+    use crate::judging::verdict::Preference::{A, B};
 
     /// Battles of a against b: how often people and the judge prefer either.
     fn battles(
         seq: i64,
         models: [&str; 2],
-        outcomes: &[(Outcome, [crate::domain::judging::verdict::Preference; 2])],
+        outcomes: &[(Outcome, [crate::judging::verdict::Preference; 2])],
     ) -> Vec<JudgedVote> {
         let one = |(number, (outcome, games)): (i64, &(Outcome, _))| {
             both(seq + number, *outcome, *games).map(|said| JudgedVote { models: models.map(str::to_owned), ..said })
@@ -161,10 +161,10 @@ mod tests {
         (0..).zip(outcomes).flat_map(one).collect()
     }
 
-    const AGREED: [(Outcome, [crate::domain::judging::verdict::Preference; 2]); 4] =
+    const AGREED: [(Outcome, [crate::judging::verdict::Preference; 2]); 4] =
         [(AWins, [A, B]), (AWins, [A, B]), (AWins, [A, B]), (BWins, [B, A])];
     /// People prefer the first three times of four, the judge the second.
-    const OPPOSED: [(Outcome, [crate::domain::judging::verdict::Preference; 2]); 4] =
+    const OPPOSED: [(Outcome, [crate::judging::verdict::Preference; 2]); 4] =
         [(AWins, [B, A]), (AWins, [B, A]), (AWins, [B, A]), (BWins, [A, B])];
 
     #[test]

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::rubric::{Fields, Rubric, RubricError, prompt_sha256};
-use crate::domain::language::Language;
+use crate::benchmark::item::Sampling;
+use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::rubric::{Fields, Rubric, RubricError, prompt_sha256};
+use crate::language::Language;
 
 const PROMPT: &str = include_str!("prompts/battle.toml");
 const FIELDS: Fields = Fields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };

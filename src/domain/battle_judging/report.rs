@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
 use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
-use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, boards};
-use crate::domain::benchmark::analysis::position::PositionBias;
-use crate::domain::rating::FitError;
-use crate::domain::rating::leaderboard::RankedModel;
-use crate::domain::stats::Share;
-use crate::domain::stats::agreement::choices::Choice;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::time::Timestamp;
+use crate::battle_judging::leaderboards::{JudgeLeaderboards, boards};
+use crate::benchmark::analysis::position::PositionBias;
+use crate::rating::FitError;
+use crate::rating::leaderboard::RankedModel;
+use crate::stats::Share;
+use crate::stats::agreement::choices::Choice;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::time::Timestamp;
 
 /// Characters of a hash that people are shown.
 const SHOWN: usize = 12;
@@ -174,10 +174,10 @@ impl JudgeReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::Outcome::{AWins, BWins, Tie};
-    use crate::domain::battle_judging::verdicts::tests::{both, said};
-    use crate::domain::benchmark::judgement::{Game, Status};
-    use crate::domain::judging::verdict::Preference::{A, B, Tie as Even};
+    use crate::battle::Outcome::{AWins, BWins, Tie};
+    use crate::battle_judging::verdicts::tests::{both, said};
+    use crate::benchmark::judgement::{Game, Status};
+    use crate::judging::verdict::Preference::{A, B, Tie as Even};
 
     #[test]
     fn coverage_and_position_bias_are_counted_by_hand() {

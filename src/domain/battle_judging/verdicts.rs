@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::battle::Outcome;
-use crate::domain::benchmark::judgement::{Game, Status};
-use crate::domain::judging::verdict::pair::both_games;
-use crate::domain::judging::verdict::{GameResult, Preference};
-use crate::domain::stats::agreement::choices::Choice;
-use crate::domain::time::Timestamp;
+use crate::battle::Outcome;
+use crate::benchmark::judgement::{Game, Status};
+use crate::judging::verdict::pair::both_games;
+use crate::judging::verdict::{GameResult, Preference};
+use crate::stats::agreement::choices::Choice;
+use crate::time::Timestamp;
 
 /// What a judge said of one game, beside the rated vote on the same battle.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,9 +12,9 @@ use super::item::{Answer, Ask, Choices, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Mean, Part, Score, Verdicts};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::{Letter, Verdict, choice};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::{Letter, Verdict, choice};
 
 /// The variant of a prompt file with the question to the models.
 const ASK: &str = "ask";

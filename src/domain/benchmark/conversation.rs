@@ -2,7 +2,7 @@
 
 use super::item::{Answer, Ask, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
-use crate::domain::battle::message::Message;
+use crate::battle::message::Message;
 
 /// How the turns of an item hang together.
 #[derive(Debug, Clone, Copy)]

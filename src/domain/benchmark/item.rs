@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::battle::message::Message;
-use crate::domain::judging::verdict::Letter;
-use crate::domain::language::Language;
+use crate::battle::message::Message;
+use crate::judging::verdict::Letter;
+use crate::language::Language;
 
 /// One item of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::item::Sampling;
-use crate::domain::battle::message::Message;
-use crate::domain::judging::rubric::prompt_sha256;
-use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::battle::message::Message;
+use crate::judging::rubric::prompt_sha256;
+use crate::judging::verdict::{Verdict, VerdictError};
 
 /// Which of the two games of a pair; suites that do not compare have only the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
 //! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`claims`] computes again what they say
 //! of them, [`references`] takes a model's answers for them. Prompts are kept in `prompts/` in the
-//! form of [`prompt_file`](crate::domain::judging::prompt_file). [`options`] says how a suite is asked for by name.
+//! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name.
 
 pub mod alignbench;
 pub mod analysis;
@@ -31,15 +31,15 @@ mod choices;
 mod conversation;
 mod pointwise;
 
-pub use crate::domain::benchmark::registry::{custom_suite, suite};
+pub use crate::benchmark::registry::{custom_suite, suite};
 use data::DataError;
 use item::{Answer, Ask, Item};
 use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions};
 use score::Scores;
 
-use crate::domain::judging::rubric::sha256;
-use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::judging::rubric::sha256;
+use crate::judging::verdict::{Verdict, VerdictError};
 
 /// How answers become verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

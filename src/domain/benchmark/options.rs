@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::judging::rubric::RubricError;
+use crate::judging::rubric::RubricError;
 
 /// The suites that are built in.
 pub const NAMES: [&str; 5] = ["superclue-open", "superclue-close", "urs", "alignbench", "mtbench101"];
@@ -89,7 +89,7 @@ impl SuiteOptions {
         let prompt = self
             .prompt
             .as_ref()
-            .map(|text| format!("prompt {}", &crate::domain::judging::rubric::sha256(text.as_bytes())[..12]));
+            .map(|text| format!("prompt {}", &crate::judging::rubric::sha256(text.as_bytes())[..12]));
         let references = self.references.as_ref().map(|model| format!("{REFERENCES}{model}"));
         let parts = self.ablation.iter().cloned().chain(prompt).chain(self.compat.iter().cloned()).chain(references);
         parts.collect::<Vec<_>>().join(", ")

@@ -7,10 +7,10 @@ use super::item::{Answer, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Mean, Part, PartKind, Score, Verdicts};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::pair::both_games;
-use crate::domain::judging::verdict::{GameResult, Verdict};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::pair::both_games;
+use crate::judging::verdict::{GameResult, Verdict};
 
 /// Ties count half, as FastChat's adjusted win rate has it.
 pub const TIES_HALF: &str = "ties half";

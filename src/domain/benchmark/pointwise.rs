@@ -2,8 +2,8 @@
 
 use super::item::{Answer, Ask, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
-use crate::domain::battle::message::Message;
-use crate::domain::judging::prompt_file::PromptText;
+use crate::battle::message::Message;
+use crate::judging::prompt_file::PromptText;
 
 /// The question and the reference of a single-turn item.
 pub(super) fn question_and_reference(item: &Item) -> (&str, &str) {

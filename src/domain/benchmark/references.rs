@@ -7,7 +7,7 @@ use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::{JudgeTask, Judgement};
 use super::score::Scores;
 use super::{JudgeMode, Scale, Suite};
-use crate::domain::judging::verdict::{Verdict, VerdictError};
+use crate::judging::verdict::{Verdict, VerdictError};
 
 /// A suite that judges beside a model's answers instead of the data file's references. An item that the model has not
 /// answered, or with nothing, is not judged and counts as missing.

@@ -1,13 +1,13 @@
 //! The suites that are built in, by name, and those of the user's own.
 
 use super::options::{NAMES, SuiteError, SuiteOptions};
-use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::alignbench::AlignBench;
-use crate::domain::benchmark::custom::CustomSuite;
-use crate::domain::benchmark::mtbench101::MtBench101;
-use crate::domain::benchmark::superclue::close::SuperClueClose;
-use crate::domain::benchmark::superclue::open::SuperClueOpen;
-use crate::domain::benchmark::urs::Urs;
+use crate::benchmark::Suite;
+use crate::benchmark::alignbench::AlignBench;
+use crate::benchmark::custom::CustomSuite;
+use crate::benchmark::mtbench101::MtBench101;
+use crate::benchmark::superclue::close::SuperClueClose;
+use crate::benchmark::superclue::open::SuperClueOpen;
+use crate::benchmark::urs::Urs;
 
 /// A built-in suite with its options.
 ///

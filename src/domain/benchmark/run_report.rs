@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judgement::Status;
-use crate::domain::battle::ModelId;
-use crate::domain::judging::budget::Tokens;
+use crate::battle::ModelId;
+use crate::judging::budget::Tokens;
 
 /// The requests that a run would send to one model or judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]

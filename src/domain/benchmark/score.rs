@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::judgement::{Game, Judgement, Status};
-use crate::domain::judging::verdict::{Rating, Verdict};
-use crate::domain::stats::distribution::{self, Summary};
-use crate::domain::stats::real;
+use crate::judging::verdict::{Rating, Verdict};
+use crate::stats::distribution::{self, Summary};
+use crate::stats::real;
 
 /// Below this share of readable judgements a score is flagged.
 pub const ENOUGH: f64 = 0.95;

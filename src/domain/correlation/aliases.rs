@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::domain::correlation::SeriesError;
+use crate::correlation::SeriesError;
 
 /// Why an alias table cannot be used.
 #[derive(Debug, thiserror::Error)]

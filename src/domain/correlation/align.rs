@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::correlation::{Point, Series, SeriesError};
-use crate::domain::stats::matrix::Column;
+use crate::correlation::{Point, Series, SeriesError};
+use crate::stats::matrix::Column;
 
 /// Several series over the models that all of them have.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,13 +7,13 @@ use super::align::{align, column};
 use super::history::{HistoryPoint, correlation_history};
 use super::report::{MixtureReport, PairReport, StudyOptions, compare, mixture};
 use super::{Series, SeriesError, SeriesName, Subjects, VotePart};
-use crate::domain::rating::facets::Facets;
-use crate::domain::rating::history::Moment;
-use crate::domain::rating::resample::Metric;
-use crate::domain::rating::slice::{Slice, Turns};
-use crate::domain::stats::combination::Search;
-use crate::domain::stats::correlation::Coefficient;
-use crate::domain::stats::matrix::{Cell, Matrix, matrix, pair};
+use crate::rating::facets::Facets;
+use crate::rating::history::Moment;
+use crate::rating::resample::Metric;
+use crate::rating::slice::{Slice, Turns};
+use crate::stats::combination::Search;
+use crate::stats::correlation::Coefficient;
+use crate::stats::matrix::{Cell, Matrix, matrix, pair};
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;

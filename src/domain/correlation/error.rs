@@ -1,7 +1,7 @@
 //! Why series cannot be compared.
 
-use crate::domain::rating::FitError;
-use crate::domain::stats::combination::CombinationError;
+use crate::rating::FitError;
+use crate::stats::combination::CombinationError;
 
 /// Why series cannot be compared.
 #[derive(Debug, thiserror::Error)]

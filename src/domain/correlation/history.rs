@@ -1,12 +1,12 @@
 //! How a correlation with the arena's rating came about: the ratings after the votes up to each of some past moments, against
 //! the other series as it is now. Reckoned from the log; nothing is stored.
 
-use crate::domain::correlation::{Series, SeriesName, VotePart};
-use crate::domain::rating::history::Moment;
-use crate::domain::rating::resample::Metric;
-use crate::domain::rating::slice::Slice;
-use crate::domain::stats::Undefined;
-use crate::domain::stats::correlation::Coefficient;
+use crate::correlation::{Series, SeriesName, VotePart};
+use crate::rating::history::Moment;
+use crate::rating::resample::Metric;
+use crate::rating::slice::Slice;
+use crate::stats::Undefined;
+use crate::stats::correlation::Coefficient;
 
 /// A correlation as it was.
 #[derive(Debug, Clone, PartialEq)]

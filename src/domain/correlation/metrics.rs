@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::correlation::{Point, SeriesError};
-use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
-use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank_log;
-use crate::domain::rating::resample::{Metric, resample};
-use crate::domain::rating::vote_log::VoteLog;
-use crate::domain::stats::Interval;
-use crate::domain::stats::real_len;
-use crate::domain::stats::resample::BootstrapOptions;
+use crate::correlation::{Point, SeriesError};
+use crate::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::rank_log;
+use crate::rating::resample::{Metric, resample};
+use crate::rating::vote_log::VoteLog;
+use crate::stats::Interval;
+use crate::stats::real_len;
+use crate::stats::resample::BootstrapOptions;
 
 /// As many votes are gone through for Elo in all replicates together.
 const MOST_STEPS: f64 = 1e8;

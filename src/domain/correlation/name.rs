@@ -4,9 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::domain::correlation::SeriesError;
-use crate::domain::rating::resample::Metric;
-use crate::domain::rating::slice::{Slice, Turns};
+use crate::correlation::SeriesError;
+use crate::rating::resample::Metric;
+use crate::rating::slice::{Slice, Turns};
 
 /// What a series is.
 #[derive(Debug, Clone, PartialEq)]

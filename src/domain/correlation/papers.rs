@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{SeriesError, Subjects};
-use crate::domain::benchmark::published::{self, SubjectKind, Unit};
-use crate::domain::labeling::scheme::Scheme;
+use crate::benchmark::published::{self, SubjectKind, Unit};
+use crate::labeling::scheme::Scheme;
 
 /// The part that is meant where none is named.
 pub const WHOLE: &str = "overall";
@@ -107,7 +107,7 @@ pub fn intent(part: &str) -> Option<&'static str> {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    crate::domain::stats::distribution::mean(&values.collect::<Vec<_>>()).ok()
+    crate::stats::distribution::mean(&values.collect::<Vec<_>>()).ok()
 }
 
 /// The part of a suite or a published series that has one number an intent instead of a model.
@@ -125,8 +125,7 @@ mod tests {
         assert_eq!(values.len(), 6, "{values:?}");
         let leisure: Vec<f64> = series.part("Leisure").into_values().collect();
         assert!(
-            (values["leisure"] - leisure.iter().sum::<f64>() / crate::domain::stats::real_len(leisure.len())).abs()
-                < 1e-12
+            (values["leisure"] - leisure.iter().sum::<f64>() / crate::stats::real_len(leisure.len())).abs() < 1e-12
         );
     }
 }

@@ -6,15 +6,15 @@ use serde::Serialize;
 
 pub use mixture::{LeftOut, MixtureReport, mixture, search};
 
-use crate::domain::correlation::{Aligned, Point, Series, SeriesError, align};
-use crate::domain::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::correlation::{Correlation, PMethod};
-use crate::domain::stats::distribution::{Summary, mean};
-use crate::domain::stats::matrix::{Cell, pair};
-use crate::domain::stats::resample::BootstrapOptions;
-use crate::domain::stats::resample::Resampled;
-use crate::domain::stats::{Interval, Share, Undefined};
+use crate::correlation::{Aligned, Point, Series, SeriesError, align};
+use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::correlation::{Correlation, PMethod};
+use crate::stats::distribution::{Summary, mean};
+use crate::stats::matrix::{Cell, pair};
+use crate::stats::resample::BootstrapOptions;
+use crate::stats::resample::Resampled;
+use crate::stats::{Interval, Share, Undefined};
 
 /// Fewer models than this say little.
 pub const FEW: usize = 8;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 
 use super::Point;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::resample::{BootstrapOptions, replicates};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::distribution::mean;
+use crate::stats::resample::{BootstrapOptions, replicates};
 
 /// The mean of each group, with its values resampled within the group.
 #[must_use]

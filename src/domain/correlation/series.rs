@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::SeriesName;
-use crate::domain::stats::Interval;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::resample::BootstrapOptions;
-use crate::domain::stats::resample::percentiles;
+use crate::stats::Interval;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::BootstrapOptions;
+use crate::stats::resample::percentiles;
 
 /// What a series has one number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -56,7 +56,7 @@ impl Point {
     /// do not vary they tell nothing of how sure the number is, and there is none.
     #[must_use]
     pub fn from_samples(value: f64, samples: Vec<Option<f64>>, level: ConfidenceLevel) -> Self {
-        let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::domain::stats::Undefined::Nothing)).collect();
+        let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
         let interval = percentiles(&values, level).ok().map(|found| found.interval);
         let interval = interval.filter(|interval| interval.lower < interval.upper);
         Self { value, interval, samples }

@@ -11,14 +11,14 @@ use rand_chacha::ChaCha8Rng;
 use super::papers::{INTENTS, intent};
 use super::series::SeriesValues;
 use super::{Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
-use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::item::{Item, Question};
-use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::panel_scores::JudgementTable;
-use crate::domain::benchmark::score::{Part, PartKind, Scores};
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::resample::{BootstrapOptions, replicates};
+use crate::benchmark::Suite;
+use crate::benchmark::item::{Item, Question};
+use crate::benchmark::judgement::Judgement;
+use crate::benchmark::panel_scores::JudgementTable;
+use crate::benchmark::score::{Part, PartKind, Scores};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::distribution::mean;
+use crate::stats::resample::{BootstrapOptions, replicates};
 
 /// The scores of every model in a suite by one judge or the mean of all, and the scores of each replicate.
 pub struct SuiteSeries {

@@ -2,7 +2,7 @@
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::domain::battle::message::Message;
+use crate::battle::message::Message;
 
 /// Prices of a model per million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

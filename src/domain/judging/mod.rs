@@ -2,7 +2,7 @@
 //!
 //! Pure. [`rubric`] fills a prompt in one pass, so that braces in a question or an answer stay what they are;
 //! [`prompt_file`] is the form in which prompts are kept, ours and those of a user; [`verdict`] reads replies. A reply
-//! that cannot be read is an error with a reason, never a score. The suites of [`crate::domain::benchmark`] say which prompt,
+//! that cannot be read is an error with a reason, never a score. The suites of [`crate::benchmark`] say which prompt,
 //! which form and which items.
 
 pub mod budget;

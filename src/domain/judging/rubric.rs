@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::prompt_file::PromptText;
-use crate::domain::battle::message::{Message, Role};
+use crate::battle::message::{Message, Role};
 
 /// The fields that a suite fills.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +171,7 @@ pub fn with_reminder(messages: &[Message], reminder: &str) -> Vec<Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::judging::prompt_file::PromptFile;
+    use crate::judging::prompt_file::PromptFile;
 
     const FIELDS: Fields = Fields { required: &["question", "answer"], optional: &["reference"] };
 

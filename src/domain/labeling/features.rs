@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 /// The longest grams.
 const LONGEST: usize = 3;

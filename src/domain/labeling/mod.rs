@@ -15,7 +15,7 @@ pub mod softmax;
 pub mod table;
 pub mod validation;
 
-use crate::domain::stats::agreement::choices::majority;
+use crate::stats::agreement::choices::majority;
 
 /// Who gave a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

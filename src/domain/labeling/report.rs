@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::scheme::Scheme;
 use super::{Source, final_label};
-use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
-use crate::domain::stats::agreement::kappa::{Kappa, fleiss};
-use crate::domain::stats::{Share, Undefined};
+use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::agreement::kappa::{Kappa, fleiss};
+use crate::stats::{Share, Undefined};
 
 /// A label of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use argmin::solver::quasinewton::LBFGS;
 use nalgebra::DVector;
 
 use super::features::Sparse;
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 /// C: how far the examples are trusted against the penalty. Between 3 and 10 cross-validation changes little.
 const TRUST: f64 = 3.0;

@@ -10,7 +10,7 @@ use super::classifier::Classifier;
 use super::scheme::Scheme;
 use super::seeds::Seed;
 use super::softmax::FitFailed;
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 /// How to validate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

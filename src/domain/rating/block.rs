@@ -8,7 +8,7 @@ use nalgebra::DVector;
 use super::fit::{Fit, ModelStrength};
 use super::loss::{Likelihood, PairLoss};
 use super::tally::PairTally;
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 #[derive(Debug, Clone)]
 pub(super) struct Block {

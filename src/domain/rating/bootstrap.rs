@@ -21,12 +21,12 @@ use super::interval::{Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
 use super::tally::{PairTally, Tally};
-use crate::domain::rating::fit::Fit;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::distribution::quantile;
-use crate::domain::stats::resample::BootstrapOptions;
-use crate::domain::stats::{real, real_len};
+use crate::rating::fit::Fit;
+use crate::rating::pair_counts::PairCounts;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::distribution::quantile;
+use crate::stats::resample::BootstrapOptions;
+use crate::stats::{real, real_len};
 
 /// Summary of a bootstrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

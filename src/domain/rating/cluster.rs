@@ -15,9 +15,9 @@ use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::{Labels, VoteLog};
 use super::weighting::Weights;
-use crate::domain::battle::Outcome;
-use crate::domain::rating::fit::Fit;
-use crate::domain::stats::real_len;
+use crate::battle::Outcome;
+use crate::rating::fit::Fit;
+use crate::stats::real_len;
 
 /// Standard errors clustered by voter.
 ///

@@ -12,7 +12,7 @@ use super::pair_counts::{Comparison, PairCounts};
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::{Names, SelfPlay, VoteLog};
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// Counts of all rated votes.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::vote_log::VoteLog;
-use crate::domain::battle::Outcome;
-use crate::domain::rating::pair_counts::PairCounts;
+use crate::battle::Outcome;
+use crate::rating::pair_counts::PairCounts;
 
 /// Maximum number of models for the dense table, which then takes 64 MB.
 const DENSE_MODELS: usize = 2_000;

@@ -12,7 +12,7 @@ use super::FitError;
 use super::bradley_terry::{self};
 use super::loss::Likelihood;
 use super::tally::{PairTally, Tally};
-use crate::domain::rating::fit::Fit;
+use crate::rating::fit::Fit;
 
 /// Fits strengths and ν. If ν has no finite positive estimate, the result is that of [`bradley_terry::fit`] and
 /// [`Fit::log_nu`] is `None`.

@@ -12,7 +12,7 @@ use super::pair_counts::Comparison;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
 use super::{CENTRE, POINTS_PER_STRENGTH};
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// Maximum change of a rating by one vote.
 pub const K: f64 = 4.0;

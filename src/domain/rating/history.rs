@@ -8,10 +8,10 @@ use super::FitError;
 use super::comparison::ComparisonSet;
 use super::elo::EloTable;
 use super::vote_log::VoteLog;
-use crate::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::rating::ranking::rank;
-use crate::domain::stats::real_len;
+use crate::rating::options::{IntervalMethod, LeaderboardOptions, Method};
+use crate::rating::pair_counts::PairCounts;
+use crate::rating::ranking::rank;
+use crate::stats::real_len;
 
 /// The ratings at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,8 +56,8 @@ pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::Outcome;
-    use crate::domain::rating::ranking::rank_log;
+    use crate::battle::Outcome;
+    use crate::rating::ranking::rank_log;
 
     fn log(votes: u32) -> VoteLog {
         let mut log = VoteLog { seconds: Some(Vec::new()), ..VoteLog::default() };

@@ -12,8 +12,8 @@ use super::block::{Block, blocks_of};
 use super::loss::{OutcomeProbabilities, Score};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
-use crate::domain::rating::fit::Fit;
-use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::rating::fit::Fit;
+use crate::stats::confidence::ConfidenceLevel;
 
 /// Standard errors of the parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::public_scale::ScaledModel;
 use super::tally::{PairTally, Tally};
-use crate::domain::rating::fit::Fit;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::stats::real;
+use crate::rating::fit::Fit;
+use crate::rating::pair_counts::PairCounts;
+use crate::stats::real;
 
 /// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -41,7 +41,7 @@ mod loss;
 mod newton;
 mod public_scale;
 
-use crate::domain::stats::confidence::InvalidConfidence;
+use crate::stats::confidence::InvalidConfidence;
 
 /// Mean rating of each component, and the initial Elo rating of every model.
 pub const CENTRE: f64 = 1000.0;

@@ -15,7 +15,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::FitError;
 use super::loss::PairLoss;
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 /// Convergence is quadratic: after a step of this length the error is about its square, below rounding.
 const LAST_STEP: f64 = 1e-8;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::scoring::Scoring;
 use super::weighting::Reweight;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::resample::BootstrapOptions;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::BootstrapOptions;
 
 /// Rating method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

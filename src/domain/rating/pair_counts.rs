@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::scoring::Scoring;
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// One vote between two models, by position in the comparison set or the vote log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::interval::{Ends, Intervals};
 use super::tally::Tally;
 use super::unbounded::limit;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::rating::options::Anchor;
-use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::rating::options::Anchor;
+use crate::stats::confidence::ConfidenceLevel;
 
 /// Ratings that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;

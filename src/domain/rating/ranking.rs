@@ -21,7 +21,7 @@ use super::tally::{TalliedModel, Tally};
 use super::vote_log::VoteLog;
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
-use crate::domain::stats::{real, real_len};
+use crate::stats::{real, real_len};
 
 /// Fits and ranks counted votes. `elo` must have counted the same votes with the same scoring.
 ///

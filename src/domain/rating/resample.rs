@@ -15,10 +15,10 @@ use super::leaderboard::RankedModel;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};
-use crate::domain::battle::Outcome;
-use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::fit_strengths;
-use crate::domain::stats::resample::BootstrapOptions;
+use crate::battle::Outcome;
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::fit_strengths;
+use crate::stats::resample::BootstrapOptions;
 
 /// A metric of each model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -149,9 +149,9 @@ fn by_kind(log: &VoteLog, tally: &Tally, options: &LeaderboardOptions) -> Vec<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::options::IntervalMethod;
-    use crate::domain::rating::ranking::rank_log;
-    use crate::domain::stats::confidence::ConfidenceLevel;
+    use crate::rating::options::IntervalMethod;
+    use crate::rating::ranking::rank_log;
+    use crate::stats::confidence::ConfidenceLevel;
 
     const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 400, seed: 3 };
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn spread(values: &[f64]) -> f64 {
-        crate::domain::stats::distribution::Summary::new(values).unwrap().std_dev
+        crate::stats::distribution::Summary::new(values).unwrap().std_dev
     }
 
     #[test]
@@ -185,8 +185,7 @@ mod tests {
         for (position, name) in found.models.iter().enumerate() {
             let line = board.models.iter().find(|line| line.model == *name).unwrap();
             let values: Vec<_> = of_model(&found, position).into_iter().map(Ok).collect();
-            let ends =
-                crate::domain::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
+            let ends = crate::stats::resample::percentiles(&values, ConfidenceLevel::default()).unwrap().interval;
             assert!((ends.lower - line.lower.unwrap()).abs() < 1e-9 && (ends.upper - line.upper.unwrap()).abs() < 1e-9);
         }
     }
@@ -199,10 +198,10 @@ mod tests {
         let found = resample(&log(), Metric::WinTieRate, &options, BOOTSTRAP).unwrap();
         for (position, name) in found.models.iter().enumerate() {
             let line = board.models.iter().find(|line| line.model == *name).unwrap();
-            let (p, n) = (line.win_tie_rate, crate::domain::stats::real(line.battles));
+            let (p, n) = (line.win_tie_rate, crate::stats::real(line.battles));
             let expected = (p * (1.0 - p) / n).sqrt();
             let values = of_model(&found, position);
-            let (got, mean) = (spread(&values), crate::domain::stats::distribution::mean(&values).unwrap());
+            let (got, mean) = (spread(&values), crate::stats::distribution::mean(&values).unwrap());
             assert!((mean - p).abs() < expected / 4.0, "{name}: {mean} instead of {p}");
             assert!((got / expected - 1.0).abs() < 0.15, "{name}: {got} instead of {expected}");
         }
@@ -217,7 +216,7 @@ mod tests {
         for (position, name) in found.models.iter().enumerate() {
             let line = board.models.iter().find(|line| line.model == *name).unwrap();
             let values = of_model(&found, position);
-            let mean = crate::domain::stats::distribution::mean(&values).unwrap();
+            let mean = crate::stats::distribution::mean(&values).unwrap();
             assert!(spread(&values) > 1.0 && (mean - line.elo).abs() < 3.0 * spread(&values), "{name}: {mean}");
         }
     }
@@ -229,8 +228,7 @@ mod tests {
         let [ratings, elo, rates] = Metric::ALL.map(of);
         for model in 0..ratings.models.len() {
             let with = |other: &BootstrapSamples| {
-                crate::domain::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model))
-                    .unwrap()
+                crate::stats::correlation::pearson_r(&of_model(&ratings, model), &of_model(other, model)).unwrap()
             };
             assert!(with(&rates) > 0.7 && with(&elo) > 0.7, "{model}: {} {}", with(&rates), with(&elo));
         }

@@ -1,7 +1,7 @@
 //! Scoring: how ties and both-bad votes count. Both can count as half a win for each side or not at all; ties can also
 //! be an outcome of their own.
 
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// How a tie counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

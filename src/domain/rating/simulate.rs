@@ -25,8 +25,8 @@ use pairs::Pairs;
 
 use super::loss::logistic;
 use super::{CENTRE, POINTS_PER_STRENGTH};
-use crate::domain::battle::Outcome;
-use crate::domain::stats::real_len;
+use crate::battle::Outcome;
+use crate::stats::real_len;
 
 /// Votes drawn in advance if style has effects, to estimate the standard deviations of the features (to about one
 /// percent) and the number of ties for a κ.

@@ -201,7 +201,7 @@ fn first_names(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::Outcome;
+    use crate::battle::Outcome;
 
     #[test]
     fn picked_votes_are_those_that_would_be_taken() {

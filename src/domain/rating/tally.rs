@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::counting;
 use super::scoring::Scoring;
 use super::vote_log::VoteLog;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::stats::real;
+use crate::rating::pair_counts::PairCounts;
+use crate::stats::real;
 
 /// Rated votes by pair and by model. Models without a rated vote are left out.
 #[derive(Debug, Clone, Default, PartialEq)]

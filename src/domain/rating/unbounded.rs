@@ -13,9 +13,9 @@ use super::graph::tied_to;
 use super::loss::PairLoss;
 use super::newton::{Optimum, minimise};
 use super::tally::{PairTally, Tally};
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::real;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real;
 
 const PRECISION: f64 = 1e-12;
 const MAX_STEPS: usize = 100;

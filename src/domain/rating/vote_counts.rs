@@ -13,7 +13,7 @@ use super::facets::Facets;
 use super::pair_counts::{Comparison, PairCounts};
 use super::scoring::Scoring;
 use super::vote_log::{Names, SelfPlay, exclusion_rule};
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// Version of the JSON form; counts in another version are not read.
 const FORMAT: u32 = 2;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use rayon::slice::ParallelSliceMut;
 
-use crate::domain::battle::Outcome;
+use crate::battle::Outcome;
 
 /// Distinct texts in order of first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

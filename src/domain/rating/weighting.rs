@@ -11,9 +11,9 @@ use super::FitError;
 use super::scoring::Scoring;
 use super::tally::{PairTally, Tally};
 use super::vote_log::VoteLog;
-use crate::domain::battle::Outcome;
-use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::stats::real;
+use crate::battle::Outcome;
+use crate::rating::pair_counts::PairCounts;
+use crate::stats::real;
 
 /// Pairs with fewer votes are weighted as if they had this many, so that a rare pair does not dominate.
 const LEAST_PAIR_VOTES: u64 = 50;

@@ -54,7 +54,7 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
 }
 
 /// The quantile at a share of ascending values, of which there is at least one; interpolates between the two nearest.
-pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * real_len(sorted.len() - 1);
     let below = place.floor();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a position")]

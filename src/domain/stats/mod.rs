@@ -135,11 +135,11 @@ impl Share {
 
 /// A count as a floating-point number.
 #[expect(clippy::cast_precision_loss, reason = "a count of votes stays below 2^53, where f64 is exact")]
-pub(crate) fn real(count: u64) -> f64 {
+pub fn real(count: u64) -> f64 {
     count as f64
 }
 
 /// A length as a floating-point number.
-pub(crate) fn real_len(length: usize) -> f64 {
+pub fn real_len(length: usize) -> f64 {
     real(u64::try_from(length).unwrap_or(u64::MAX))
 }

@@ -80,7 +80,7 @@ pub fn percentiles(values: &[Result<f64, Undefined>], level: ConfidenceLevel) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::stats::distribution::mean;
+    use crate::stats::distribution::mean;
 
     const OPTIONS: BootstrapOptions = BootstrapOptions { replicates: 2_000, seed: 11 };
 

@@ -8,16 +8,16 @@ mod questions;
 
 use serde::Deserialize;
 
-use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Judgement, Status};
-use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
-use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
-use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
-use crate::domain::judging::prompt_file::{PromptFile, PromptText};
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
-use crate::domain::language::Language;
+use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Judgement, Status};
+use crate::benchmark::options::{SuiteError, SuiteOptions};
+use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
+use crate::benchmark::{JudgeMode, Suite, pointwise};
+use crate::judging::prompt_file::{PromptFile, PromptText};
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
+use crate::language::Language;
 pub use questions::{CATEGORIES, Category, DIMENSIONS, LANGUAGE, REASONING, category_of, dimensions_of};
 use questions::{dimensions_of_subcategory, subcategories};
 

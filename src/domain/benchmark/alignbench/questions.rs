@@ -1,6 +1,6 @@
 //! The categories of questions, and the dimensions that the types of answers are judged on.
 
-use crate::domain::benchmark::item::Item;
+use crate::benchmark::item::Item;
 
 /// A category of questions.
 #[derive(Debug, Clone, Copy, PartialEq)]

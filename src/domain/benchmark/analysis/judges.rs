@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::stats::Undefined;
-use crate::domain::stats::correlation::{Concordance, Correlation, concordance, kendall, pearson, spearman};
-use crate::domain::stats::real_len;
+use crate::stats::Undefined;
+use crate::stats::correlation::{Concordance, Correlation, concordance, kendall, pearson, spearman};
+use crate::stats::real_len;
 
 /// What two judges say of the models that both scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,5 +64,5 @@ pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<
 
 /// Ranks from the best down.
 fn places(scores: &[f64]) -> Vec<f64> {
-    crate::domain::stats::ranks(scores).into_iter().map(|rank| real_len(scores.len()) + 1.0 - rank).collect()
+    crate::stats::ranks(scores).into_iter().map(|rank| real_len(scores.len()) + 1.0 - rank).collect()
 }

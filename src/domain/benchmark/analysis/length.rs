@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::judging::verdict::Preference;
-use crate::domain::stats::correlation::{Correlation, spearman_within};
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::real;
-use crate::domain::stats::{Share, Undefined};
+use crate::judging::verdict::Preference;
+use crate::stats::correlation::{Correlation, spearman_within};
+use crate::stats::distribution::mean;
+use crate::stats::real;
+use crate::stats::{Share, Undefined};
 
 /// A game and the lengths of its answers, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

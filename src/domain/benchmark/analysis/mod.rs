@@ -3,7 +3,7 @@
 //!
 //! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
 //! at evaluators that score by each other's references (URS). A number that does not exist is an
-//! [`Undefined`](crate::domain::stats::Undefined) with its reason.
+//! [`Undefined`](crate::stats::Undefined) with its reason.
 
 pub mod judges;
 pub mod length;

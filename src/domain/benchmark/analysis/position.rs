@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::domain::benchmark::judgement::{Game, Judgement};
-use crate::domain::benchmark::score::Verdicts;
-use crate::domain::judging::verdict::{Preference, Verdict};
-use crate::domain::stats::{Share, Undefined};
+use crate::benchmark::judgement::{Game, Judgement};
+use crate::benchmark::score::Verdicts;
+use crate::judging::verdict::{Preference, Verdict};
+use crate::stats::{Share, Undefined};
 
 /// Both games of turns that were read, by what they say together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::stats::Undefined;
-use crate::domain::stats::distribution::mean;
+use crate::stats::Undefined;
+use crate::stats::distribution::mean;
 
 /// What a judge gives itself beyond what others give it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

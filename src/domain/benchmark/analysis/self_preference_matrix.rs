@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::domain::stats::Undefined;
-use crate::domain::stats::agreement::wins::rating_bias;
-use crate::domain::stats::distribution::Summary;
+use crate::stats::Undefined;
+use crate::stats::agreement::wins::rating_bias;
+use crate::stats::distribution::Summary;
 
 /// What a reference is worth.
 pub const ANCHOR: f64 = 8.0;
@@ -55,7 +55,7 @@ impl SelfPreferenceMatrix {
         }
         let cell = |(key, values): (_, Vec<f64>)| {
             let std_dev = Summary::new(&values).ok().map(|summary| summary.std_dev);
-            let mean = crate::domain::stats::distribution::mean(&values).ok()?;
+            let mean = crate::stats::distribution::mean(&values).ok()?;
             Some((key, Cell { n: values.len(), mean, std_dev }))
         };
         Self { cells: values.into_iter().filter_map(cell).collect() }
@@ -87,7 +87,7 @@ impl SelfPreferenceMatrix {
     /// [`Undefined::Nothing`] where it scored no model by them.
     pub fn mean(&self, evaluator: &str, generator: &str) -> Result<f64, Undefined> {
         let cells = self.cells.iter().filter(|((by, beside, _), _)| by == evaluator && beside == generator);
-        crate::domain::stats::distribution::mean(&cells.map(|(_, cell)| cell.mean).collect::<Vec<_>>())
+        crate::stats::distribution::mean(&cells.map(|(_, cell)| cell.mean).collect::<Vec<_>>())
     }
 
     /// Every cell, with its evaluator, generator and model.

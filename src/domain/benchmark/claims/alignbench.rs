@@ -1,10 +1,10 @@
 //! AlignBench: how its scores are put together, whether two judges order models alike, and whose explanations people prefer.
 
 use super::{Claim, Number, Text, WHOLE, column, most, table, value};
-use crate::domain::benchmark::published::Published;
-use crate::domain::stats::agreement::wins::WinCounts;
-use crate::domain::stats::correlation::Coefficient;
-use crate::domain::stats::real_len;
+use crate::benchmark::published::Published;
+use crate::stats::agreement::wins::WinCounts;
+use crate::stats::correlation::Coefficient;
+use crate::stats::real_len;
 
 const PAPER: &str = "AlignBench (Liu et al. 2023, arXiv:2311.18743)";
 const GPT4: &str = "alignbench_gpt4";

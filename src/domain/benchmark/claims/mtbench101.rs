@@ -1,7 +1,7 @@
 //! MT-Bench-101: the averages of its main table.
 
 use super::{Claim, Number, Text, most, table, value};
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 const PAPER: &str = "MT-Bench-101 (Bai et al. 2024, arXiv:2402.14762)";
 const SERIES: &str = "mtbench101_gpt4";

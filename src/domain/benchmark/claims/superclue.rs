@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::{Claim, Number, Text, WHOLE, column, most, table, value};
-use crate::domain::stats::combination::{Search, best};
-use crate::domain::stats::correlation::{Correlation, kendall, pearson, spearman_by_t};
-use crate::domain::stats::distribution::Summary;
-use crate::domain::stats::{real, real_len};
+use crate::stats::combination::{Search, best};
+use crate::stats::correlation::{Correlation, kendall, pearson, spearman_by_t};
+use crate::stats::distribution::Summary;
+use crate::stats::{real, real_len};
 
 const PAPER: &str = "SuperCLUE (Xu et al. 2023, arXiv:2307.15020)";
 /// The models whose makers are Chinese.

@@ -1,7 +1,7 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::domain::benchmark::claims::superclue::open_counts;
+use crate::benchmark::claims::superclue::open_counts;
 
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(all);
 

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use super::names;
-use crate::domain::benchmark::JudgeMode;
-use crate::domain::benchmark::choices::{OptionTexts, choices};
-use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Id, Item, Question};
-use crate::domain::language::Language;
+use crate::benchmark::JudgeMode;
+use crate::benchmark::choices::{OptionTexts, choices};
+use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::item::{Id, Item, Question};
+use crate::language::Language;
 
 /// The category of items that name none.
 const NO_CATEGORY: &str = "all";

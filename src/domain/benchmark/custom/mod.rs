@@ -35,10 +35,10 @@ use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, PairRubrics};
 use super::score::Scores;
 use super::{JudgeMode, Suite, pointwise};
-use crate::domain::judging::prompt_file::{PromptFile, PromptText};
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::{Verdict, VerdictError, dictionary, pair, rating};
-use crate::domain::language::Language;
+use crate::judging::prompt_file::{PromptFile, PromptText};
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::{Verdict, VerdictError, dictionary, pair, rating};
+use crate::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
 

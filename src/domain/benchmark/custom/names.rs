@@ -1,7 +1,7 @@
 //! The names that a suite of the user's own may have and give: a suite's is part of files, locks and series, a category's is
 //! the key of its scores.
 
-use crate::domain::benchmark::score::Part;
+use crate::benchmark::score::Part;
 
 /// Longest name of a suite.
 const LONGEST: usize = 64;

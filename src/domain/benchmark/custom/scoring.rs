@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{CustomSuite, Dialogue, Overall};
-use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::Judgement;
-use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
-use crate::domain::benchmark::{JudgeMode, Suite, choices, pairwise};
-use crate::domain::language::Language;
+use crate::benchmark::item::Item;
+use crate::benchmark::judgement::Judgement;
+use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::benchmark::{JudgeMode, Suite, choices, pairwise};
+use crate::language::Language;
 
 pub(super) fn score(suite: &CustomSuite, items: &[Item], judgements: &[&Judgement]) -> Scores {
     let verdicts = Verdicts::new(judgements.iter().copied());

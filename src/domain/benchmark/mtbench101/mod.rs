@@ -7,18 +7,18 @@ mod tasks;
 
 use serde::Deserialize;
 
-use crate::domain::benchmark::conversation::{Turns, dialogue};
-use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
-use crate::domain::language::Language;
+use crate::benchmark::conversation::{Turns, dialogue};
+use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
+use crate::language::Language;
 
-use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
-use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
-use crate::domain::benchmark::{JudgeMode, Suite};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::{Verdict, VerdictError, official, rating};
+use crate::benchmark::options::{SuiteError, SuiteOptions};
+use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::benchmark::{JudgeMode, Suite};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::{Verdict, VerdictError, official, rating};
 use tasks::first_judged;
 pub use tasks::{ABILITIES, TASKS, TIERS, Task, judged_turns, task_of};
 

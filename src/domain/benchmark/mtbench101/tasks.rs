@@ -1,6 +1,6 @@
 //! The thirteen tasks, their abilities and tiers, and which of their turns are judged.
 
-use crate::domain::benchmark::item::Item;
+use crate::benchmark::item::Item;
 
 /// A task: what a group of dialogues tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,16 +6,16 @@
 use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
-use crate::domain::benchmark::choices::{ChoicePrompt, OptionTexts, choices, judgings, read, scores};
-use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Question};
-use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
-use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
-use crate::domain::benchmark::score::{Scores, Verdicts};
-use crate::domain::benchmark::{JudgeMode, Suite};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::verdict::{Verdict, VerdictError};
-use crate::domain::language::Language;
+use crate::benchmark::choices::{ChoicePrompt, OptionTexts, choices, judgings, read, scores};
+use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
+use crate::benchmark::judgement::{JudgeTask, Judgement};
+use crate::benchmark::options::{SuiteError, SuiteOptions};
+use crate::benchmark::score::{Scores, Verdicts};
+use crate::benchmark::{JudgeMode, Suite};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::verdict::{Verdict, VerdictError};
+use crate::language::Language;
 
 pub(super) const PROMPT: &str = include_str!("../prompts/superclue_close.toml");
 

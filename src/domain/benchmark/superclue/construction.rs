@@ -6,12 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::close::PROMPT;
-use crate::domain::battle::message::Message;
-use crate::domain::benchmark::choices::{OptionTexts, choices};
-use crate::domain::benchmark::item::{Choices, Item, Question};
-use crate::domain::benchmark::options::SuiteError;
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::rubric::{Fields, Rubric};
+use crate::battle::message::Message;
+use crate::benchmark::choices::{OptionTexts, choices};
+use crate::benchmark::item::{Choices, Item, Question};
+use crate::benchmark::options::SuiteError;
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::rubric::{Fields, Rubric};
 
 /// Stages of the review.
 pub const STAGES: u8 = 3;
@@ -153,7 +153,7 @@ fn last_words(reviews: &[Review], stage: u8) -> Vec<&Review> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::judging::verdict::Letter;
+    use crate::judging::verdict::Letter;
 
     #[test]
     fn the_last_object_of_a_reply_is_the_draft() {

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::construction::Draft;
-use crate::domain::benchmark::choices::{OptionTexts, choices};
-use crate::domain::benchmark::data::{DataError, DataProblem, json_lines};
-use crate::domain::benchmark::item::{Choices, Item};
-use crate::domain::judging::verdict::Letter;
+use crate::benchmark::choices::{OptionTexts, choices};
+use crate::benchmark::data::{DataError, DataProblem, json_lines};
+use crate::benchmark::item::{Choices, Item};
+use crate::judging::verdict::Letter;
 
 /// What a line begins with, as far as it was written.
 pub const HEAD: &[u8] = b"{\"id\":";
@@ -163,7 +163,7 @@ fn json_line(line: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::benchmark::{SuiteOptions, suite};
+    use crate::benchmark::{SuiteOptions, suite};
 
     fn open_item() -> Item {
         let open = suite("superclue-open", &SuiteOptions::default()).unwrap();

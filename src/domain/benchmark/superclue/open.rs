@@ -7,17 +7,17 @@
 use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
-use crate::domain::benchmark::conversation::Turns;
-use crate::domain::benchmark::data::{DataError, DataProblem, json_items};
-use crate::domain::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
-use crate::domain::benchmark::judgement::{JudgeTask, Judgement};
-use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
-use crate::domain::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
-use crate::domain::benchmark::score::{Scores, Verdicts};
-use crate::domain::benchmark::{JudgeMode, Suite};
-use crate::domain::judging::prompt_file::PromptFile;
-use crate::domain::judging::verdict::{Verdict, VerdictError, official, pair};
-use crate::domain::language::Language;
+use crate::benchmark::conversation::Turns;
+use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
+use crate::benchmark::judgement::{JudgeTask, Judgement};
+use crate::benchmark::options::{SuiteError, SuiteOptions};
+use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
+use crate::benchmark::score::{Scores, Verdicts};
+use crate::benchmark::{JudgeMode, Suite};
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::verdict::{Verdict, VerdictError, official, pair};
+use crate::language::Language;
 
 /// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
 const FIRST_TOKEN: &str = "superclue-open.first_token";

@@ -1,6 +1,6 @@
 //! The six intents of users, and the criteria that an answer to each is judged by.
 
-use crate::domain::language::Language;
+use crate::language::Language;
 
 /// What a user wants, and what an answer is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

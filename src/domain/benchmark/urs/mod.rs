@@ -8,16 +8,16 @@ mod intents;
 
 use serde::Deserialize;
 
-use crate::domain::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
-use crate::domain::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
-use crate::domain::benchmark::options::{SuiteError, SuiteOptions};
-use crate::domain::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
-use crate::domain::benchmark::{JudgeMode, Suite, pointwise};
-use crate::domain::judging::prompt_file::{PromptFile, PromptText};
-use crate::domain::judging::rubric::{Fields, Rubric};
-use crate::domain::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
-use crate::domain::language::Language;
+use crate::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
+use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
+use crate::benchmark::options::{SuiteError, SuiteOptions};
+use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
+use crate::benchmark::{JudgeMode, Suite, pointwise};
+use crate::judging::prompt_file::{PromptFile, PromptText};
+use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
+use crate::language::Language;
 use intents::criteria_in;
 pub use intents::{API, CRITERIA, INTENTS, Intent, OBJECTIVE, SUBJECTIVE, intent_of};
 

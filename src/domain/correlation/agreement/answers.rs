@@ -1,7 +1,7 @@
 //! Scores of the same answers by people and by a judge.
 
-use crate::domain::correlation::agreement::score_sheet::Scored;
-use crate::domain::stats::distribution::mean;
+use crate::correlation::agreement::score_sheet::Scored;
+use crate::stats::distribution::mean;
 use std::collections::BTreeMap;
 
 /// The scores of each answer by who gave them. Of several by one individual the last counts.

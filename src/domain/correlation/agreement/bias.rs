@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::correlation::agreement::metrics::Number;
-use crate::domain::correlation::agreement::score_sheet::ScoreSheet;
-use crate::domain::stats::agreement::wins::rating_bias;
-use crate::domain::stats::distribution::mean;
+use crate::correlation::agreement::metrics::Number;
+use crate::correlation::agreement::score_sheet::ScoreSheet;
+use crate::stats::agreement::wins::rating_bias;
+use crate::stats::distribution::mean;
 
 /// The rating bias of every judge of a file (URS, Eq. 1).
 #[derive(Debug, Clone, PartialEq, Serialize)]

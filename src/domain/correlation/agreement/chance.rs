@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::correlation::agreement::metrics::{KappaReport, MeanKappa, Number};
-use crate::domain::stats::Undefined;
-use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
-use crate::domain::stats::agreement::choices::{Choice, PairVotes, majority};
-use crate::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
+use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, Number};
+use crate::stats::Undefined;
+use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::agreement::choices::{Choice, PairVotes, majority};
+use crate::stats::agreement::kappa::{cohen, fleiss, randolph};
 
 /// A kappa of fewer items than this says nothing of a person.
 const FEWEST: usize = 10;

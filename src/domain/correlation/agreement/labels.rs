@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::domain::correlation::agreement::answers::Answers;
-use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
-use crate::domain::stats::agreement::alpha::{Scale, krippendorff};
-use crate::domain::stats::agreement::choices::{band, between, majority, within};
-use crate::domain::stats::agreement::kappa::{fleiss, randolph};
-use crate::domain::stats::{Share, Undefined};
+use crate::correlation::agreement::answers::Answers;
+use crate::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
+use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::agreement::choices::{band, between, majority, within};
+use crate::stats::agreement::kappa::{fleiss, randolph};
+use crate::stats::{Share, Undefined};
 
 /// A kappa with a person takes an item.
 const FEWEST: usize = 1;

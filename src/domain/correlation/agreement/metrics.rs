@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::stats::agreement::choices::Agreement;
-use crate::domain::stats::agreement::kappa::Kappa;
-use crate::domain::stats::{Share, Undefined};
+use crate::stats::agreement::choices::Agreement;
+use crate::stats::agreement::kappa::Kappa;
+use crate::stats::{Share, Undefined};
 
 /// One agreement in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,7 +134,7 @@ impl MeanKappa {
     /// Over the people with a kappa.
     pub(super) fn over(kappas: &[Result<f64, Undefined>], fewest: usize) -> Self {
         let found: Vec<f64> = kappas.iter().copied().filter_map(Result::ok).collect();
-        let mean = Number::from(crate::domain::stats::distribution::mean(&found));
+        let mean = Number::from(crate::stats::distribution::mean(&found));
         let (kappa, undefined) = (mean.value, mean.undefined);
         Self { kappa, people: found.len(), excluded: kappas.len() - found.len(), fewest, undefined }
     }

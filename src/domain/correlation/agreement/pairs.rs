@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
 use super::wins::{PairWins, PlannedTooFew, wins};
-use crate::domain::correlation::agreement::metrics::AgreementMetrics;
-use crate::domain::correlation::agreement::score_sheet::Votes;
-use crate::domain::stats::agreement::choices::{Choice, between, decided, within};
+use crate::correlation::agreement::metrics::AgreementMetrics;
+use crate::correlation::agreement::score_sheet::Votes;
+use crate::stats::agreement::choices::{Choice, between, decided, within};
 
 /// One agreement with ties as an answer of their own, and without them.
 #[derive(Debug, Clone, PartialEq, Serialize)]

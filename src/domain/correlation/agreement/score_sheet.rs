@@ -1,6 +1,6 @@
 //! Votes on pairs of models, verdicts and scores that are compared with one another.
 
-use crate::domain::stats::agreement::choices::{Choice, PairVote, PairVotes};
+use crate::stats::agreement::choices::{Choice, PairVote, PairVotes};
 
 /// A vote or verdict of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::labels::{Bins, LabelsSection, by_label};
-use crate::domain::correlation::agreement::metrics::{Number, ShareReport};
-use crate::domain::correlation::agreement::score_sheet::{ScoreSheet, shown};
-use crate::domain::correlation::report::CoefficientReport;
-use crate::domain::stats::agreement::scores::{
+use crate::correlation::agreement::metrics::{Number, ShareReport};
+use crate::correlation::agreement::score_sheet::{ScoreSheet, shown};
+use crate::correlation::report::CoefficientReport;
+use crate::stats::agreement::scores::{
     JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,
 };
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::correlation::Coefficient;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::correlation::Coefficient;
 
 /// How far the scores of a judge agree with those of people. Where several people or judges scored an answer, their mean
 /// counts.

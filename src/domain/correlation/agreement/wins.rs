@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::correlation::agreement::metrics::Number;
-use crate::domain::stats::agreement::choices::{Choice, PairVotes};
-use crate::domain::stats::agreement::wins::WinCounts;
+use crate::correlation::agreement::metrics::Number;
+use crate::stats::agreement::choices::{Choice, PairVotes};
+use crate::stats::agreement::wins::WinCounts;
 
 /// More comparisons of two models than were planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

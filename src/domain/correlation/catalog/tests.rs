@@ -1,8 +1,8 @@
 use super::*;
-use crate::domain::correlation::Point;
-use crate::domain::stats::Undefined;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::resample::BootstrapOptions;
+use crate::correlation::Point;
+use crate::stats::Undefined;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::BootstrapOptions;
 
 fn series(name: &str, values: &[f64]) -> Series {
     let name: SeriesName = name.parse().unwrap();
@@ -23,7 +23,7 @@ fn catalog(names: &[&str]) -> SeriesCatalog {
 }
 
 fn real(count: usize) -> f64 {
-    crate::domain::stats::real_len(count)
+    crate::stats::real_len(count)
 }
 
 fn named(catalog: &SeriesCatalog, places: &[usize]) -> Vec<String> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Correlations, SeriesReport, StudyOptions, notes};
-use crate::domain::correlation::{Series, SeriesError, align};
-use crate::domain::stats::combination::{Search, best, leave_one_out, mix};
-use crate::domain::stats::matrix::{Column, pair};
+use crate::correlation::{Series, SeriesError, align};
+use crate::stats::combination::{Search, best, leave_one_out, mix};
+use crate::stats::matrix::{Column, pair};
 
 /// The mixture that follows a target best.
 #[derive(Debug, Clone, PartialEq, Serialize)]

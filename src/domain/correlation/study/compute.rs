@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::file::Combination;
 use super::results::{Data, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};
 use super::{Study, StudyError};
-use crate::domain::correlation::report::{compare, mixture};
-use crate::domain::correlation::{Point, Series, SeriesError, SeriesName};
-use crate::domain::stats::distribution::{Summary, mean};
+use crate::correlation::report::{compare, mixture};
+use crate::correlation::{Point, Series, SeriesError, SeriesName};
+use crate::stats::distribution::{Summary, mean};
 
 /// A pair that is to be compared, by its number and the part of the votes.
 struct Compared {

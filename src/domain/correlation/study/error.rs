@@ -1,7 +1,7 @@
 //! Why a study cannot be made.
 
-use crate::domain::correlation::{AliasError, SeriesError};
-use crate::domain::stats::confidence::InvalidConfidence;
+use crate::correlation::{AliasError, SeriesError};
+use crate::stats::confidence::InvalidConfidence;
 
 /// Why a study cannot be made.
 #[derive(Debug, thiserror::Error)]

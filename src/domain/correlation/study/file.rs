@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::StudyError;
-use crate::domain::correlation::report::{StudyOptions, search};
-use crate::domain::correlation::{Aliases, SeriesName, VotePart};
-use crate::domain::stats::combination::Search;
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::resample::BootstrapOptions;
+use crate::correlation::report::{StudyOptions, search};
+use crate::correlation::{Aliases, SeriesName, VotePart};
+use crate::stats::combination::Search;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::BootstrapOptions;
 
 /// A study, word for word. Written again it has every key, those with their default values too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::domain::correlation::report::{BootstrapReport, FEW, MixtureReport, PairReport};
-use crate::domain::correlation::{Provenance, Subjects};
+use crate::correlation::report::{BootstrapReport, FEW, MixtureReport, PairReport};
+use crate::correlation::{Provenance, Subjects};
 
 /// What comes of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]

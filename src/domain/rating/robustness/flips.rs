@@ -15,8 +15,8 @@ use super::super::loss::logistic;
 use super::super::tally::{PairTally, Tally};
 use super::information::Information;
 use super::{FitError, ROUNDING, height};
-use crate::domain::rating::fit::Fit;
-use crate::domain::stats::real;
+use crate::rating::fit::Fit;
+use crate::stats::real;
 
 /// Maximum number of refits. Each removes half of the needed votes, so this is far more than any log takes.
 const MAX_STEPS: usize = 200;

@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector};
 use super::super::loss::logistic;
 use super::super::tally::{PairTally, Tally};
 use super::FitError;
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::stats::real_len;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::real_len;
 
 /// The sandwich of one component.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use super::super::tally::Tally;
 use super::super::unbounded::limit;
 use super::information::Information;
 use super::{FitError, PlaceRange};
-use crate::domain::rating::fit::Direction;
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::domain::stats::real_len;
+use crate::rating::fit::Direction;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real_len;
 
 pub(super) fn possible(
     tally: &Tally,

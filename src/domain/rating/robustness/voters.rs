@@ -15,9 +15,9 @@ use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Labels, VoteLog};
 use super::{FitError, PlaceRange, places_of};
-use crate::domain::battle::Outcome;
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::stats::real_len;
+use crate::battle::Outcome;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::real_len;
 
 /// Maximum number of voters that are left out one at a time, those with most votes first; it bounds the running time.
 const MOST_VOTERS: usize = 20_000;

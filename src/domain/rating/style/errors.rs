@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::FitError;
 use super::super::vote_log::Labels;
 use super::loss::{Shares, StyleLoss, squared};
-use crate::domain::stats::real_len;
+use crate::stats::real_len;
 
 /// Variances of the strengths and effects at the optimum. `None` if one voter cast all votes.
 pub(super) fn variances(

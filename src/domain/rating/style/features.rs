@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{Counts, StyleColumns, VoteLog};
 use super::StyleOptions;
-use crate::domain::rating::fit::{Fit, ModelStrength};
-use crate::domain::stats::real_len;
+use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::real_len;
 
 /// The features, in report order.
 pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];

@@ -12,7 +12,7 @@ use super::super::tally::Tally;
 use super::super::vote_log::VoteLog;
 use super::super::weighting::Weights;
 use super::{Effect, StyleErrors, StyleOptions, fit_style};
-use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::stats::confidence::ConfidenceLevel;
 
 /// The effect of a style feature with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

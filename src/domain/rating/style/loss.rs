@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::newton::{mean_diagonal, project, project_matrix};
 use super::OwnInformation;
 use super::features::{CHUNK, COUNT, FeatureVector, StyledVote, StyledVotes};
-use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::rating::fit::{Fit, ModelStrength};
 
 /// Σ c·[softplus(d) − y·d] over votes, d = θ_first − θ_second + x·β. A point holds the strengths of
 /// [`StyledVotes::models`], then the effects of the kept features.

@@ -27,7 +27,7 @@ use super::notes::RatingNote;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
-use crate::domain::rating::fit::{Fit, ModelStrength};
+use crate::rating::fit::{Fit, ModelStrength};
 use errors::variances;
 use features::StyledVotes;
 use loss::StyleLoss;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::stats::real_len;
-use crate::domain::stats::{Series, Undefined};
+use crate::stats::real_len;
+use crate::stats::{Series, Undefined};
 
 /// The distance of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

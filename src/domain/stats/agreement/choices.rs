@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::{Share, Undefined};
+use crate::stats::distribution::mean;
+use crate::stats::{Share, Undefined};
 
 /// The choice between two answers. All kinds of tie are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

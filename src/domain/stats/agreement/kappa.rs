@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::stats::Undefined;
-use crate::domain::stats::{real, real_len};
+use crate::stats::Undefined;
+use crate::stats::{real, real_len};
 
 /// A kappa and its parts.
 #[derive(Debug, Clone, Copy, PartialEq)]

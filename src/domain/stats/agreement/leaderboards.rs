@@ -3,8 +3,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::domain::stats::{Interval, Share, Undefined};
-use crate::domain::stats::{real, real_len};
+use crate::stats::{Interval, Share, Undefined};
+use crate::stats::{real, real_len};
 
 /// Share of pairs of models whose intervals do not overlap.
 #[must_use]

@@ -1,10 +1,10 @@
 //! Agreement of a judge's scores with people's scores of the same answers (AlignBench, section 3.3).
 
-use crate::domain::stats::correlation::{Coefficient, Correlation, pearson_r};
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::ranks::by_size;
-use crate::domain::stats::real_len;
-use crate::domain::stats::{Share, Undefined};
+use crate::stats::correlation::{Coefficient, Correlation, pearson_r};
+use crate::stats::distribution::mean;
+use crate::stats::ranks::by_size;
+use crate::stats::real_len;
+use crate::stats::{Share, Undefined};
 
 /// The scores of the answers to one question, by model; `None` for an answer that lacks a score.
 pub type ScoredQuestion = Vec<Option<Scores>>;

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::stats::distribution::mean;
-use crate::domain::stats::real;
-use crate::domain::stats::{Share, Undefined};
+use crate::stats::distribution::mean;
+use crate::stats::real;
+use crate::stats::{Share, Undefined};
 
 /// Results of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

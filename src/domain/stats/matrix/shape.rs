@@ -1,9 +1,9 @@
 //! A series prepared for fast correlations.
 
-use crate::domain::stats::Series;
-use crate::domain::stats::correlation::{cosine, direction, tau_b, usable};
-use crate::domain::stats::ranks::ranks;
-use crate::domain::stats::{real, real_len};
+use crate::stats::Series;
+use crate::stats::correlation::{cosine, direction, tau_b, usable};
+use crate::stats::ranks::ranks;
+use crate::stats::{real, real_len};
 
 /// A series prepared for correlations with others of its length.
 ///

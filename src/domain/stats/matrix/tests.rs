@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::domain::stats::Series;
+use crate::stats::Series;
 
 /// A column without samples.
 fn fixed(values: &[Option<f64>]) -> Column {
