@@ -222,6 +222,7 @@ async fn a_hundred_ballots_in_many_copies_count_once_each_on_sqlite() {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn two_thousand_ballots_over_two_instances_count_once_each_on_postgresql() {
     let Some(database) = TestDatabase::create().await else { return };
     let folder = tempfile::tempdir().unwrap();

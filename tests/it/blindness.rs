@@ -33,6 +33,7 @@ fn model(number: usize) -> Scripted {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn a_thousand_battles_show_nothing_but_the_texts() {
     let models: Vec<(String, Scripted)> =
         (0..12).map(|number| (format!("canary-{number:02}"), model(number))).collect();

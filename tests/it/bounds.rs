@@ -79,6 +79,7 @@ async fn a_million_empty_continuation_frames_grow_no_memory() {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_dropped() {
     let upstream = Upstream::start().await;
     let long = (0..1_600).fold(Script::stream(), |script, _| script.text(&"x".repeat(10_000)));
@@ -105,6 +106,7 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn readers_that_never_read_are_dropped_while_others_stream_on() {
     let readers = size(10, 100);
     let upstream = Upstream::start().await;

@@ -100,6 +100,7 @@ fn sandwich_intervals_cover_the_truth() {
 }
 
 #[test]
+#[ignore = "slow: tests/run runs it"]
 fn where_votes_of_a_voter_hang_together_only_clustered_intervals_cover_the_truth() {
     let options = SimulationOptions { voters: 50, voter_spread: 0.5, ..small() };
     let [cluster, sandwich] = coverage(&options, 400, [IntervalMethod::Cluster, IntervalMethod::Sandwich]);
@@ -112,6 +113,7 @@ fn where_votes_of_a_voter_hang_together_only_clustered_intervals_cover_the_truth
 const ARENAS_A_SIMULATION: u64 = 30;
 
 #[test]
+#[ignore = "slow: tests/run runs it"]
 fn intervals_under_style_control_cover_the_truth() {
     let options = SimulationOptions { models: 4, style: [0.5, 0.2, -0.3, 0.0], ..small() };
     let [mut strengths, mut effects] = [Coverage::default(), Coverage::default()];

@@ -103,6 +103,7 @@ fn write_config(folder: &Path, upstream: &Upstream) {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn fifty_kills_lose_no_acknowledged_vote() {
     println!("seed {SEED}");
     let folder = tempfile::tempdir().unwrap();

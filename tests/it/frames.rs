@@ -123,6 +123,7 @@ fn assert_no_panic(server: &Server) {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn a_frame_whose_header_is_wrong_is_a_protocol_error() {
     each_is_closed_with_its_code(broken_headers()).await;
 }

@@ -53,6 +53,7 @@ fn judged(prompt: &str, times: usize) -> Script {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn faults_that_pass_are_passed_and_others_show_as_coverage() {
     let field = Field::with_judge(&["one", "two"], |request, times| judged(question(request), times)).await;
     let silent = |asked: &str| number(asked).is_multiple_of(17);
@@ -117,6 +118,7 @@ async fn every_ending_is_kept_with_the_judges_words(
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn a_judge_that_never_answers_leaves_a_report_and_the_next_run_goes_on() {
     let dead = Arc::new(AtomicBool::new(true));
     let switch = Arc::clone(&dead);

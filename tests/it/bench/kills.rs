@@ -46,6 +46,7 @@ fn answer_in(prompt: &str) -> String {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn ten_kills_change_no_score_and_nothing_that_was_kept_is_asked_again() {
     println!("seed {SEED}");
     let field = Field::new(&["one", "two"]).await;
