@@ -101,7 +101,7 @@ struct VotesOptions {
     reading: ReadFlags,
 }
 
-/// Brings in what the options name.
+/// Imports the files of the options.
 ///
 /// # Errors
 /// A file that is missing, in use, of another version or no vote file; a database that is in use, not empty or out of reach.
@@ -139,7 +139,7 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Brings in a suite's data file.
+/// Imports a suite's data file.
 async fn suite(options: SuiteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let declaration = options.suite_file.as_deref().map(read_text).transpose()?.unwrap_or_default();
@@ -175,7 +175,7 @@ enum Made {
     Verdicts,
 }
 
-/// Brings in answers or verdicts.
+/// Imports answers or verdicts.
 async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
@@ -191,7 +191,7 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> Com
     Ok(ExitCode::SUCCESS)
 }
 
-/// Brings in published scores.
+/// Imports published scores.
 async fn scores(options: ScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;

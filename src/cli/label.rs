@@ -83,7 +83,7 @@ struct TrainOptions {
 struct QueueOptions {
     #[command(flatten)]
     common: Common,
-    /// Who will review: what they have reviewed is left out
+    /// Name of the reviewer; prompts that they have reviewed are left out
     #[arg(long, value_name = "NAME")]
     reviewer: String,
     /// CSV file to write; the reviewer fills in its column label
@@ -101,7 +101,7 @@ struct ReviewOptions {
     /// The queue, filled in
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Who reviewed
+    /// Name of the reviewer
     #[arg(long, value_name = "NAME")]
     reviewer: String,
 }

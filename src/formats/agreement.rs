@@ -31,7 +31,7 @@ pub struct AgreementFileError {
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sheet {
-    /// Who is better of two models.
+    /// Preferences between two models.
     Votes(Votes),
     /// How good each answer is.
     Scores(ScoreSheet),

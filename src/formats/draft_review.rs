@@ -26,7 +26,7 @@ pub struct Stand {
     pub id: String,
     /// Where it is.
     pub progress: Progress,
-    /// Whose word its stage lacks, where it is open.
+    /// Reviewers whose decision is missing; empty unless the draft is open.
     pub waits_for: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ pub struct AppState {
     pub settings: CurrentSettings,
     /// The database.
     pub store: Store,
-    /// Who can be asked.
+    /// The models.
     pub models: Arc<Models>,
     /// The latest leaderboard.
     pub leaderboard: Arc<LatestLeaderboard>,
@@ -47,7 +47,7 @@ pub struct AppState {
     pub battles: Arc<Battles>,
     /// Votes.
     pub voting: Arc<Voting>,
-    /// Who the visitors are.
+    /// Visitors and their sessions.
     pub sessions: Sessions,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,

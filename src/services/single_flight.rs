@@ -64,7 +64,7 @@ pub enum FlightError<E> {
     /// The computations of others take too long.
     #[error("too much is being computed: try again in a moment")]
     Busy,
-    /// It failed, for all who asked.
+    /// The computation failed, for all requests that share it.
     #[error(transparent)]
     Failed(Arc<E>),
     /// It panicked, or the arena ends.
@@ -141,7 +141,7 @@ enum Entry<V, E> {
     Kept(Arc<V>),
     /// By a computation that this asker began.
     Began(Waiter<V, E>),
-    /// By one that somebody else began before.
+    /// Shares a computation that another request began.
     Joined(Waiter<V, E>),
 }
 

@@ -111,7 +111,7 @@ pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What came of rewriting.
+/// Outcome of rewriting.
 #[derive(Debug, Clone, Serialize)]
 struct ConstructedRow {
     model: String,

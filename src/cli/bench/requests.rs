@@ -50,7 +50,7 @@ pub(super) struct JudgeOptions {
     /// Judge, by id; several joined with commas are a jury
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     judge: Vec<String>,
-    /// Who the contestants are compared with, for a suite that compares
+    /// Baseline model, for suites that compare with one
     #[arg(long, value_name = "ID")]
     baseline: Option<String>,
     /// Judge beside this model's first answers instead of the data file's references
@@ -135,11 +135,11 @@ struct Ready {
     sample: u32,
 }
 
-/// Who is asked what.
+/// The models in their roles.
 struct Cast {
     models: Vec<ModelId>,
     baseline: Option<ModelId>,
-    /// Who is asked for answers first; nobody where only judges are asked.
+    /// Models that answer first; none if there is only judging.
     answering: Vec<ModelClient>,
     judges: Vec<ModelClient>,
 }
@@ -177,7 +177,7 @@ impl Ready {
         }
     }
 
-    /// Who takes part in which role, where the roles fit the suite.
+    /// The models in their roles, if these fit the suite.
     async fn cast(&self, options: &JudgeOptions, phases: Phases) -> CommandResult<Cast> {
         let (name, mode) = (self.loaded.suite.name(), self.loaded.suite.mode());
         self.check_roles(options)?;
@@ -247,7 +247,7 @@ impl Ready {
         Ok(models)
     }
 
-    /// Who has answers in this round.
+    /// Models with answers in this round.
     async fn answered(&self) -> CommandResult<Vec<ModelId>> {
         let BenchSet { suite, version, sample } = self.bench().set();
         let answered = self.store.answered(&suite, &version).await?;

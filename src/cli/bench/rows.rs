@@ -143,7 +143,7 @@ impl TableRow for PlanRow {
     }
 }
 
-/// What came of a model or judge.
+/// Outcome for a model or judge.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct OutcomeRow {
     step: &'static str,

@@ -73,7 +73,7 @@ impl StudyFolder {
     }
 }
 
-/// Sees to it that nothing is at a path, or a folder with nothing in it but files of its list that are ours.
+/// Checks that a path is free, or a folder that has only files which this program wrote and lists.
 fn check(path: &Path, is_ours: impl Fn(&Path, &str) -> bool) -> Result<(), BadInput> {
     let cannot = |error: io::Error| BadInput(format!("cannot read {}: {error}", path.display()));
     let in_the_way = |what: &Path| {

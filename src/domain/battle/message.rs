@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who wrote a message of a conversation.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -17,7 +17,7 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who wrote it.
+    /// The author.
     pub role: Role,
     /// Its text.
     pub content: String,

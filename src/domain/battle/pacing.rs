@@ -59,7 +59,7 @@ impl Pacer {
         Self { lanes: Default::default(), quantum: None }
     }
 
-    /// Takes in more of a side's reply.
+    /// Adds text to a side's reply.
     pub fn push(&mut self, side: Side, text: &str) {
         let lane = &mut self.lanes[side.index()];
         lane.pending.push_str(text);

@@ -65,7 +65,7 @@ pub enum Refusal {
     /// Too early: the replies are still being written.
     #[error("the replies are still being written: wait until both have ended, or stop them")]
     StillAnswering,
-    /// Nothing is being written.
+    /// No turn is in progress.
     #[error("nothing is being written at the moment")]
     NothingToStop,
     /// One of the two replies was stopped before any of it was seen.

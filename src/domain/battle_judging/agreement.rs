@@ -44,7 +44,7 @@ impl Statistic {
     }
 }
 
-/// So many of so many, with the interval of their share.
+/// A count of a total, with the interval of its share.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rate {
     /// Those that count.

@@ -129,9 +129,9 @@ pub struct Judgement {
     pub item_id: String,
     /// The turn, from 1.
     pub turn: u32,
-    /// Whose answer was judged.
+    /// The judged model.
     pub model: String,
-    /// Who judged; empty where the answer is read without a judge.
+    /// The judge; empty if the answer is read without a judge.
     pub judge_model: String,
     /// SHA-256 of the prompt as it was sent (see [`prompt_sha256`]); empty without a judge.
     pub judge_prompt_sha256: String,

@@ -30,7 +30,7 @@ pub enum SuiteError {
     /// No such suite.
     #[error("suite {name:?} is unknown: there are {known}, or give a suite file of your own")]
     UnknownSuite {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// What there is.
         known: String,
@@ -40,7 +40,7 @@ pub enum SuiteError {
     UnknownAblation {
         /// Of which suite.
         suite: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// What there is.
         known: String,
@@ -50,7 +50,7 @@ pub enum SuiteError {
     UnknownCompat {
         /// Of which suite.
         suite: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// What there is.
         known: String,

@@ -10,7 +10,7 @@ use super::item::Item;
 use super::judgement::{Judgement, Status};
 use super::score::{Coverage, Part, Score, Scores, mean};
 
-/// Who judged.
+/// One judge, or the mean of several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JudgePanel {
     /// One judge; its name is empty where answers are read without one.
@@ -35,7 +35,7 @@ impl JudgePanel {
 pub struct PanelScores {
     /// The model.
     pub model: String,
-    /// Who judged its answers.
+    /// The judge or judges.
     pub panel: JudgePanel,
     /// The scores.
     pub scores: Scores,

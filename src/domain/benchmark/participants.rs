@@ -1,4 +1,4 @@
-//! Who takes part in a run: what is refused, and what is to be flagged.
+//! Checks the participants of a run: which combinations are refused, and which are flagged.
 
 use super::JudgeMode;
 

@@ -14,7 +14,7 @@ pub struct Aligned {
     pub points: Vec<Vec<Point>>,
     /// Models that were left out, since some series lacks them.
     pub unmatched: Vec<String>,
-    /// Models that were asked for and no series has.
+    /// Requested models that no series has.
     pub unknown: Vec<String>,
     /// For each series, those of the unmatched that it has.
     pub only_in: Vec<Vec<String>>,

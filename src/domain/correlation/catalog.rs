@@ -158,7 +158,7 @@ impl CatalogError {
     }
 }
 
-/// All series at one moment.
+/// All series of the arena at one moment.
 #[derive(Debug, Clone)]
 pub struct SeriesCatalog {
     series: Vec<Series>,

@@ -32,7 +32,7 @@ pub enum SeriesError {
     Part {
         /// The suite or series.
         series: String,
-        /// What was asked for.
+        /// The requested name.
         part: String,
         /// What there is.
         known: String,

@@ -28,7 +28,7 @@ pub enum SeriesName {
     Bench {
         /// The suite.
         suite: String,
-        /// Who judged; all judges together where nobody is named.
+        /// The judge; `None` for the mean of all judges.
         judge: Option<String>,
         /// The part's key; empty for the whole.
         part: String,

@@ -37,9 +37,9 @@ pub struct SuiteUsed {
     pub sha256: String,
     /// The file's name.
     pub file: String,
-    /// Whose judgements were asked for; everybody's where nobody is named.
+    /// The requested judge; `None` for all judges.
     pub judge: Option<String>,
-    /// Who judged.
+    /// The judges.
     pub judges: Vec<String>,
     /// How many judgements.
     pub judgements: usize,

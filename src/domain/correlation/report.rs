@@ -112,7 +112,7 @@ pub struct ResampledReport {
 /// A series as it takes part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeriesReport {
-    /// How it is asked for.
+    /// Name of the series.
     pub series: String,
     /// What it is.
     pub title: String,

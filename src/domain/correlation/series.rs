@@ -63,10 +63,10 @@ impl Point {
     }
 }
 
-/// One number a model, or whatever the series is of.
+/// One number per model, intent or method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// How it is asked for.
+    /// Name of the series.
     pub name: SeriesName,
     /// What it is, for people.
     pub title: String,

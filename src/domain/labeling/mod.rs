@@ -17,7 +17,7 @@ pub mod validation;
 
 use crate::stats::agreement::choices::majority;
 
-/// Who gave a label.
+/// The source of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// Whoever labelled the examples that the classifier learned from.
@@ -54,7 +54,7 @@ impl Source {
 pub struct FinalLabel<'a> {
     /// What it says.
     pub label: &'a str,
-    /// Whose it is.
+    /// Its source.
     pub source: Source,
 }
 

@@ -13,7 +13,7 @@ use crate::stats::{Share, Undefined};
 pub struct PromptLabel {
     /// Id of the prompt.
     pub query_id: String,
-    /// Who gave the label.
+    /// The source.
     pub source: Source,
     /// Name of the reviewer; empty for seeds and the model.
     pub labeled_by: String,

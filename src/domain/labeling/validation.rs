@@ -27,7 +27,7 @@ impl Default for ValidationOptions {
     }
 }
 
-/// What came of it.
+/// Result of the validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Validation {
     /// Texts.

@@ -90,7 +90,7 @@ impl Batch {
         }
     }
 
-    /// Takes in one row, all of it or nothing.
+    /// Adds one row completely, or nothing of it.
     pub(super) fn add(&mut self, record: &impl Record, header: &Header) -> Result<(), RowError> {
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);

@@ -113,7 +113,7 @@ pub struct ColumnNames {
     pub model_b: Option<String>,
     /// The outcome.
     pub winner: Option<String>,
-    /// Who voted.
+    /// The voter.
     pub voter: Option<String>,
     /// When.
     pub time: Option<String>,

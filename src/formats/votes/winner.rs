@@ -1,4 +1,4 @@
-//! Who won, in every spelling that the field's files use.
+//! Parses the winner column in every spelling of public vote logs.
 
 use std::borrow::Cow;
 

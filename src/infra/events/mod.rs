@@ -43,7 +43,7 @@ impl fmt::Display for InstanceId {
 /// A message from one instance to another. It may get lost; whoever needs an answer asks again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceMessage {
-    /// Who sent it.
+    /// The sender.
     pub from: InstanceId,
     /// What it says: the services' own words.
     pub body: String,

@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 100_000;
 /// How long to wait where nobody else can be remembered.
 const FULL: Duration = Duration::from_secs(1);
 
-/// So many in a minute.
+/// A number per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rate {
     /// From one to the next at an even pace.
@@ -25,7 +25,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// So many in a minute; `None`, which is no limit, for 0.
+    /// A number per minute; `None`, which is no limit, for 0.
     pub(super) fn per_minute(count: u32) -> Option<Self> {
         let interval = Duration::from_micros(60_000_000 / u64::from(count.max(1))).max(Duration::from_micros(1));
         (count > 0).then(|| Self { interval, span: interval.saturating_mul(count) })

@@ -29,7 +29,7 @@ pub enum Act {
     Vote,
 }
 
-/// Who acts, by pseudonyms.
+/// Visitor and network of a request, as pseudonyms.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The visitor.

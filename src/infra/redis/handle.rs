@@ -31,7 +31,7 @@ impl From<RedisError> for AddressError {
     }
 }
 
-/// What comes from Redis without being asked for.
+/// Messages that Redis pushes.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
     /// Messages come and go from now on. Some may have been missed before.
@@ -47,7 +47,7 @@ pub enum ConnectionEvent<'a> {
     },
 }
 
-/// Hears the news. It is called on the task of the connection and must not block.
+/// Handles a message on the task of the connection; must not block.
 pub(super) type Listener = Arc<dyn Fn(ConnectionEvent<'_>) + Send + Sync>;
 
 /// The way to Redis; cloning shares it.

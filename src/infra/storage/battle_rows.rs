@@ -111,7 +111,7 @@ impl ReplyEnding {
 pub struct NewReply {
     /// Its side.
     pub side: Side,
-    /// Who wrote it.
+    /// The author.
     pub model: ModelId,
     /// What the visitor saw of it.
     pub text: String,

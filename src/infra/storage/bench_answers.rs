@@ -38,7 +38,7 @@ pub struct BenchAnswerRow {
     pub item: String,
     /// The turn, from 1.
     pub turn: u32,
-    /// Who answered.
+    /// The model.
     pub model: String,
     /// SHA-256 of the question: its messages and how it was to be sampled.
     pub ask_sha256: String,
@@ -67,7 +67,7 @@ pub struct AnswerLength {
     pub item: String,
     /// The turn, from 1.
     pub turn: u32,
-    /// Who answered.
+    /// The model.
     pub model: String,
     /// In characters.
     pub characters: u64,
@@ -186,7 +186,7 @@ impl Store {
         rows.into_iter().map(row).collect()
     }
 
-    /// Who has answered, and how much of it, in all rounds.
+    /// Number of answers by round and model.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -51,9 +51,9 @@ pub struct JudgedGroup {
     pub variant: String,
     /// The judge; empty where none is needed.
     pub judge: String,
-    /// Who was compared with; empty where nobody was.
+    /// The baseline; empty if there was none.
     pub baseline: String,
-    /// Whose answers were judged.
+    /// The judged model.
     pub model: String,
     /// How the judgements ended.
     pub status: String,
@@ -72,7 +72,7 @@ pub struct BenchJudgementRow {
     pub sample: u32,
     /// How it was judged where that is not the suite's own way; else empty.
     pub variant: String,
-    /// Who was compared with; empty where nobody was.
+    /// The baseline; empty if there was none.
     pub baseline: String,
     /// The file that it came from; empty where the judge was asked here.
     pub source: String,

@@ -15,7 +15,7 @@ const SELECT: &str =
 /// A published score.
 #[derive(Debug, Clone, PartialEq, FromRow)]
 pub struct PublishedScoreRow {
-    /// Who published it, or what the series is called.
+    /// Name of the series, or of its publisher.
     pub series: String,
     /// The suite.
     pub suite: String,

@@ -52,7 +52,7 @@ pub struct ImportedVote<'v> {
     pub cast_at: i64,
 }
 
-/// What came of an import.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imported {
     /// Every vote was kept.

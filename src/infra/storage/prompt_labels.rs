@@ -57,7 +57,7 @@ pub struct PromptRow {
     pub prompt: String,
 }
 
-/// Who labels.
+/// The source of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LabelSource<'a> {
     /// With which labels.
@@ -88,7 +88,7 @@ pub struct VoteLabel {
     pub rated: bool,
     /// What the visitor said it was about, in this scheme.
     pub given: Option<String>,
-    /// Who says it.
+    /// The source.
     pub source: Source,
     /// What it is about.
     pub label: String,

@@ -55,7 +55,7 @@ pub struct ExclusionRow {
     pub excluded_by: String,
     /// Time of the exclusion.
     pub excluded_at: Timestamp,
-    /// Who withdrew it and when; `None` while it is in force.
+    /// Author and time of the withdrawal; `None` while the exclusion is in force.
     pub withdrawn: Option<(String, Timestamp)>,
 }
 

@@ -6,7 +6,7 @@ use crate::domain::language::Language;
 pub struct ReportTexts {
     /// The head of the column of models.
     pub model: &'static str,
-    /// Whose judgements are shown.
+    /// Label of the judge.
     pub judge: &'static str,
     /// What is said where no judge is needed.
     pub no_judge: &'static str,
@@ -40,7 +40,7 @@ pub struct ReportTexts {
     pub flagged: &'static str,
     /// A model that has judged itself.
     pub judged_itself: &'static str,
-    /// Who was compared with.
+    /// The baseline.
     pub against: &'static str,
     /// There is nothing to show.
     pub nothing: &'static str,
@@ -67,7 +67,7 @@ pub struct ReportTexts {
 }
 
 impl ReportTexts {
-    /// Who was compared with.
+    /// The baseline.
     #[must_use]
     pub fn against_baseline(&self, baseline: &str) -> String {
         self.against.replace("{baseline}", baseline)

@@ -22,7 +22,7 @@ const PAGE: usize = 50;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct BenchmarkQuery {
-    /// Whose judgements.
+    /// The judge.
     judge: String,
     /// How it was judged where that is not the suite's own way.
     variant: String,

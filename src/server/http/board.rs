@@ -84,7 +84,7 @@ fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
     (!board.style.is_empty()).then(|| ChartView::of(chart::style::draw(&board.style, frame)))
 }
 
-/// What came of a question, with the votes of the latest leaderboard or a few less.
+/// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
 pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result<Arc<FilteredLeaderboard>, PageError> {
     Ok(app.filtered.get(filter, app.leaderboard.latest().last_vote_seq).await?)
 }

@@ -42,7 +42,7 @@ fn is_proxied(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| written_by_proxies(name.as_str()))
 }
 
-/// Takes in what is looked up rather than counted.
+/// Sets the gauges that are read on request rather than counted.
 async fn look(app: &AppState) {
     let roster = app.models.current();
     metrics::battles_live(app.battles.in_memory());

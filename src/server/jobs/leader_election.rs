@@ -41,7 +41,7 @@ pub async fn keep_lead(store: Store, leader_election: watch::Sender<bool>, shutd
     }
 }
 
-/// Who has the lead says so; it is given up however the job ends, for its lock goes with it.
+/// The leader announces it. Leadership ends with the job, because its lock does.
 struct Lead(watch::Sender<bool>);
 
 impl Drop for Lead {

@@ -34,7 +34,7 @@ impl Flood {
         Self { began: now, messages: 0 }
     }
 
-    /// Takes in one more message.
+    /// Counts a message.
     pub(super) fn judge(&mut self, now: Instant) -> Verdict {
         if now.duration_since(self.began) >= SPAN {
             *self = Self::new(now);

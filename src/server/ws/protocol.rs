@@ -209,7 +209,7 @@ pub enum ServerMessage<'a> {
         /// Event number.
         seq: u64,
     },
-    /// Who answered.
+    /// The model that answered.
     Revealed {
         /// The battle.
         battle: &'a str,

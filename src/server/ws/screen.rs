@@ -35,7 +35,7 @@ pub(super) struct Block {
 }
 
 impl Screen {
-    /// Takes in what the client has already.
+    /// Applies events that the client has already.
     pub(super) fn learn(&mut self, entry: &Entry) {
         match &entry.event {
             BattleEvent::Turn { .. } => *self = Self { turn: entry.turn, ..Self::default() },
@@ -44,7 +44,7 @@ impl Screen {
         }
     }
 
-    /// Takes in an event and returns the blocks that it changes.
+    /// Applies an event and returns the blocks that it changes.
     pub(super) async fn show(&mut self, entry: &Entry) -> Vec<Block> {
         self.learn(entry);
         match entry.event {

@@ -16,7 +16,7 @@ use crate::infra::clock::Clock;
 /// Less than this between two looks is drift or a correction, and no jump.
 const TOLERANCE_MS: i64 = 5_000;
 
-/// A clock whose jumps are noticed whenever it is asked: whatever it dates, it has seen the jumps before.
+/// A clock that detects jumps at each reading, so that every timestamp is taken after the jumps before it are known.
 pub struct WatchedClock {
     clock: Arc<dyn Clock>,
     jumps: Mutex<ClockJumps>,

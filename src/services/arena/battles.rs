@@ -32,10 +32,10 @@ pub struct Battles {
 /// Why a battle does not go on; the message tells the visitor what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BattleError {
-    /// Nothing was asked.
+    /// The prompt is empty.
     #[error("the prompt is empty: write a question")]
     PromptEmpty,
-    /// Too much was asked.
+    /// The prompt is too long.
     #[error("the prompt has {bytes} bytes and {limit} are allowed: shorten it")]
     PromptTooLong {
         /// Its length.
@@ -78,7 +78,7 @@ pub enum BattleError {
 /// The first message of a battle.
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
-    /// What is asked.
+    /// The prompt.
     pub prompt: String,
     /// URS intent, if the client names one.
     pub intent: Option<String>,

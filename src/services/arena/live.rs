@@ -44,7 +44,7 @@ pub enum BattleEvent {
     },
     /// More of a reply.
     Delta {
-        /// Whose reply.
+        /// The side of the reply.
         side: Side,
         /// The new text.
         text: String,

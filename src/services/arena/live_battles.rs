@@ -42,7 +42,7 @@ impl LiveBattles {
         is_held(&self.lock(), battle)
     }
 
-    /// Takes out this very battle unless somebody watches it; whether it is out.
+    /// Removes exactly this battle unless it is watched. Returns whether it was removed.
     pub(super) fn forget_unwatched(&self, battle: &Arc<LiveBattle>) -> bool {
         let mut all = self.lock();
         if battle.is_watched() {

@@ -22,7 +22,7 @@ pub struct BattleParts {
     pub fleet: Arc<Fleet>,
     /// What instances say to each other.
     pub events: Arc<dyn EventBus>,
-    /// Who can be asked.
+    /// The models.
     pub models: Arc<Models>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
@@ -39,7 +39,7 @@ pub struct BattleParts {
 }
 
 impl BattleParts {
-    /// A distance between the numbers of two tellings: drawn, so that two instances do not choose the same.
+    /// A random distance between event numbers of two epochs, so that two instances do not choose the same numbers.
     pub(super) fn apart(&self) -> u64 {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }

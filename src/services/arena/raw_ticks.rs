@@ -10,7 +10,7 @@ const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(50);
 /// How much further apart ticks are than they are late.
 const STRETCH: u32 = 16;
-/// One in so many of what is measured counts in the mean.
+/// Weight of a new measurement in the moving mean, as 1/N.
 const MEMORY: u64 = 16;
 
 /// The ticks of this process.

@@ -34,7 +34,7 @@ const LEASE: Duration = Duration::from_secs(2);
 const BATCH: Duration = Duration::from_millis(20);
 /// How long a visitor waits for the first letter before the database has to do.
 const FIRST_LETTER: Duration = Duration::from_millis(700);
-/// Letters about one battle that wait to be taken in; further ones are dropped, and asked for again.
+/// Maximum number of queued messages about one battle; further ones are dropped and requested again.
 const LETTERS: usize = 64;
 /// Times that the instance named by the database may say that it knows nothing of the battle.
 const DENIALS: u32 = 4;
@@ -58,7 +58,7 @@ struct Told {
     /// The number of the first event in the log.
     first: u64,
     entries: Vec<Entry>,
-    /// Nothing is being answered here: what follows stands in the database.
+    /// No turn is in progress here: the database has the battle.
     over: bool,
 }
 
@@ -122,7 +122,7 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
     }
 }
 
-/// Tells another instance what it asked for, and goes on telling while it asks.
+/// Sends another instance the events that it requested, for as long as it renews its request.
 fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: String, after: u64) {
     let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
@@ -227,7 +227,7 @@ struct Following<'a, B> {
     battle: &'a Arc<LiveBattle>,
     inbox: mpsc::Receiver<Told>,
     denials: u32,
-    /// Times that the last events were asked for since the database has the end.
+    /// Number of requests for the last events since the database has the end of the turn.
     end_asked_for: u32,
 }
 
@@ -269,7 +269,7 @@ impl<B: LocalBattles> Following<'_, B> {
         }
     }
 
-    /// Takes in what came; whether the database has to be asked now.
+    /// Applies a message; returns whether the database has to be read now.
     fn take_in(&mut self, told: Told) -> bool {
         if self.battle.take_in(told.first, told.entries) {
             self.ask();

@@ -208,7 +208,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether more of this side's reply is wanted now.
+    /// Whether to read more of this side's reply now.
     fn reads(&self, side: Side) -> bool {
         self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG
     }

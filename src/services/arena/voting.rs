@@ -58,9 +58,9 @@ pub struct Receipt {
     pub vote: String,
     /// The vote that counts: the first one.
     pub outcome: Outcome,
-    /// Who answered on side A.
+    /// The model on side A.
     pub a: Revealed,
-    /// Who answered on side B.
+    /// The model on side B.
     pub b: Revealed,
 }
 

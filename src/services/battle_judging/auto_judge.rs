@@ -32,7 +32,7 @@ const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 pub struct AutoJudgeParts {
     /// The database.
     pub store: Store,
-    /// Who can be asked.
+    /// The models, among them the judges.
     pub models: Arc<Models>,
     /// Randomness.
     pub rng: Arc<SharedRng>,
@@ -46,7 +46,7 @@ pub struct AutoJudge {
     prompt: BattlePrompt,
     /// The settings that the rest is about.
     by: JudgeSettings,
-    /// Votes up to this one leave nothing to be asked.
+    /// All votes up to this one are judged.
     settled_upto: i64,
     /// The day whose budget is used up.
     used_up: Option<Timestamp>,
@@ -55,7 +55,7 @@ pub struct AutoJudge {
 /// How a round ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Round {
-    /// Nothing is left for now, or nothing may be asked.
+    /// No pending work, or no budget.
     Done,
     /// There is more to judge.
     More,

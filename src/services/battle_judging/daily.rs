@@ -38,7 +38,7 @@ fn left_after(spent: &[JudgeSpending], settings: &JudgeSettings, judges: &[Model
     (!used_up).then_some(Budget { max_calls, max_cost })
 }
 
-/// A judge that is not asked any more has no price.
+/// A judge that is no longer configured has no price.
 fn cost(spent: &JudgeSpending, judges: &[ModelClient]) -> f64 {
     let prices = judges.iter().find(|judge| judge.id.as_str() == spent.judge).and_then(|judge| judge.prices);
     let tokens = Tokens { input: spent.tokens.prompt, output: spent.tokens.reply };

@@ -26,7 +26,7 @@ use crate::services::benchmark::{OnProgress, Progress};
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
 ///
 /// # Errors
-/// [`StoreError`]: something could not be read or kept, so nothing more was asked.
+/// [`StoreError`]: a row could not be read or stored, so no further requests were sent.
 pub async fn judge(
     battle_judging: BattleJudging<'_>,
     pending_work: &PendingWork,

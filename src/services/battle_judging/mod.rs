@@ -46,9 +46,9 @@ pub struct Scope {
     pub since: Timestamp,
     /// Voted on before this moment.
     pub until: Timestamp,
-    /// Whose votes stand behind this one in the log.
+    /// Only battles whose votes come after this one in the log.
     pub after: i64,
-    /// So many battles at the most, those first that a smaller share would hold too.
+    /// Maximum number of battles; those that a smaller share would include come first.
     pub at_most: usize,
 }
 

@@ -20,10 +20,10 @@ const PAGE: usize = 10_000;
 /// Battles that are looked into at the same time.
 const AT_ONCE: usize = 8;
 
-/// Battles of the sample that nobody is asked about, by reason.
+/// Battles of the sample that cannot be judged, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Their votes came in from a file, without what was said.
+    /// Imported votes without the conversation.
     pub without_text: u64,
     /// They have more than [`MOST_TOKENS`] tokens.
     pub too_long: u64,
@@ -37,7 +37,7 @@ struct Drawn {
     place: f64,
 }
 
-/// A battle about which a judge is still to be asked.
+/// A battle that at least one judge has not judged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpenBattle {
     /// Its id.
@@ -46,11 +46,11 @@ pub(super) struct OpenBattle {
     pub(super) language: Language,
     /// The games left for each judge, in the order of the judges.
     pub(super) games: Vec<Vec<Game>>,
-    /// Tokens of one question about it; none where a side never spoke, so that nobody is asked.
+    /// Tokens of one judge query; `None` if a side is empty, which needs no judge.
     tokens: Option<u64>,
 }
 
-/// What a run has before it.
+/// The pending work of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingWork {
     /// Battles of the sample that can be judged.
@@ -67,14 +67,14 @@ pub struct PendingWork {
     pub(super) settled: Vec<u64>,
 }
 
-/// What came of looking into a battle.
+/// Whether a battle can be judged.
 enum Look {
     Open(OpenBattle),
     WithoutText,
     TooLong,
 }
 
-/// Looks for what these judges are still to be asked.
+/// Finds the battles that these judges have not judged.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -141,7 +141,7 @@ async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), St
 }
 
 impl PendingWork {
-    /// What each judge would be asked.
+    /// The requests for each judge.
     #[must_use]
     pub fn plans(&self, judges: &[ModelClient]) -> Vec<RequestPlan> {
         let plan = |(at, judge): (usize, &ModelClient)| {
@@ -155,7 +155,7 @@ impl PendingWork {
         judges.iter().enumerate().map(plan).collect()
     }
 
-    /// Sorts out what cannot be judged.
+    /// Sorts battles into those that can be judged and those that cannot.
     async fn look_into(
         &mut self,
         battle_judging: BattleJudging<'_>,

@@ -43,7 +43,7 @@ pub enum BattleJudgingError {
     /// A fit failed.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// There is no result, for all who asked.
+    /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
     /// The thread that computes died.
@@ -72,7 +72,7 @@ pub struct BattleJudgingReports {
     reports: SingleFlight<InputVersion, BattleJudgingReport, BattleJudgingError>,
 }
 
-/// What a report rests on.
+/// Everything that a report depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct InputVersion {
     verdicts: u64,
@@ -83,7 +83,7 @@ struct InputVersion {
 }
 
 impl BattleJudgingReports {
-    /// Nothing has been asked for yet.
+    /// A cache without a report.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {
         let reports = SingleFlight::new("report_judges", 1, Throttle::new(0, PATIENCE), tasks);

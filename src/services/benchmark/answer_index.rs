@@ -59,7 +59,7 @@ impl AnswerIndex {
         answers
     }
 
-    /// What is still to be asked about an item. Where a question waits for an answer, something as long stands in.
+    /// The missing requests of an item. An answer that a later question depends on is replaced by a text of equal length.
     pub(super) fn open(&self, suite: &dyn Suite, item: &Item) -> Vec<Ask> {
         let (mut answers, mut open) = (self.to(suite, item), Vec::new());
         loop {

@@ -18,12 +18,12 @@ use crate::services::benchmark::answer_index::{AnswerIndex, ask_sha256};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
-/// What an answer is taken to be long, in tokens, before anything was asked.
+/// Estimated length of an answer in tokens.
 const USUAL_ANSWER: u64 = 500;
-/// How often a model is asked that has nothing to say, before its silence is its answer.
+/// Number of requests before an empty reply is stored as the answer.
 const SILENCES: u32 = 3;
 
-/// What each model would be asked.
+/// The requests for each model.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -50,7 +50,7 @@ pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<R
 /// is waited for.
 ///
 /// # Errors
-/// [`StoreError`]: an answer could not be kept, so nothing more was asked.
+/// [`StoreError`]: an answer could not be stored, so no further requests were sent.
 pub async fn answer(
     bench: RunContext<'_>,
     models: &[ModelClient],
@@ -124,7 +124,7 @@ impl<'r> ModelRun<'r> {
         self.outcome.lock().clone()
     }
 
-    /// Asks the turns of an item that have no answer yet. A turn that fails does not keep the others from being asked.
+    /// Requests the missing answers to the turns of an item. A failed turn does not stop the others.
     async fn answer_item(&self, item: &Item, batch: &BatchSender<BenchAnswerRow>) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
@@ -151,7 +151,7 @@ impl<'r> ModelRun<'r> {
         }
     }
 
-    /// A model that says nothing is asked a few times more; then that is its answer.
+    /// An empty reply is requested a few times more; then it is the answer.
     async fn answer_turn(&self, item: &Item, ask: &Ask) -> Result<BenchAnswerRow, AskError> {
         let (mut silences, mut attempts) = (0, 0);
         loop {

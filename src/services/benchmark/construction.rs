@@ -19,7 +19,7 @@ use crate::infra::llm::Sampling;
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
-/// How often a model is asked again that replied with no draft, before its reply is kept as that.
+/// Number of retries before a reply that is no draft is stored as such.
 const FURTHER: usize = 2;
 
 /// What is to be rewritten, and how.
@@ -34,7 +34,7 @@ pub struct Construct<'c> {
     pub retry_failed: bool,
 }
 
-/// What came of it.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constructed {
     /// Drafts and replies that could not be read, together.
@@ -79,7 +79,7 @@ fn questions(path: &Path) -> Result<Vec<Item>, BenchError> {
     Ok(data.map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?.items)
 }
 
-/// The items that are to be asked.
+/// The items without a draft.
 fn open<'i>(items: &'i [Item], lines: &[DraftLine], retry_failed: bool) -> Vec<&'i Item> {
     let latest: HashMap<&str, &DraftLine> = lines.iter().map(|line| (line.id.as_str(), line)).collect();
     let is_done = |item: &&Item| {

@@ -5,7 +5,7 @@ use crate::formats::records::BenchFileError;
 use crate::infra::storage::StoreError;
 use crate::services::single_flight::FlightError;
 
-/// Why a benchmark cannot be run or read as asked.
+/// Why a benchmark cannot be run or read.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// No such suite, or not with these options.
@@ -51,7 +51,7 @@ pub enum BenchError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is no result, for all who asked.
+    /// The shared computation failed or was not started.
     #[error(transparent)]
     Shared(#[from] FlightError<Self>),
     /// The thread that computes died.
@@ -70,7 +70,7 @@ impl BenchError {
         }
     }
 
-    /// Whether something is asked for that is not here.
+    /// Whether the requested data does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         match self {

@@ -24,16 +24,16 @@ const ANSWER: [&str; 2] = ["answer", "text"];
 const JUDGE: [&str; 2] = ["judge_model", "judge"];
 const JUDGED: [&str; 3] = ["raw_text", "judgment", "judgement"];
 
-/// What came of a file.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// Its records.
+    /// Number of records in the file.
     pub read: u64,
-    /// Those that were not there before.
+    /// Number of new records.
     pub new: u64,
 }
 
-/// Brings in a suite's data file; a suite of the user's own comes with its declaration, and is another one with another.
+/// Imports a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
@@ -64,7 +64,7 @@ pub async fn suite(
     Ok((store.import_suite(&row, &items).await?, data))
 }
 
-/// Brings in answers that were given elsewhere to the items of a suite: records of `item`, `model` and `answer`, with a `turn`
+/// Imports answers that were given elsewhere to the items of a suite: records of `item`, `model` and `answer`, with a `turn`
 /// where that is not the first that the suite asks. An answer that is there already stays.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ fn rows_of(
     }
 }
 
-/// Brings in verdicts that judges gave elsewhere: records of `item`, `model`, `judge` and the judge's own words under
+/// Imports verdicts that judges gave elsewhere: records of `item`, `model`, `judge` and the judge's own words under
 /// `raw_text` or `judgment`, or only a `score` with a `rating` by dimension; with `turn`, `game` and `baseline` where the suite
 /// has them.
 ///
@@ -228,7 +228,7 @@ fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verd
     }
 }
 
-/// Brings in scores that others published: records of `suite`, `model` and `score`, with `part`, `series` and `source`.
+/// Imports published scores: records of `suite`, `model` and `score`, with `part`, `series` and `source`.
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.

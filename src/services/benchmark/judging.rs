@@ -30,14 +30,14 @@ use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, USUAL_VER
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
 
-/// Whose answers are judged, and how.
+/// The models to judge, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgingPlan<'c> {
     /// The contestants.
     pub models: &'c [ModelId],
-    /// Who they are compared with, where the suite compares.
+    /// The baseline, for suites that compare with one.
     pub baseline: Option<&'c ModelId>,
-    /// Whether judges are asked again about what they could not be read on, refused or scored out of range.
+    /// Whether to repeat judgements that were unparsable, refused or out of range.
     pub retry_failed: bool,
 }
 
@@ -50,7 +50,7 @@ pub enum PlannedOver {
     AllAnswers,
 }
 
-/// What each judge would be asked.
+/// The requests for each judge.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -83,7 +83,7 @@ pub async fn plan(
 /// a suite without judges, the answers are read.
 ///
 /// # Errors
-/// [`StoreError`]: a judgement could not be kept, so nothing more was asked.
+/// [`StoreError`]: a judgement could not be stored, so no further requests were sent.
 pub async fn judge(
     bench: RunContext<'_>,
     judges: &[ModelClient],
@@ -211,7 +211,7 @@ struct JudgeRun<'r> {
     limits: &'r RunLimits,
     contestants: &'r [Contestant<'r>],
     outcome: Mutex<RunOutcome>,
-    /// Prompts that are being asked: the same one waits for the reply instead of being asked beside it.
+    /// Judge prompts in flight: an identical prompt waits for the reply instead of being sent again.
     under_way: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
 }
 
@@ -257,7 +257,7 @@ impl JudgeRun<'_> {
         self.outcome()
     }
 
-    /// Lets one at a time ask a prompt. Where no prompt is asked, nobody waits.
+    /// Admits one request per prompt at a time. Without a prompt there is no wait.
     fn turn_of(&self, prompt_sha256: &str) -> Arc<AsyncMutex<()>> {
         if prompt_sha256.is_empty() {
             return Arc::default();
@@ -322,7 +322,7 @@ impl JudgeRun<'_> {
         })
     }
 
-    /// What the judge says to a prompt: what it said before, where it was asked the same. None where the run ends first.
+    /// The judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
     async fn query_judge(&self, item: &Item, request: &JudgeRequest, prompt_sha256: &str) -> Option<JudgeReply> {
         let judge = self.judge?;
         match self.known(item, request, prompt_sha256).await {

@@ -52,16 +52,16 @@ impl RunContext<'_> {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done, with what was before this run.
+    /// Results so far, including those of earlier runs.
     pub done: u64,
-    /// What there is to do, with that.
+    /// Results due in total.
     pub total: u64,
 }
 
-/// Hears how far a run is.
+/// Callback for the progress of a run.
 pub type OnProgress<'p> = &'p (dyn Fn(Progress) + Sync);
 
 /// A benchmark's sampling; its tokens are counted.

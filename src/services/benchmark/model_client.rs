@@ -91,7 +91,7 @@ pub enum AskError {
         /// How long that took.
         latency: Duration,
     },
-    /// So many requests in a row have failed that the model is not asked any more.
+    /// Too many consecutive requests failed, so the model gets no more of them.
     #[error("the model does not answer and is asked no more in this run")]
     GivenUp,
     /// The run is to end.
@@ -138,7 +138,7 @@ impl ModelClient {
         asked
     }
 
-    /// Whether it has failed so often that it is asked no more.
+    /// Whether too many consecutive requests failed, so that it gets no more of them.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.failures_in_a_row.load(Ordering::Relaxed) >= self.settings.give_up_after
@@ -213,7 +213,7 @@ impl ModelClient {
         tokens.checked_div(replies).unwrap_or(FIRST_GUESS)
     }
 
-    /// Waits before the next try: full jitter over a doubling span, after what the provider asked to wait.
+    /// Waits before the next attempt: exponential backoff with full jitter, but at least the `Retry-After` of the provider.
     async fn wait(&self, error: &ChatError, attempts: u32, limits: &RunLimits) -> Result<(), AskError> {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let share = self.rng.lock().random_range(0.0..=1.0);
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(limits.budget.spent().calls, 2);
     }
 
-    /// Says these parts, whatever it is asked.
+    /// Replies with these parts to every request.
     struct Breaking(Vec<Result<ReplyPart, ChatError>>);
 
     impl ChatModel for Breaking {

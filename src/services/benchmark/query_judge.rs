@@ -10,7 +10,7 @@ use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits}
 
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;
-/// What a judge's reply is taken to be long, in tokens, before anything was asked.
+/// Estimated length of a judge's reply in tokens.
 pub(in crate::services) const USUAL_VERDICT: u64 = 300;
 
 /// The form that a reply is to have.
@@ -21,7 +21,7 @@ pub(in crate::services) struct ReplyFormat<'f> {
     pub(in crate::services) reminder: &'f str,
 }
 
-/// What came of asking a judge.
+/// Result of a judge query.
 #[derive(Debug, Default)]
 pub(in crate::services) struct JudgeReply {
     /// The last reply as it came; empty where there was none.
@@ -82,7 +82,7 @@ impl JudgeReply {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
-    /// What nobody is asked about.
+    /// Cases that need no judge.
     pub(in crate::services) fn failed(status: Status) -> Self {
         Self { status: Some(status), ..Self::default() }
     }

@@ -19,7 +19,7 @@ pub struct SuiteSummary {
     pub suite: BenchSuiteRow,
     /// Rounds of answers, each with how many there are by model.
     pub answered: BTreeMap<u32, BTreeMap<String, u64>>,
-    /// Who judged whom, and how that went.
+    /// Number of judgements by judge, model and status.
     pub judged: Vec<JudgedGroup>,
 }
 

@@ -220,7 +220,7 @@ pub struct SuiteResultsCache {
 }
 
 impl SuiteResultsCache {
-    /// Nothing is kept yet.
+    /// An empty cache.
     #[must_use]
     pub fn new(store: Store, tasks: &Tasks) -> Self {
         let throttle = Throttle::new(0, PATIENCE);
@@ -263,7 +263,7 @@ impl SuiteResultsCache {
         Err(BenchError::NotJudged { suite: suite.to_owned(), variant: way.variant.clone(), sample: way.sample })
     }
 
-    /// The same with the data file's whole SHA-256, so that one file is kept once however it is asked for.
+    /// The same with the full SHA-256 of the data file, so that every spelling of a file shares one cache entry.
     async fn exact(&self, suite: &str, way: &RunSelector) -> Result<RunSelector, StoreError> {
         let mut files = self.store.bench_suites().await?.into_iter().filter(|file| file.suite == suite);
         let file = files.find(|file| file.version.starts_with(&way.data));

@@ -18,16 +18,16 @@ pub enum ReadSeriesError {
     /// The table cannot be read.
     #[error(transparent)]
     Table(#[from] ModelTableError),
-    /// A column is asked for, and there is no table.
+    /// A column is requested, but there is no table.
     #[error("the series {0:?} is a column of a table: name the file with --table, or write arena:rating")]
     NoTable(String),
-    /// A series of the arena is asked for where there is no arena.
+    /// A series of the arena is requested, but there is no database.
     #[error("the series {0:?} is read from a database, but no database is open")]
     NoStore(String),
     /// Nothing was published under this name.
     #[error("no series {id:?} was published: there is {known}")]
     Published {
-        /// What was asked for.
+        /// The requested name.
         id: String,
         /// What there is.
         known: String,
@@ -37,7 +37,7 @@ pub enum ReadSeriesError {
     NotJudged {
         /// The suite.
         suite: String,
-        /// The judge that was asked for, in words.
+        /// The requested judge, in words.
         by: String,
     },
     /// Nobody has said how satisfied they are.

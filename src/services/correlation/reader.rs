@@ -24,10 +24,10 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
 use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
-/// Pages of votes that are asked for at the same moment.
+/// Number of concurrent page reads.
 const AT_ONCE: usize = 2;
 
-/// Where series come from, and how they are computed.
+/// Sources of series, and how they are computed.
 #[derive(Clone)]
 pub struct Sources<'s> {
     /// The arena.
@@ -36,13 +36,13 @@ pub struct Sources<'s> {
     pub table: Option<&'s ModelTable>,
     /// Other names of models.
     pub aliases: Aliases,
-    /// How the arena rates; the level of all intervals.
+    /// The rating options; also the confidence level of all intervals.
     pub rating: LeaderboardOptions,
-    /// How votes and items are resampled; no replicates where they are held fixed.
+    /// Bootstrap of votes and items; no replicates to hold them fixed.
     pub bootstrap: BootstrapOptions,
 }
 
-/// Reads series. What several of them share, such as the votes or a suite's verdicts, is read once.
+/// Reads series. Data that several of them share, such as votes or judgements, is read once.
 pub struct SeriesReader<'s> {
     sources: Sources<'s>,
     log: Option<(ColumnSet, Arc<VoteLog>)>,
@@ -55,13 +55,13 @@ pub struct SeriesReader<'s> {
 pub struct SuiteCache(HashMap<(String, Option<String>), Arc<SuiteSeries>>);
 
 impl<'s> SeriesReader<'s> {
-    /// Nothing is read yet.
+    /// A reader that has read nothing.
     #[must_use]
     pub fn new(sources: Sources<'s>) -> Self {
         Self { sources, log: None, used: Provenance::default(), suites: SuiteCache::default() }
     }
 
-    /// The scores of suites are known already: those of the same judgements, resampled as the sources say.
+    /// A reader with suite scores from an earlier reader of the same judgements.
     #[must_use]
     pub fn with_suites(sources: Sources<'s>, suites: SuiteCache) -> Self {
         Self { suites, ..Self::new(sources) }
@@ -115,7 +115,7 @@ impl<'s> SeriesReader<'s> {
         Ok(Series { name: name.clone(), title, subjects, points, notes })
     }
 
-    /// What everything that was read so far is made from.
+    /// Provenance of everything read so far.
     #[must_use]
     pub fn used(&self) -> Provenance {
         let mut suites: Vec<SuiteUsed> = self.suites.0.values().map(|scores| scores.used.clone()).collect();
@@ -123,7 +123,7 @@ impl<'s> SeriesReader<'s> {
         Provenance { suites, ..self.used.clone() }
     }
 
-    /// Every score of every suite that somebody was judged on, ratings by verdicts on battles, and what was imported that others have published.
+    /// Names of all stored series: every part of every judged suite, ratings by verdicts on battles, and imported scores.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -253,7 +253,7 @@ fn score_name(suite: &str, key: &str) -> SeriesName {
 struct SlicedLog {
     log: Arc<VoteLog>,
     slice: Slice,
-    /// Whose random numbers are used.
+    /// Seed name of the resampling.
     source: String,
 }
 

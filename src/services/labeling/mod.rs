@@ -144,7 +144,7 @@ pub struct Labelled {
     pub changed: u64,
 }
 
-/// Has a classifier label every prompt of the arena. `progress` hears how many are done.
+/// Labels every prompt of the arena with a classifier. `progress` gets the number of labelled prompts.
 ///
 /// # Errors
 /// [`LabelingError::Store`]; what was labelled before stays labelled.
@@ -206,7 +206,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     })
 }
 
-/// What came of a review.
+/// Result of importing a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reviewed {
     /// Decisions in the file.
@@ -215,7 +215,7 @@ pub struct Reviewed {
     pub changed: u64,
 }
 
-/// Takes in a reviewer's decisions: all of a file, or none where a row is bad.
+/// Imports a reviewer's decisions: all of a file, or none if a row is invalid.
 ///
 /// # Errors
 /// [`LabelingError::Review`] with the line.

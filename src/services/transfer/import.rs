@@ -51,7 +51,7 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// What came of a file.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Whether its votes were new.
@@ -60,7 +60,7 @@ pub struct Report {
     pub excluded: Vec<(String, u64)>,
 }
 
-/// Imports one file. `progress` hears how many votes are on their way, and of how many.
+/// Imports one file. `progress` gets the number of votes so far and in total.
 ///
 /// # Errors
 /// [`ImportError`].

@@ -17,11 +17,11 @@ pub const ANCHOR: f64 = 8.0;
 /// One score of the cross validation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossScore<'n> {
-    /// Who scores: A.
+    /// The judge: A.
     pub evaluator: &'n str,
-    /// Whose first answers are the references: B.
+    /// The model whose first answers are the references: B.
     pub generator: &'n str,
-    /// Whose answer is scored.
+    /// The scored model.
     pub model: &'n str,
     /// The score.
     pub score: f64,

@@ -115,7 +115,7 @@ pub struct Claim {
     pub says: Text,
     /// The numbers.
     pub numbers: Vec<Number>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// What does not fit, where the verdict is a contradiction.
     pub contradiction: Option<Text>,

@@ -47,7 +47,7 @@ pub struct Published {
     pub suite: String,
     /// What it is, for people.
     pub title: String,
-    /// Who judged, where somebody did.
+    /// The judge, if there was one.
     pub judge: Option<String>,
     /// What is compared.
     #[serde(default)]

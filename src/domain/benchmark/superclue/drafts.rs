@@ -27,7 +27,7 @@ pub struct DraftLine {
     pub capability: String,
     /// The open question.
     pub original: String,
-    /// Who rewrote it.
+    /// The model that rewrote the question.
     pub model: String,
     /// The draft, or why there is none.
     pub draft: Result<Draft, UnreadDraft>,

@@ -1,6 +1,6 @@
 //! One draft on its way through the review: what each reviewer decides, and who is waited for.
 //!
-//! Who revises a draft accepts it as it then is. What was said before in that stage and in later ones was said of another
+//! A reviewer who revises a draft accepts the revised text. Earlier decisions in that stage and in later ones concerned another
 //! text and counts no more; earlier stages are not gone through again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub enum ReviewError {
     TooMany {
         /// From 1.
         stage: u8,
-        /// Who they are.
+        /// Name of the reviewer.
         names: String,
     },
 }
@@ -44,7 +44,7 @@ pub struct Reviewed {
     draft: Draft,
     /// What counts of it.
     reviews: Vec<Review>,
-    /// Who has spoken in each stage, also of a text before this one.
+    /// Reviewers with a decision in each stage, also on earlier texts.
     reviewers: BTreeMap<u8, BTreeSet<String>>,
 }
 
@@ -89,7 +89,7 @@ impl Reviewed {
         progress(&self.reviews)
     }
 
-    /// Whose word a stage still lacks: by name where the stage's reviewers are known, and how many others.
+    /// Reviewers whose decision a stage lacks: by name if they are known, and the number of others.
     /// `team` is who reviews in this stage at all; where that is more than a stage needs, nobody is named for it.
     #[must_use]
     pub fn waits_for(&self, stage: u8, team: &BTreeSet<String>) -> Vec<String> {

@@ -31,7 +31,7 @@ impl From<Agreement> for AgreementMetrics {
     }
 }
 
-/// So many of so many that agree.
+/// Number that agree, of a total.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShareReport {
     /// Those that agree.

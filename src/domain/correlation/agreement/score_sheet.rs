@@ -7,7 +7,7 @@ use crate::stats::agreement::choices::{Choice, PairVote, PairVotes};
 pub struct Vote {
     /// The question with its turn ([`question_key`]).
     pub question: String,
-    /// Who voted.
+    /// The voter.
     pub voter: String,
     /// The models, in the order of the file.
     pub models: [String; 2],
@@ -49,7 +49,7 @@ pub struct Scored {
     pub question: String,
     /// The model.
     pub model: String,
-    /// Who scored.
+    /// The judge.
     pub rater: String,
     /// The score.
     pub score: f64,

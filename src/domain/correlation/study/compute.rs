@@ -145,7 +145,7 @@ impl Study {
     }
 }
 
-/// A series over the models that were asked for, or over all that it has.
+/// A series over the requested models, or over all of its models.
 fn studied(series: &Series, wanted: &[String]) -> StudiedSeries {
     let is_wanted = |subject: &String| wanted.is_empty() || wanted.contains(subject);
     let points: Vec<(&String, &Point)> = series.points.iter().filter(|(subject, _)| is_wanted(subject)).collect();

@@ -27,7 +27,7 @@ pub struct StudyFile {
     /// Parts of the votes that every series of all votes is studied in too.
     #[serde(default)]
     pub slices: Vec<String>,
-    /// Whose judgements the scores of benchmarks are that name no judge.
+    /// The judge of benchmark scores that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
     /// A CSV file with one row a model, seen from the study's file.

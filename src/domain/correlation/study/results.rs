@@ -1,11 +1,11 @@
-//! What comes of a study: the numbers of `results.json`, which the tables, pictures and the report only show.
+//! Results of a study: the numbers of `results.json`. Tables, figures and the report only show them.
 
 use serde::Serialize;
 
 use crate::correlation::report::{BootstrapReport, FEW, MixtureReport, PairReport};
 use crate::correlation::{Provenance, Subjects};
 
-/// What comes of a study.
+/// Results of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
     /// The program and its version.
@@ -16,7 +16,7 @@ pub struct Results {
     pub confidence: f64,
     /// How battles and items were resampled.
     pub bootstrap: BootstrapReport,
-    /// The models that were asked for; empty where all were.
+    /// The requested models; empty for all.
     pub models: Vec<String>,
     /// What all of it is made from.
     pub data: Data,
@@ -83,7 +83,7 @@ impl Data {
 /// A series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudiedSeries {
-    /// How it is asked for.
+    /// Name of the series.
     pub series: String,
     /// What it is.
     pub title: String,

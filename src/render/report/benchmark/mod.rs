@@ -28,7 +28,7 @@ pub struct Entry {
     pub model: String,
     /// The judge, or a jury; empty where none is needed.
     pub judge: String,
-    /// Who was compared with; empty where nobody was.
+    /// The baseline; empty if there was none.
     pub baseline: String,
     /// Whether the judge, or one of the jury, is judged too.
     pub judge_is_contestant: bool,
@@ -97,9 +97,9 @@ pub struct Report {
     pub sample: u32,
     /// Most that can be reached: 10 or 100.
     pub most: f64,
-    /// Whose judgements these are; empty where no judge is needed, or where there are none yet.
+    /// The judge; empty if none is needed, or if there are no judgements yet.
     pub judge: String,
-    /// Whose judgements could be shown.
+    /// The judges to choose from.
     pub judges: Vec<String>,
     /// Whether the judge is judged too.
     pub judge_is_contestant: bool,

@@ -48,7 +48,7 @@ pub struct Column {
 pub struct Row {
     /// The model.
     pub model: String,
-    /// Who was compared with; empty where nobody was.
+    /// The baseline; empty if there was none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub baseline: String,
     /// Whether it has judged itself, alone or in a jury.

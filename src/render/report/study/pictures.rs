@@ -10,7 +10,7 @@ use crate::render::chart::correlations::Cell;
 use crate::render::chart::violin::Sample;
 use crate::render::report::correlation as figures;
 
-/// Pairs that are drawn one by one, or have a violin.
+/// Maximum number of pairs with a scatter or a violin plot of their own.
 const PAIRS: usize = 40;
 /// Series that one matrix shows.
 const SERIES: usize = 60;
@@ -34,7 +34,7 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
     Ok(pictures)
 }
 
-/// What is not drawn, in words.
+/// Why a figure is missing.
 pub(super) fn left_out(results: &Results) -> Option<String> {
     let pairs = results.pairs.len();
     (pairs > PAIRS)

@@ -114,7 +114,7 @@ impl LiveBattle {
         state.row.answered_by = Some(run.to_owned());
     }
 
-    /// The battle goes on in another place: whoever watches has to come back and ask for it anew.
+    /// The battle continues elsewhere: watchers have to reconnect and request it again.
     pub(in crate::services::arena) fn move_away(&self) {
         self.head.send_modify(|head| head.moved = true);
     }

@@ -1,4 +1,4 @@
-//! Answers questions about a snapshot one at a time, each of bounded size, on a blocking thread.
+//! Answers requests about a snapshot one at a time, each of bounded size, on a blocking thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::infra::tasks::Tasks;
 use crate::services::single_flight::{FlightError, Same, SingleFlight, Throttle};
 
-/// Longest wait for the questions of others.
+/// Maximum wait for other requests.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ impl CorrelationError {
     }
 }
 
-/// Lets one question in after the other; what is asked twice at a time is computed once.
+/// Admits one computation at a time; identical concurrent requests share one.
 pub(super) struct ComputePermit {
     pairs: SingleFlight<(Same<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
     mixtures: SingleFlight<(Same<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
@@ -98,7 +98,7 @@ impl CorrelationService {
         Ok(self.compute_permit.mixtures.get(key, |_| true, compute).await?)
     }
 
-    /// Sees to it that the matrix of a group is there.
+    /// Computes the matrix of a group, unless that was done.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
@@ -116,7 +116,7 @@ impl CorrelationService {
         Ok(())
     }
 
-    /// What the papers say of their own figures, computed when it is first asked for.
+    /// The claims of the papers about their own figures, computed on the first call.
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].

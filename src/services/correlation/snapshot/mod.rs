@@ -33,12 +33,12 @@ use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
 
 /// How votes and judged items are resampled. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
-/// Of more votes than this not every prompt is read after each leaderboard.
+/// Maximum number of votes whose prompts are all read after each leaderboard.
 const MANY: i64 = 200_000;
 /// Moments of the history.
 const MOMENTS: usize = 40;
 
-/// What a board rests on.
+/// Everything that a snapshot depends on.
 #[derive(Debug, Clone, PartialEq)]
 struct InputVersion {
     /// The latest vote.
@@ -47,13 +47,13 @@ struct InputVersion {
     exclusion_changes: i64,
     /// Data files, answers and judgements of benchmarks.
     judged: u64,
-    /// What judges were asked of the arena's battles.
+    /// Number of judge queries about the arena's battles.
     verdicts: u64,
     /// When labels last changed.
     labelled: Timestamp,
-    /// What was imported that others have published, as one number.
+    /// Hash of the imported published scores.
     imported: u64,
-    /// How the arena rates.
+    /// The rating options.
     rating: LeaderboardOptions,
     /// Other names of models.
     aliases: Aliases,
@@ -61,16 +61,16 @@ struct InputVersion {
     names: Vec<SeriesName>,
 }
 
-/// All series at one moment.
+/// All series of the arena at one moment.
 pub struct CorrelationSnapshot {
     input_version: Option<InputVersion>,
-    /// When it was made; `None` before the first.
+    /// Time of the snapshot; `None` before the first.
     pub made_at: Option<Timestamp>,
     /// The series.
     pub catalog: SeriesCatalog,
     /// Why other series cannot be read, where the user can change that.
     pub unusable: Vec<String>,
-    /// The benchmarks' scores, resampled only when somebody was judged.
+    /// Scores of suites, resampled only after new judgements.
     suites: SuiteCache,
     /// The matrix of each group, with the time it took.
     matrices: [OnceLock<(CorrelationMatrix, Duration)>; 3],
@@ -104,14 +104,14 @@ impl CorrelationSnapshot {
         matrix
     }
 
-    /// How long it has taken so far, with its matrices.
+    /// Computing time so far, including the matrices.
     #[must_use]
     pub fn cost(&self) -> Duration {
         self.cost + self.matrices.iter().filter_map(OnceLock::get).map(|(_, cost)| *cost).sum::<Duration>()
     }
 }
 
-/// Keeps the latest board and answers what is asked of it.
+/// Keeps the latest snapshot and answers requests from it.
 pub struct CorrelationService {
     store: Store,
     settings: CurrentSettings,
@@ -122,7 +122,7 @@ pub struct CorrelationService {
 }
 
 impl CorrelationService {
-    /// There is no board yet.
+    /// A service without a snapshot.
     #[must_use]
     pub fn new(
         store: Store,
@@ -141,22 +141,22 @@ impl CorrelationService {
         }
     }
 
-    /// The latest board.
+    /// The latest snapshot.
     #[must_use]
     pub fn latest(&self) -> Arc<CorrelationSnapshot> {
         Arc::clone(&self.latest.borrow())
     }
 
-    /// Tells of every new board.
+    /// Notifies of every new snapshot.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<CorrelationSnapshot>> {
         self.latest.subscribe()
     }
 
-    /// Makes a new board if something changed that the latest one rests on. Returns whether it did.
+    /// Makes a new snapshot if anything changed that the latest one depends on. Returns whether it did.
     ///
     /// # Errors
-    /// [`ReadSeriesError`]; the former board stays.
+    /// [`ReadSeriesError`]; the previous snapshot stays.
     pub async fn refresh(&self) -> Result<bool, ReadSeriesError> {
         let input_version = self.input_version().await?;
         if self.latest().input_version.as_ref() == Some(&input_version) {

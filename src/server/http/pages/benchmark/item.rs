@@ -157,12 +157,12 @@ fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     }
 }
 
-/// Who stood as A.
+/// The model on side A.
 fn a(row: &BenchJudgementRow) -> &str {
     if u8::from(row.judgement.game) == 1 { &row.judgement.model } else { &row.baseline }
 }
 
-/// Who stood as B.
+/// The model on side B.
 fn b(row: &BenchJudgementRow) -> &str {
     if u8::from(row.judgement.game) == 1 { &row.baseline } else { &row.judgement.model }
 }

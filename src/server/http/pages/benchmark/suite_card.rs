@@ -20,9 +20,9 @@ pub(crate) struct SuiteCard {
     pub source: String,
     /// Its items.
     pub items: u64,
-    /// Who has answered or was judged.
+    /// Models with answers or judgements.
     pub models: BTreeSet<String>,
-    /// Who has judged.
+    /// The judges.
     pub judges: BTreeSet<String>,
     /// Judgements with a verdict.
     pub judged: u64,
