@@ -8,7 +8,7 @@ use divan::Bencher;
 use langya::domain::correlation::agreement::compare;
 use langya::domain::stats::combination::{Search, leave_one_out};
 use langya::domain::stats::confidence::ConfidenceLevel;
-use langya::domain::stats::matrix::{Column, matrix};
+use langya::domain::stats::matrix::{DataColumn, matrix};
 use langya::formats::agreement::read_votes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -22,7 +22,7 @@ const MODELS: u32 = 50;
 const SAMPLES: usize = 1_000;
 
 /// Correlated series with samples around each value. One in `apart` series lacks some models; none for 0.
-fn simulated(apart: usize) -> Vec<Column> {
+fn simulated(apart: usize) -> Vec<DataColumn> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let columns = (0..SERIES).map(|series| {
         let lacks =
@@ -32,7 +32,7 @@ fn simulated(apart: usize) -> Vec<Column> {
         let values: Vec<Option<f64>> =
             (0..MODELS).map(|model| (!lacks(model)).then(|| value(model, &mut around))).collect();
         let samples = (0..SAMPLES).map(|_| values.iter().map(|value| Some(around((*value)?, 8.0))).collect()).collect();
-        Column { values, samples }
+        DataColumn { values, samples }
     });
     columns.collect()
 }

@@ -18,7 +18,7 @@ use langya::domain::battle::{ModelId, Outcome, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::llm::ModelCard;
-use langya::infra::storage::{BattleRow, IfMissing, NewReply, NewVoteRow, ReplyEnding, Store, VoteInsert};
+use langya::infra::storage::{BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::time::Instant;
@@ -116,7 +116,7 @@ async fn cast_votes(store: &Store, callers: u32, lasting: Duration, battles: i64
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     anyhow::ensure!(i64::try_from(number)? <= battles, "all battles have their vote");
                     let (vote, cast) = (vote(number), Instant::now());
-                    anyhow::ensure!(store.insert_vote(&vote).await? == VoteInsert::Stored, "a vote was not stored");
+                    anyhow::ensure!(store.insert_vote(&vote).await? == InsertedVote::Stored, "a vote was not stored");
                     latencies.push(cast.elapsed());
                 }
                 Ok(latencies)
@@ -156,7 +156,7 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
         let ready = Progress { stage: Stage::Ready, turn: 1 };
         anyhow::ensure!(store.finish_turn(&id, &id, ready, &[reply(Side::A), reply(Side::B)], Timestamp(2)).await?);
         let cast = NewVoteRow { id: id.clone(), battle: id, ..vote(0) };
-        anyhow::ensure!(store.insert_vote(&cast).await? == VoteInsert::Stored, "a vote was not stored");
+        anyhow::ensure!(store.insert_vote(&cast).await? == InsertedVote::Stored, "a vote was not stored");
     }
     Ok(0)
 }

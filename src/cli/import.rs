@@ -18,7 +18,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Imported, Moved, Store, transfer};
 use crate::services::benchmark::imports;
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::import::{self, Report};
+use crate::services::transfer::import::{self, ImportReport};
 
 /// Flags of `langya import`.
 #[derive(Debug, Clone, Args)]
@@ -125,7 +125,8 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
         let bar = progress::bar("importing votes");
         let show = |done, all| progress::show(&bar, done, all);
         let now = SystemClock.now();
-        let Report { imported, excluded } = import::votes(&store, file, &options.reading.options(), now, show).await?;
+        let ImportReport { imported, excluded } =
+            import::votes(&store, file, &options.reading.options(), now, show).await?;
         bar.finish_and_clear();
         match imported {
             Imported::All(votes) => print(&format!("{}: {votes} votes imported\n", file.display()))?,

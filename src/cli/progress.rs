@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressStyle};
 
 use crate::domain::judging::budget::Spent;
-use crate::services::benchmark::Progress;
+use crate::services::benchmark::RunProgress;
 
 /// A bar that has not begun; it takes itself away when it is dropped. Where stderr is no terminal it shows nothing.
 pub(super) fn bar(what: &'static str) -> ProgressBar {
@@ -45,7 +45,7 @@ impl BenchBar {
     }
 
     /// Shows how far the run is. What was done before it does not count as its speed.
-    pub(super) fn show(&self, progress: Progress, spent: Spent) {
+    pub(super) fn show(&self, progress: RunProgress, spent: Spent) {
         let tokens = HumanCount(spent.tokens.input + spent.tokens.output);
         let cost = if spent.cost > 0.0 { format!(", cost {:.2}", spent.cost) } else { String::new() };
         self.bar.set_prefix(format!(", {tokens} tokens{cost}"));

@@ -26,7 +26,7 @@ use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::Need;
 use crate::infra::telemetry;
 use crate::server::http::{self, Serving};
-use crate::server::jobs::reload::{self, Source};
+use crate::server::jobs::reload::{self, SettingsSource};
 use crate::server::state::AppState;
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
@@ -62,10 +62,10 @@ impl ServeOptions {
     }
 
     /// The same again while the arena runs.
-    fn source(self, env: &Environment) -> std::io::Result<Source> {
+    fn source(self, env: &Environment) -> std::io::Result<SettingsSource> {
         let file = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
-        Ok(Source { file, read: Box::new(move || self.settings(&for_reading)), env: env.clone(), hangup })
+        Ok(SettingsSource { file, read: Box::new(move || self.settings(&for_reading)), env: env.clone(), hangup })
     }
 }
 
@@ -118,7 +118,7 @@ fn first_lines(url: &str, roster: &Roster) -> String {
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
-fn supervise(app: &Arc<AppState>, keeper: Option<RedisConnectionTask>, source: Source) {
+fn supervise(app: &Arc<AppState>, keeper: Option<RedisConnectionTask>, source: SettingsSource) {
     if let Some(keeper) = keeper {
         let (keeper, shutdown) = (Arc::new(Mutex::new(keeper)), app.tasks.shutdown());
         app.tasks.supervise("keep_redis", Need::Nothing, move || {

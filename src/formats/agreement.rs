@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use csv::StringRecord;
 
 use crate::domain::correlation::agreement::{
-    AgreementOptions, BiasReport, PlannedTooFew, Report, ScoreSheet, Scored, Vote, Votes, bias, compare, question_key,
-    scores,
+    AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreSheet, Scored, Vote, Votes, bias, compare,
+    question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
 
@@ -202,15 +202,19 @@ pub enum AgreementError {
 ///
 /// # Errors
 /// [`AgreementError`].
-pub fn compare_files(people: &Path, judge: &Path, options: AgreementOptions) -> Result<Report, AgreementError> {
+pub fn compare_files(
+    people: &Path,
+    judge: &Path,
+    options: AgreementOptions,
+) -> Result<AgreementReport, AgreementError> {
     let mixed =
         |votes: &Path, scores: &Path| AgreementError::Mixed { votes: votes.to_owned(), scores: scores.to_owned() };
     match (Sheet::read(people)?, Sheet::read(judge)?) {
         (Sheet::Votes(votes), Sheet::Votes(verdicts)) => {
-            Ok(Report::Votes(Box::new(compare(&votes, &verdicts, options.planned)?)))
+            Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned)?)))
         }
         (Sheet::Scores(people), Sheet::Scores(judge)) => {
-            Ok(Report::Scores(Box::new(scores::compare(&people, &judge, options.bins))))
+            Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, options.bins))))
         }
         (Sheet::Votes(_), Sheet::Scores(_)) => Err(mixed(people, judge)),
         (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge, people)),

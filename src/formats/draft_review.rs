@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::records::{BenchFileError, Record, read, records};
-use crate::domain::benchmark::superclue::construction::{Draft, Progress};
+use crate::domain::benchmark::superclue::construction::{Draft, ReviewProgress};
 use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
 use crate::domain::benchmark::superclue::review::{Decision, Reviewed};
 
@@ -25,7 +25,7 @@ pub struct Stand {
     /// Its id.
     pub id: String,
     /// Where it is.
-    pub progress: Progress,
+    pub progress: ReviewProgress,
     /// Reviewers whose decision is missing; empty unless the draft is open.
     pub waits_for: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
     let (mut items, mut stands) = (String::new(), Vec::new());
     for (line, reviewed) in lines.iter().filter_map(|line| Some((line, reviewed.get(line.id.as_str())?))) {
         let stand = Stand::of(&line.id, reviewed, &teams);
-        if stand.progress == Progress::Accepted {
+        if stand.progress == ReviewProgress::Accepted {
             items += &close_line(&line.id, &line.capability, reviewed.draft());
         }
         stands.push(stand);
@@ -120,11 +120,11 @@ impl Stand {
     fn of(id: &str, reviewed: &Reviewed, teams: &Teams) -> Self {
         let progress = reviewed.progress();
         let waits_for = match progress {
-            Progress::Open { stage } => {
+            ReviewProgress::Open { stage } => {
                 let nobody = BTreeSet::new();
                 reviewed.waits_for(stage, teams.get(&stage.into()).unwrap_or(&nobody))
             }
-            Progress::Accepted | Progress::Rejected { .. } => Vec::new(),
+            ReviewProgress::Accepted | ReviewProgress::Rejected { .. } => Vec::new(),
         };
         Self { id: id.to_owned(), progress, waits_for }
     }

@@ -8,7 +8,7 @@ use super::tables::columns::{VOTE_COLUMNS, winner};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::simulate::{SimulatedModel, SimulatedVote, Simulation};
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
-use crate::formats::tables::{Column, Format, Table};
+use crate::formats::tables::{Column, Format, TableWriter};
 
 /// Time of the first vote, 2025-01-01; each following vote is one second later.
 const FIRST_SECOND: f64 = 1_735_689_600.0;
@@ -27,7 +27,7 @@ pub fn write_votes(
     out: impl Write + Send,
     mut progress: impl FnMut(u32),
 ) -> io::Result<()> {
-    let mut table = Table::begin(format, columns(), out)?;
+    let mut table = TableWriter::begin(format, columns(), out)?;
     for seq in 1..=votes {
         let vote = simulation.vote();
         table.write(&SimulatedRow::new(seq, &vote, simulation.models(), pairing_policy))?;

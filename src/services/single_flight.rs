@@ -109,9 +109,9 @@ impl<T> Clone for Same<T> {
     }
 }
 
-type Outcome<V, E> = Result<Arc<V>, FlightError<E>>;
-type Flight<V, E> = watch::Sender<Option<Outcome<V, E>>>;
-type Waiter<V, E> = watch::Receiver<Option<Outcome<V, E>>>;
+type FlightOutcome<V, E> = Result<Arc<V>, FlightError<E>>;
+type Flight<V, E> = watch::Sender<Option<FlightOutcome<V, E>>>;
+type Waiter<V, E> = watch::Receiver<Option<FlightOutcome<V, E>>>;
 
 /// Computes the values of keys and keeps the latest of them; clones share them.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ struct State<K, V, E> {
 }
 
 /// How an asker comes to a value.
-enum Entry<V, E> {
+enum CacheEntry<V, E> {
     Kept(Arc<V>),
     /// By a computation that this asker began.
     Began(Waiter<V, E>),
@@ -162,16 +162,16 @@ where
     ///
     /// # Errors
     /// [`FlightError`].
-    pub async fn get<F>(&self, key: K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> Outcome<V, E>
+    pub async fn get<F>(&self, key: K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> FlightOutcome<V, E>
     where
         F: Future<Output = Result<V, E>> + Send + 'static,
     {
         let mut has_joined = false;
         loop {
             match self.enter(&key, &is_current, &compute) {
-                Entry::Kept(value) => return Ok(value),
-                Entry::Began(waiter) => return wait(waiter).await,
-                Entry::Joined(waiter) => {
+                CacheEntry::Kept(value) => return Ok(value),
+                CacheEntry::Began(waiter) => return wait(waiter).await,
+                CacheEntry::Joined(waiter) => {
                     let value = wait(waiter).await?;
                     // One that began before this asker came may be out of date; the next one is not.
                     if has_joined || is_current(&value) {
@@ -188,16 +188,16 @@ where
         self.0.state().find(key, is_current)
     }
 
-    fn enter<F>(&self, key: &K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> Entry<V, E>
+    fn enter<F>(&self, key: &K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F) -> CacheEntry<V, E>
     where
         F: Future<Output = Result<V, E>> + Send + 'static,
     {
         let mut state = self.0.state();
         if let Some(value) = state.find(key, is_current) {
-            return Entry::Kept(value);
+            return CacheEntry::Kept(value);
         }
         if let Some((_, flight)) = state.flights.iter().find(|(known, _)| known == key) {
-            return Entry::Joined(flight.subscribe());
+            return CacheEntry::Joined(flight.subscribe());
         }
         let flight = Arc::new(watch::Sender::new(None));
         let waiter = flight.subscribe();
@@ -205,12 +205,12 @@ where
         drop(state);
         let computation = Computation { inner: Arc::clone(&self.0), key: key.clone(), flight };
         self.0.tasks.spawn(self.0.name, computation.run(compute()));
-        Entry::Began(waiter)
+        CacheEntry::Began(waiter)
     }
 }
 
 /// Waits for the end of a computation.
-async fn wait<V, E>(mut waiter: Waiter<V, E>) -> Outcome<V, E> {
+async fn wait<V, E>(mut waiter: Waiter<V, E>) -> FlightOutcome<V, E> {
     let ended = waiter.wait_for(Option::is_some).await;
     // The sender goes without a word where its task panics or the arena ends.
     ended.ok().and_then(|outcome| outcome.clone()).unwrap_or(Err(FlightError::Ended))
@@ -269,7 +269,7 @@ impl<K: Clone + PartialEq, V, E> Computation<K, V, E> {
     }
 
     /// Keeps a value, tells all who wait, and lets nobody join any more: in one step, so that nobody misses it.
-    fn finish(&self, outcome: Outcome<V, E>) {
+    fn finish(&self, outcome: FlightOutcome<V, E>) {
         let mut state = self.inner.state();
         if let Ok(value) = &outcome {
             state.kept.retain(|(known, _)| *known != self.key);

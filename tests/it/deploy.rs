@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use langya::infra::config::{Environment, LogFormat, Settings};
-use langya::infra::metrics::{self, Kind};
+use langya::infra::metrics::{self, MetricKind};
 use serde_json::Value;
 
 use crate::support::program::Server;
@@ -25,8 +25,8 @@ fn metric_names(text: &str) -> BTreeSet<&str> {
 /// The names under which Prometheus keeps what the table describes.
 fn stored_names() -> BTreeSet<String> {
     let names = metrics::ALL.iter().flat_map(|metric| match metric.kind {
-        Kind::Histogram(_) => ["_bucket", "_sum", "_count"].map(|end| format!("{}{end}", metric.name)).to_vec(),
-        Kind::Counter | Kind::Gauge => vec![metric.name.to_owned()],
+        MetricKind::Histogram(_) => ["_bucket", "_sum", "_count"].map(|end| format!("{}{end}", metric.name)).to_vec(),
+        MetricKind::Counter | MetricKind::Gauge => vec![metric.name.to_owned()],
     });
     names.collect()
 }

@@ -1,6 +1,6 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::domain::labeling::Source;
+use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
@@ -26,7 +26,7 @@ async fn label(store: &Store) -> Vec<PromptLabel> {
     let queries = store.queries_after("", 10).await.unwrap();
     let labels: Vec<NewLabel> =
         queries.iter().map(|query| NewLabel { query_id: &query.id, label: "leisure", confidence: None }).collect();
-    let by = LabelSource { scheme: Scheme::Urs, source: Source::Review, name: "Ünal" };
+    let by = LabelSource { scheme: Scheme::Urs, source: LabelOrigin::Review, name: "Ünal" };
     assert_eq!(store.put_labels(by, &labels, Timestamp(7)).await.unwrap(), 5);
     store.labels_between(Scheme::Urs, "", "~").await.unwrap()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use langya::domain::labeling::Source;
+use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::classifier::Classifier;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::labeling::seeds;
@@ -276,7 +276,7 @@ async fn slices_exports_and_the_page_follow_a_review() {
         assert_eq!((&categories[&ids[0]], &categories[&ids[3]]), (&"safety".into(), &"code_generation".into()));
     }
     assert_eq!(exported(store, true).await.len(), 5);
-    let by = LabelSource { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme: Scheme::Superclue, source: LabelOrigin::Seed, name: "" };
     let seed = NewLabel { query_id: &ids[2], label: "role_playing", confidence: None };
     store.put_labels(by, &[seed], Timestamp(5_000)).await.unwrap();
     assert_eq!(rated(&arena, "?category=role_playing").await, (200, Some(1)), "a seed goes before the classifier");
@@ -302,7 +302,7 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     early.until_ready().await;
     let queries = store.queries_after("", 10).await.unwrap();
     let query_id = &queries.iter().find(|query| query.prompt == "How much is 3 + 4?").unwrap().id;
-    let by = LabelSource { scheme: Scheme::Superclue, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme: Scheme::Superclue, source: LabelOrigin::Seed, name: "" };
     let seed = NewLabel { query_id, label: "calculation", confidence: None };
     store.put_labels(by, &[seed], Timestamp(6_000)).await.unwrap();
     let mut other = arena.visitor().await;

@@ -15,7 +15,7 @@ use langya::domain::stats::correlation::{
     Coefficient, Correlation, PMethod, kendall, pearson, spearman, spearman_by_t,
 };
 use langya::domain::stats::distribution::Summary;
-use langya::domain::stats::{Series, Share, Undefined, ranks};
+use langya::domain::stats::{SeriesSide, Share, Undefined, ranks};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -86,9 +86,9 @@ fn an_undefined_correlation_has_a_reason() {
     for coefficient in Coefficient::ALL {
         let of = |x: &[f64], y: &[f64]| coefficient.correlate(x, y).map(|found| found.r);
         assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), Err(Undefined::TooFew { found: 2, needed: 3 }));
-        assert_eq!(of(&[0.1; 4], &[1.0, 2.0, 3.0, 4.0]), Err(Undefined::Constant(Series::First)));
-        assert_eq!(of(&[1.0, 2.0, 3.0], &[7.0; 3]), Err(Undefined::Constant(Series::Second)));
-        assert_eq!(of(&[1.0, 2.0, 3.0], &[1.0, f64::NAN, 3.0]), Err(Undefined::NotFinite(Series::Second)));
+        assert_eq!(of(&[0.1; 4], &[1.0, 2.0, 3.0, 4.0]), Err(Undefined::Constant(SeriesSide::First)));
+        assert_eq!(of(&[1.0, 2.0, 3.0], &[7.0; 3]), Err(Undefined::Constant(SeriesSide::Second)));
+        assert_eq!(of(&[1.0, 2.0, 3.0], &[1.0, f64::NAN, 3.0]), Err(Undefined::NotFinite(SeriesSide::Second)));
         assert_eq!(of(&[1.0, 2.0, 3.0], &[1.0, 2.0]), Err(Undefined::Lengths { x: 3, y: 2 }));
         assert_eq!(of(&[f64::MAX, f64::MIN, 0.0], &[5e-324, 0.0, 5e-324]).map(f64::is_nan), Ok(false));
     }
@@ -97,7 +97,7 @@ fn an_undefined_correlation_has_a_reason() {
     assert_eq!((line.p, line.interval(level)), (0.0, Err(Undefined::Perfect)));
     let three = pearson(&[1.0, 2.0, 3.0], &[2.0, 4.0, 5.0]).unwrap();
     assert_eq!(three.interval(level), Err(Undefined::TooFew { found: 3, needed: 4 }));
-    let reason = Undefined::Constant(Series::First).to_string();
+    let reason = Undefined::Constant(SeriesSide::First).to_string();
     assert_eq!(reason, "all values of the first series are equal");
 }
 
@@ -191,7 +191,7 @@ fn the_exact_mixture_beats_the_grid_in_sample_and_not_out_of_sample() {
 fn impossible_mixtures_are_named() {
     let target = [1.0, 2.0, 4.0];
     let constant = best(&[&[1.0, 3.0, 2.0], &[5.0; 3]], &target, Search::Exact).unwrap_err();
-    assert_eq!(constant, CombinationError::Series { number: 2, why: Undefined::Constant(Series::First) });
+    assert_eq!(constant, CombinationError::Series { number: 2, why: Undefined::Constant(SeriesSide::First) });
     assert_eq!(best(&[], &target, Search::Exact), Err(CombinationError::Count(0)));
     let five: [&[f64]; 5] = [&[1.0, 3.0, 2.0]; 5];
     let fine = Search::Grid { steps: 1000 };
@@ -250,7 +250,7 @@ fn agreement_of_scores_matches_a_worked_example() {
     let sample = sample_level(&scored());
     close(sample.questions[0].unwrap(), 0.966_091_783_079_295_9, 1e-12);
     close(sample.questions[1].unwrap(), 0.870_388_279_778_489_3, 1e-12);
-    assert_eq!(sample.questions[2], Err(Undefined::Constant(Series::First)));
+    assert_eq!(sample.questions[2], Err(Undefined::Constant(SeriesSide::First)));
     close(sample.questions[3].unwrap(), 0.990_375_136_944_276_6, 1e-12);
     assert_eq!(sample.defined, 3);
     close(sample.mean.unwrap(), 0.942_285_066_600_687_3, 1e-12);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::fit::OutputFormat;
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::correlation::agreement::{AgreementOptions, BiasReport, Bins, Report};
+use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins};
 use crate::domain::correlation::report::FEW;
 use crate::formats::agreement::{bias_of_file, compare_files};
 
@@ -54,7 +54,7 @@ enum BinsFlag {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Agreement {
     #[serde(flatten)]
-    report: Option<Report>,
+    report: Option<AgreementReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rating_bias: Option<BiasReport>,
 }
@@ -65,7 +65,7 @@ struct Agreement {
 /// A file or an option that cannot be used.
 pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     let found = options.read()?;
-    if let Some(Report::Scores(scores)) = &found.report
+    if let Some(AgreementReport::Scores(scores)) = &found.report
         && scores.system_level.models.len() < FEW
     {
         let models = scores.system_level.models.len();

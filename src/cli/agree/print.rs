@@ -5,7 +5,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, Report, ScoresReport, WinFigures,
+    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, ScoresReport, VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::spreadsheet::defused;
@@ -83,17 +83,17 @@ fn row(line: &StatisticLine, widest: usize) -> String {
     format!("{name}{padding}  {share:>18}  {value}  {}", line.note)
 }
 
-fn headline(report: &Report) -> String {
+fn headline(report: &AgreementReport) -> String {
     let replaced = |replaced: usize| match replaced {
         0 => String::new(),
         replaced => format!(", {replaced} rows replaced by a later one of the same individual"),
     };
     match report {
-        Report::Votes(found) => {
+        AgreementReport::Votes(found) => {
             let (voted, judged) = (found.voted, found.judged);
             format!("{voted} questions with votes, {judged} of them judged{}\n", replaced(found.replaced))
         }
-        Report::Scores(found) => {
+        AgreementReport::Scores(found) => {
             let (answers, questions, unmatched) = (found.answers, found.questions, found.unmatched);
             let replaced = replaced(found.replaced);
             format!(
@@ -106,14 +106,14 @@ fn headline(report: &Report) -> String {
 fn lines(found: &Agreement) -> Vec<StatisticLine> {
     let mut lines = match &found.report {
         None => Vec::new(),
-        Some(Report::Votes(report)) => of_votes(report),
-        Some(Report::Scores(report)) => of_scores(report),
+        Some(AgreementReport::Votes(report)) => of_votes(report),
+        Some(AgreementReport::Scores(report)) => of_scores(report),
     };
     lines.extend(found.rating_bias.iter().flat_map(of_bias));
     lines
 }
 
-fn of_votes(report: &AgreementReport) -> Vec<StatisticLine> {
+fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     vec![
         StatisticLine::of("human-human", &report.human_human.with_ties),
@@ -180,7 +180,7 @@ fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
 
 fn pairs(found: &Agreement) -> &[PairWins] {
     match &found.report {
-        Some(Report::Votes(report)) => &report.wins,
+        Some(AgreementReport::Votes(report)) => &report.wins,
         _ => &[],
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::superclue::construction::{Construction, Progress};
+use crate::domain::benchmark::superclue::construction::{Construction, ReviewProgress};
 use crate::formats::draft_review::{Review, Stand, review};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
@@ -93,10 +93,10 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
 /// `langya bench review`.
 pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     let Review { items, stands, unreadable } = review(&options.drafts, &options.reviews)?;
-    let count = |is: fn(&Progress) -> bool| stands.iter().filter(|stand| is(&stand.progress)).count();
-    let accepted = count(|progress| *progress == Progress::Accepted);
-    let rejected = count(|progress| matches!(progress, Progress::Rejected { .. }));
-    let waiting = count(|progress| matches!(progress, Progress::Open { .. }));
+    let count = |is: fn(&ReviewProgress) -> bool| stands.iter().filter(|stand| is(&stand.progress)).count();
+    let accepted = count(|progress| *progress == ReviewProgress::Accepted);
+    let rejected = count(|progress| matches!(progress, ReviewProgress::Rejected { .. }));
+    let waiting = count(|progress| matches!(progress, ReviewProgress::Open { .. }));
     let out = options.out.display();
     if accepted > 0 {
         OutFile::create(&options.out, options.overwrite)?.write(|file| file.write_all(items.as_bytes()))?;
@@ -160,9 +160,9 @@ struct StandRow {
 impl StandRow {
     fn of(stand: &Stand) -> Self {
         let (state, stage) = match stand.progress {
-            Progress::Accepted => ("accepted", None),
-            Progress::Rejected { stage } => ("rejected", Some(stage)),
-            Progress::Open { stage } => ("waiting", Some(stage)),
+            ReviewProgress::Accepted => ("accepted", None),
+            ReviewProgress::Rejected { stage } => ("rejected", Some(stage)),
+            ReviewProgress::Open { stage } => ("waiting", Some(stage)),
         };
         Self { id: stand.id.clone(), state, stage, waits_for: stand.waits_for.join(", ") }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::correlation::{Point, Series, SeriesError};
-use crate::stats::matrix::Column;
+use crate::stats::matrix::DataColumn;
 
 /// Several series over the models that all of them have.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,13 +29,13 @@ impl Aligned {
 
     /// Each series with its samples, in the order of the models.
     #[must_use]
-    pub fn columns(&self) -> Vec<Column> {
+    pub fn columns(&self) -> Vec<DataColumn> {
         self.points.iter().map(|points| column(points.iter().map(Some))).collect()
     }
 }
 
 /// The numbers of a series at positions; none where it has none.
-pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> Column {
+pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> DataColumn {
     let points: Vec<Option<&Point>> = points.collect();
     let replicates = points.iter().flatten().map(|point| point.samples.len()).max().unwrap_or_default();
     let drawn = |replicate: usize, point: &Option<&Point>| {
@@ -43,7 +43,7 @@ pub fn column<'p>(points: impl Iterator<Item = Option<&'p Point>>) -> Column {
         // What is held fixed is the same in each replicate.
         if point.samples.is_empty() { Some(point.value) } else { point.samples.get(replicate).copied().flatten() }
     };
-    Column {
+    DataColumn {
         values: points.iter().map(|point| point.map(|point| point.value)).collect(),
         samples: (0..replicates).map(|at| points.iter().map(|point| drawn(at, point)).collect()).collect(),
     }

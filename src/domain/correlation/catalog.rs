@@ -29,7 +29,7 @@ const MAX_MIXTURES: f64 = 3e6;
 /// Where a series comes from, in the order of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum SeriesSource {
     /// Votes, and verdicts of judges on the arena's battles.
     Votes,
     /// A benchmark run in this arena.
@@ -42,7 +42,7 @@ pub enum Source {
     Intents,
 }
 
-impl Source {
+impl SeriesSource {
     /// The source of a series.
     #[must_use]
     pub fn of(series: &Series) -> Self {
@@ -58,7 +58,7 @@ impl Source {
 
 /// A group of series for one matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Group {
+pub enum SeriesGroup {
     /// Series of this arena: votes, benchmarks and imported scores.
     #[default]
     Own,
@@ -68,7 +68,7 @@ pub enum Group {
     All,
 }
 
-impl Group {
+impl SeriesGroup {
     /// The name in addresses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -172,7 +172,7 @@ impl SeriesCatalog {
     /// arena's ratings at past moments.
     #[must_use]
     pub fn new(mut series: Vec<Series>, history: Vec<Moment>, options: StudyOptions) -> Self {
-        series.sort_by_key(|series| (Source::of(series), is_part(series)));
+        series.sort_by_key(|series| (SeriesSource::of(series), is_part(series)));
         Self { series, options, history }
     }
 
@@ -194,15 +194,15 @@ impl SeriesCatalog {
 
     /// Number of series in a group.
     #[must_use]
-    pub fn group_len(&self, group: Group) -> usize {
+    pub fn group_len(&self, group: SeriesGroup) -> usize {
         self.group(group).len()
     }
 
     /// Positions of a group's series that have one number per model, wholes before parts.
-    fn group(&self, group: Group) -> Vec<usize> {
+    fn group(&self, group: SeriesGroup) -> Vec<usize> {
         let belongs = |series: &Series| {
-            let published = Source::of(series) == Source::Published;
-            let in_group = group == Group::All || published == (group == Group::Published);
+            let published = SeriesSource::of(series) == SeriesSource::Published;
+            let in_group = group == SeriesGroup::All || published == (group == SeriesGroup::Published);
             series.subjects == Subjects::Models && in_group
         };
         let mut positions: Vec<usize> = (0..self.series.len()).filter(|&at| belongs(&self.series[at])).collect();
@@ -215,7 +215,7 @@ impl SeriesCatalog {
     pub fn default_pair(&self) -> Option<[String; 2]> {
         const PUBLISHED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
         let rating = self.find("arena:rating").map(|series| series.name.to_string());
-        let bench = self.series.iter().find(|series| Source::of(series) == Source::Benchmark);
+        let bench = self.series.iter().find(|series| SeriesSource::of(series) == SeriesSource::Benchmark);
         if let (Some(rating), Some(bench)) = (rating, bench) {
             return Some([rating, bench.name.to_string()]);
         }
@@ -225,7 +225,7 @@ impl SeriesCatalog {
     /// Satisfaction and the means of a suite by intent, if both exist; a benchmark run in this arena comes first.
     #[must_use]
     pub fn intents(&self) -> Option<[String; 2]> {
-        let by_intent = || self.series.iter().filter(|series| Source::of(series) == Source::Intents);
+        let by_intent = || self.series.iter().filter(|series| SeriesSource::of(series) == SeriesSource::Intents);
         let satisfaction = by_intent().find(|series| series.name == SeriesName::Satisfaction)?;
         let suite = by_intent().find(|series| series.name != SeriesName::Satisfaction)?;
         Some([&satisfaction.name, &suite.name].map(ToString::to_string))
@@ -233,7 +233,7 @@ impl SeriesCatalog {
 
     /// Computes the matrix of a group.
     #[must_use]
-    pub fn matrix(&self, group: Group) -> CorrelationMatrix {
+    pub fn matrix(&self, group: SeriesGroup) -> CorrelationMatrix {
         let all = self.group(group);
         let shown: Vec<usize> = all.iter().copied().take(MATRIX_SERIES).collect();
         let series: Vec<&Series> = shown.iter().map(|&at| &self.series[at]).collect();

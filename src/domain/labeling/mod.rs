@@ -19,7 +19,7 @@ use crate::stats::agreement::choices::majority;
 
 /// The source of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum LabelOrigin {
     /// Whoever labelled the examples that the classifier learned from.
     Seed,
     /// The classifier.
@@ -28,7 +28,7 @@ pub enum Source {
     Review,
 }
 
-impl Source {
+impl LabelOrigin {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Seed, Self::Model, Self::Review];
 
@@ -55,27 +55,30 @@ pub struct FinalLabel<'a> {
     /// What it says.
     pub label: &'a str,
     /// Its source.
-    pub source: Source,
+    pub source: LabelOrigin,
 }
 
 /// The one that more reviewers gave than any other, else the seed's, else the model's. Reviewers who are of two minds
 /// decide nothing.
 #[must_use]
-pub fn final_label<'a>(labels: &[(Source, &'a str)]) -> Option<FinalLabel<'a>> {
-    let by = |source: Source| labels.iter().filter(move |(by, _)| *by == source).map(|(_, label)| *label);
-    let reviews: Vec<&str> = by(Source::Review).collect();
-    let of = |source: Source| move |label| FinalLabel { label, source };
-    let first = |source: Source| by(source).next().map(of(source));
-    majority(&reviews).map(of(Source::Review)).or_else(|| first(Source::Seed)).or_else(|| first(Source::Model))
+pub fn final_label<'a>(labels: &[(LabelOrigin, &'a str)]) -> Option<FinalLabel<'a>> {
+    let by = |source: LabelOrigin| labels.iter().filter(move |(by, _)| *by == source).map(|(_, label)| *label);
+    let reviews: Vec<&str> = by(LabelOrigin::Review).collect();
+    let of = |source: LabelOrigin| move |label| FinalLabel { label, source };
+    let first = |source: LabelOrigin| by(source).next().map(of(source));
+    majority(&reviews)
+        .map(of(LabelOrigin::Review))
+        .or_else(|| first(LabelOrigin::Seed))
+        .or_else(|| first(LabelOrigin::Model))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Source::{Model, Review, Seed};
+    use super::LabelOrigin::{Model, Review, Seed};
     use super::*;
 
     #[track_caller]
-    fn check(labels: &[(Source, &str)], expected: Option<&str>) {
+    fn check(labels: &[(LabelOrigin, &str)], expected: Option<&str>) {
         let found = final_label(labels);
         assert_eq!(found.map(|found| found.label), expected, "{labels:?}");
         assert!(found.is_none_or(|found| labels.contains(&(found.source, found.label))), "{labels:?}");

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use serde::Serialize;
 
 use super::scheme::{Scheme, UnknownLabel};
-use super::table::{Syntax, Table};
+use super::table::{LabelTable, Syntax};
 
 /// A prompt to review.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -114,7 +114,7 @@ pub fn write<'t>(
 /// # Errors
 /// [`QueueError`] for the first row that is wrong.
 pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Decision>, QueueError> {
-    let table = Table::read(file).map_err(|(line, problem)| QueueProblem::from(problem).on(line))?;
+    let table = LabelTable::read(file).map_err(|(line, problem)| QueueProblem::from(problem).on(line))?;
     let place =
         |name: &'static str| table.header.iter().position(|column| column == name).ok_or(QueueError::Column(name));
     let (query, of_scheme, label) = (place("query_id")?, place("scheme")?, place("label")?);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::scheme::Scheme;
-use super::{Source, final_label};
+use super::{LabelOrigin, final_label};
 use crate::stats::agreement::alpha::{Scale, krippendorff};
 use crate::stats::agreement::kappa::{Kappa, fleiss};
 use crate::stats::{Share, Undefined};
@@ -14,7 +14,7 @@ pub struct PromptLabel {
     /// Id of the prompt.
     pub query_id: String,
     /// The source.
-    pub source: Source,
+    pub source: LabelOrigin,
     /// Name of the reviewer; empty for seeds and the model.
     pub labeled_by: String,
     /// The label.
@@ -57,7 +57,7 @@ impl LabelReportBuilder {
         let report = LabelReport {
             queries: 0,
             labelled: 0,
-            by_source: Source::ALL.into_iter().map(|source| (source.as_str(), 0)).collect(),
+            by_source: LabelOrigin::ALL.into_iter().map(|source| (source.as_str(), 0)).collect(),
             undecided: 0,
             model_agrees: Share::default(),
             reviewers: BTreeMap::new(),
@@ -80,10 +80,10 @@ impl LabelReportBuilder {
         for source in said.iter().map(|(source, _)| source).collect::<BTreeSet<_>>() {
             *self.report.by_source.entry(source.as_str()).or_default() += 1;
         }
-        let reviewed = said.iter().any(|(source, _)| *source == Source::Review);
-        let by_review = decided.filter(|decided| decided.source == Source::Review);
+        let reviewed = said.iter().any(|(source, _)| *source == LabelOrigin::Review);
+        let by_review = decided.filter(|decided| decided.source == LabelOrigin::Review);
         self.report.undecided += u64::from(reviewed && by_review.is_none());
-        let model = said.iter().find(|(source, _)| *source == Source::Model);
+        let model = said.iter().find(|(source, _)| *source == LabelOrigin::Model);
         if let (Some(decided), Some((_, model))) = (by_review, model) {
             self.report.model_agrees.count(decided.label == *model);
         }
@@ -94,7 +94,7 @@ impl LabelReportBuilder {
 
     fn review(&mut self, labels: &[PromptLabel]) {
         let mut counts = vec![0; self.scheme.labels().count()];
-        for review in labels.iter().filter(|label| label.source == Source::Review) {
+        for review in labels.iter().filter(|label| label.source == LabelOrigin::Review) {
             *self.report.reviewers.entry(review.labeled_by.clone()).or_default() += 1;
             if let Some(count) = self.scheme.position(&review.label).ok().and_then(|label| counts.get_mut(label)) {
                 *count += 1;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use super::scheme::{Scheme, UnknownLabel};
-use super::table::{Syntax, Table};
+use super::table::{LabelTable, Syntax};
 
 /// Names of the column of texts, URS's own among them.
 const TEXT: [&str; 4] = ["text", "question", "query", "prompt"];
@@ -95,7 +95,7 @@ pub enum RowProblem {
 /// # Errors
 /// [`SeedError`] for a missing column or the first bad row.
 pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Seed>, SeedError> {
-    let table = Table::read(file).map_err(|(line, problem)| SeedError::Row { line, problem: problem.into() })?;
+    let table = LabelTable::read(file).map_err(|(line, problem)| SeedError::Row { line, problem: problem.into() })?;
     let place = |names: &[&str]| table.header.iter().position(|column| names.contains(&column.as_str()));
     let needed =
         |names: &[&str], what| place(names).ok_or_else(|| SeedError::Column { what, names: names.join(" or ") });

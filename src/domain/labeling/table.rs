@@ -5,7 +5,7 @@ use std::io::Read;
 use csv::StringRecord;
 
 /// Rows of a file, each with the line on which it begins.
-pub(super) struct Table {
+pub(super) struct LabelTable {
     pub(super) header: Vec<String>,
     pub(super) rows: Vec<(u64, StringRecord)>,
 }
@@ -15,7 +15,7 @@ pub(super) struct Table {
 #[error("{0}")]
 pub struct Syntax(String);
 
-impl Table {
+impl LabelTable {
     /// Reads UTF-8 with a header, with or without a byte-order mark; fails with the line of what cannot be read.
     pub(super) fn read(mut file: impl Read) -> Result<Self, (u64, Syntax)> {
         let mut bytes = Vec::new();

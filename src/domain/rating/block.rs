@@ -11,7 +11,7 @@ use super::tally::PairTally;
 use crate::stats::real_len;
 
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub(super) struct ModelBlock {
     pub(super) likelihood: Likelihood,
     /// Positions of the models in the tally, in the order of the parameters.
     pub(super) members: Vec<usize>,
@@ -21,25 +21,25 @@ pub(super) struct Block {
 }
 
 /// The blocks of components. A component with a single model has no parameters and no block.
-pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likelihood) -> Vec<Block> {
+pub(super) fn blocks(models: usize, components: &[Vec<usize>], likelihood: Likelihood) -> Vec<ModelBlock> {
     let fitted = || components.iter().filter(|members| members.len() > 1);
     match likelihood {
         Likelihood::BradleyTerry => {
-            fitted().map(|members| Block::new(models, std::slice::from_ref(members), likelihood)).collect()
+            fitted().map(|members| ModelBlock::new(models, std::slice::from_ref(members), likelihood)).collect()
         }
         Likelihood::Davidson => {
             let all: Vec<Vec<usize>> = fitted().cloned().collect();
-            if all.is_empty() { Vec::new() } else { vec![Block::new(models, &all, likelihood)] }
+            if all.is_empty() { Vec::new() } else { vec![ModelBlock::new(models, &all, likelihood)] }
         }
     }
 }
 
 /// The blocks of the models that a fit rates.
-pub(super) fn blocks_of(fit: &Fit) -> Vec<Block> {
+pub(super) fn blocks_of(fit: &Fit) -> Vec<ModelBlock> {
     blocks(fit.model_strengths.len(), &fit.members(), fit.likelihood())
 }
 
-impl Block {
+impl ModelBlock {
     pub(super) fn new(models: usize, components: &[Vec<usize>], likelihood: Likelihood) -> Self {
         let mut block = Self { likelihood, members: Vec::new(), gauges: Vec::new(), places: vec![None; models] };
         for (component, members) in components.iter().enumerate() {

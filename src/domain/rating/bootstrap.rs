@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::FitError;
-use super::block::{Block, blocks_of};
+use super::block::{ModelBlock, blocks_of};
 use super::davidson;
 use super::fit::Direction;
-use super::graph::{Place, connected_both_ways, decompose};
+use super::graph::{ModelPosition, connected_both_ways, decompose};
 use super::interval::{Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
@@ -181,7 +181,7 @@ fn weighted(sampled: u64, of: u64, weight: f64) -> f64 {
 
 /// A block with its fit, the starting point of the replicates.
 struct Centre {
-    block: Block,
+    block: ModelBlock,
     point: DVector<f64>,
     nearby: Nearby,
 }
@@ -194,7 +194,7 @@ struct Replicate {
 }
 
 impl Centre {
-    fn new(block: Block, tally: &Tally, fit: &Fit) -> Result<Self, FitError> {
+    fn new(block: ModelBlock, tally: &Tally, fit: &Fit) -> Result<Self, FitError> {
         let point = block.point(fit);
         let nearby = Nearby::new(&block.loss(&tally.pairs), &point)?;
         Ok(Self { block, point, nearby })
@@ -240,13 +240,15 @@ impl Centre {
             let Some(part) = layout.components.iter().position(of_gauge) else { continue };
             for &model in gauge {
                 match layout.places[model] {
-                    Place::Beyond(component, direction) if component == part => values[model] = infinite(direction),
+                    ModelPosition::Beyond(component, direction) if component == part => {
+                        values[model] = infinite(direction)
+                    }
                     _ => {}
                 }
             }
             parts.push(layout.components[part].clone());
         }
-        let rest = Block::new(models, &parts, self.block.likelihood);
+        let rest = ModelBlock::new(models, &parts, self.block.likelihood);
         if parts.is_empty() || !self.is_finite(&rest.pairs(inside)) {
             return Ok(Replicate { values: vec![f64::NAN; self.point.len()], converged: true });
         }

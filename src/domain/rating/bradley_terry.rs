@@ -9,7 +9,7 @@ use nalgebra::DVector;
 use super::FitError;
 use super::block::blocks;
 use super::fit::{Fit, ModelStrength};
-use super::graph::{Place, decompose};
+use super::graph::{ModelPosition, decompose};
 use super::loss::Likelihood;
 use super::newton::minimise;
 use super::tally::Tally;
@@ -38,9 +38,9 @@ pub(super) fn fit_by(tally: &Tally, likelihood: Likelihood) -> Result<Fit, FitEr
         loss += optimum.loss;
         log_nu = optimum.point.iter().nth(block.members.len()).copied();
     }
-    let model_strength = |(place, &strength): (&Place, &f64)| match *place {
-        Place::Inside(component) => ModelStrength::Rated { component, strength },
-        Place::Beyond(component, direction) => ModelStrength::Unbounded { component, direction },
+    let model_strength = |(place, &strength): (&ModelPosition, &f64)| match *place {
+        ModelPosition::Inside(component) => ModelStrength::Rated { component, strength },
+        ModelPosition::Beyond(component, direction) => ModelStrength::Unbounded { component, direction },
     };
     Ok(Fit {
         model_strengths: layout.places.iter().zip(&strengths).map(model_strength).collect(),

@@ -7,7 +7,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
-use super::block::{Block, blocks_of};
+use super::block::{ModelBlock, blocks_of};
 use super::interval::Uncertainty;
 use super::loss::Score;
 use super::newton::inverse_but_for_a_constant;
@@ -111,7 +111,7 @@ impl<'a> Scores<'a> {
     }
 
     /// Adds the score of a vote if it is rated and both models belong to one component of the block.
-    fn add(&self, row: usize, block: &Block, sums: &mut VoterSums) {
+    fn add(&self, row: usize, block: &ModelBlock, sums: &mut VoterSums) {
         let outcome = self.log.outcomes[row];
         let place = |model: u32| self.places[model as usize];
         let Some((a, b)) = place(self.log.a[row]).zip(place(self.log.b[row])) else { return };
@@ -138,7 +138,7 @@ struct VoterSums {
 }
 
 impl VoterSums {
-    fn new(block: &Block) -> Self {
+    fn new(block: &ModelBlock) -> Self {
         let size = block.parameters();
         Self {
             models: block.members.len(),

@@ -12,7 +12,7 @@ use super::tally::PairTally;
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The place of each model.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ModelPosition>,
     /// Models inside each component, largest component first. A component of two models of which one won every vote has
     /// no models inside.
     pub(super) components: Vec<Vec<usize>>,
@@ -22,7 +22,7 @@ pub(super) struct Layout {
 
 /// The place of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ModelPosition {
     /// Rated within a component.
     Inside(usize),
     /// Unbounded: above or below every model of a component.
@@ -59,9 +59,9 @@ pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> Layout {
     Layout { places, components, bridges }
 }
 
-fn place(label: Option<usize>, beyond: Option<Direction>) -> Place {
+fn place(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {
     let label = label.expect("peeling leaves a model in every part of the graph, and labels spread from it");
-    beyond.map_or(Place::Inside(label), |direction| Place::Beyond(label, direction))
+    beyond.map_or(ModelPosition::Inside(label), |direction| ModelPosition::Beyond(label, direction))
 }
 
 /// Unbounded models that met only models unbounded in the opposite direction: no votes compare them with a rated model,

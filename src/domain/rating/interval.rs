@@ -8,7 +8,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
-use super::block::{Block, blocks_of};
+use super::block::{ModelBlock, blocks_of};
 use super::loss::{OutcomeProbabilities, Score};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
@@ -35,7 +35,7 @@ impl Uncertainty {
 
     /// Stores the variances of the parameters of a block. A zero variance means that every vote equals its prediction,
     /// such as a single tie: the standard error is then unknown.
-    pub(super) fn put(&mut self, block: &Block, variances: &DVector<f64>) {
+    pub(super) fn put(&mut self, block: &ModelBlock, variances: &DVector<f64>) {
         for (&model, variance) in block.members.iter().zip(variances) {
             self.errors[model] = Some(variance.sqrt()).filter(|error| *error > ROUNDING);
         }
@@ -99,7 +99,7 @@ pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, Fi
 /// The diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, so nothing
 /// cancels.
 fn variances(
-    block: &Block,
+    block: &ModelBlock,
     pairs: &[PairTally],
     squares: &[PairTally],
     point: &DVector<f64>,

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use super::confidence::ConfidenceLevel;
 use super::exact::{self, KENDALL_UP_TO, SPEARMAN_UP_TO};
 use super::ranks::{Ties, by_size, ranks};
-use super::{Interval, Series, Undefined};
+use super::{Interval, SeriesSide, Undefined};
 use super::{real, real_len};
 
 /// Two points always lie on a line.
@@ -236,12 +236,12 @@ fn check(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     if x.len() != y.len() {
         return Err(Undefined::Lengths { x: x.len(), y: y.len() });
     }
-    usable(x, Series::First)?;
-    usable(y, Series::Second)
+    usable(x, SeriesSide::First)?;
+    usable(y, SeriesSide::Second)
 }
 
 /// Checks that a series can have a correlation.
-pub(super) fn usable(values: &[f64], series: Series) -> Result<(), Undefined> {
+pub(super) fn usable(values: &[f64], series: SeriesSide) -> Result<(), Undefined> {
     if values.len() < FEWEST {
         return Err(Undefined::TooFew { found: values.len(), needed: FEWEST });
     }

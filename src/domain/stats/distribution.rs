@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::real_len;
-use super::{Series, Undefined};
+use super::{SeriesSide, Undefined};
 
 /// Mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -48,7 +48,7 @@ pub fn mean(values: &[f64]) -> Result<f64, Undefined> {
         return Err(Undefined::TooFew { found: 0, needed: 1 });
     }
     if !values.iter().all(|value| value.is_finite()) {
-        return Err(Undefined::NotFinite(Series::First));
+        return Err(Undefined::NotFinite(SeriesSide::First));
     }
     Ok(values.iter().sum::<f64>() / real_len(values.len()))
 }
@@ -71,7 +71,7 @@ mod tests {
     fn undefined_summaries_have_a_reason() {
         assert_eq!(Summary::new(&[1.0]), Err(Undefined::TooFew { found: 1, needed: 2 }));
         assert_eq!(mean(&[]), Err(Undefined::TooFew { found: 0, needed: 1 }));
-        assert_eq!(Summary::new(&[1.0, f64::NAN]), Err(Undefined::NotFinite(Series::First)));
+        assert_eq!(Summary::new(&[1.0, f64::NAN]), Err(Undefined::NotFinite(SeriesSide::First)));
         assert_eq!(Summary::new(&[-1.0, 1.0]).unwrap().coefficient_of_variation(), Err(Undefined::ZeroMean));
         let summary = Summary::new(&[2.0, 4.0, 9.0]).unwrap();
         assert_eq!((summary.mean, summary.std_dev), (5.0, 13.0_f64.sqrt()));

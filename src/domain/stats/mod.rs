@@ -41,10 +41,10 @@ pub enum Undefined {
     },
     /// A constant series has no correlation.
     #[error("all values of the {0} series are equal")]
-    Constant(Series),
+    Constant(SeriesSide),
     /// A value is infinite or not a number.
     #[error("the {0} series has a value that is not a finite number")]
-    NotFinite(Series),
+    NotFinite(SeriesSide),
     /// The correlation is exactly ±1, so Fisher's z is infinite.
     #[error("the correlation is perfect, so its interval has no width to estimate")]
     Perfect,
@@ -74,14 +74,14 @@ impl Undefined {
 
 /// One of two series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Series {
+pub enum SeriesSide {
     /// The first series.
     First,
     /// The second series.
     Second,
 }
 
-impl Series {
+impl SeriesSide {
     fn other(self) -> Self {
         match self {
             Self::First => Self::Second,
@@ -90,7 +90,7 @@ impl Series {
     }
 }
 
-impl std::fmt::Display for Series {
+impl std::fmt::Display for SeriesSide {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::First => "first",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A text.
     Text,
     /// A whole number.
@@ -23,7 +23,7 @@ pub struct Column {
     /// Names from the row's object to the value, joined by dots.
     pub path: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Whether a row may lack it.
     pub optional: bool,
 }
@@ -31,13 +31,13 @@ pub struct Column {
 impl Column {
     /// A column that every row has.
     #[must_use]
-    pub const fn needed(path: &'static str, kind: Kind) -> Self {
+    pub const fn needed(path: &'static str, kind: ValueKind) -> Self {
         Self { path, kind, optional: false }
     }
 
     /// A column that a row may lack.
     #[must_use]
-    pub const fn optional(path: &'static str, kind: Kind) -> Self {
+    pub const fn optional(path: &'static str, kind: ValueKind) -> Self {
         Self { path, kind, optional: true }
     }
 

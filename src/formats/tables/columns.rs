@@ -1,7 +1,7 @@
 //! The columns of every table that the program writes, under LMArena's names where it has them.
 
 use super::Column;
-use super::Kind::{Flag, Json, Number, Real, Text};
+use super::ValueKind::{Flag, Json, Number, Real, Text};
 use crate::domain::battle::Outcome;
 
 /// The columns of benchmark scores.

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use column::{Column, Kind};
+pub use column::{Column, ValueKind};
 use parquet::ParquetTable;
 
 /// How a table is written.
@@ -27,7 +27,7 @@ pub enum Format {
 }
 
 /// A file that takes rows.
-pub struct Table<W: Write + Send> {
+pub struct TableWriter<W: Write + Send> {
     rows: u64,
     form: FileWriter<W>,
 }
@@ -38,7 +38,7 @@ enum FileWriter<W: Write + Send> {
     Columns(Box<ParquetTable<BufWriter<W>>>),
 }
 
-impl<W: Write + Send> Table<W> {
+impl<W: Write + Send> TableWriter<W> {
     /// Writes what stands before the first row.
     pub fn begin(format: Format, columns: Vec<Column>, out: W) -> io::Result<Self> {
         let form = match format {
@@ -112,17 +112,17 @@ mod tests {
     use super::*;
 
     const COLUMNS: [Column; 6] = [
-        Column::needed("text", Kind::Text),
-        Column::optional("none", Kind::Text),
-        Column::needed("deep.number", Kind::Number),
-        Column::needed("deep.real", Kind::Real),
-        Column::needed("flag", Kind::Flag),
-        Column::needed("list", Kind::Json),
+        Column::needed("text", ValueKind::Text),
+        Column::optional("none", ValueKind::Text),
+        Column::needed("deep.number", ValueKind::Number),
+        Column::needed("deep.real", ValueKind::Real),
+        Column::needed("flag", ValueKind::Flag),
+        Column::needed("list", ValueKind::Json),
     ];
 
     fn csv_of(text: &str) -> String {
         let mut out = Vec::new();
-        let mut table = Table::begin(Format::Csv, COLUMNS.to_vec(), &mut out).unwrap();
+        let mut table = TableWriter::begin(Format::Csv, COLUMNS.to_vec(), &mut out).unwrap();
         let row = json!({"text": text, "deep": {"number": 7, "real": 0.5}, "flag": true, "list": [{"a": "b,c"}]});
         table.write(&row).unwrap();
         assert_eq!(table.finish().unwrap(), 1);

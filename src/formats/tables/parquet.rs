@@ -11,7 +11,7 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
-use super::column::{Column, Kind};
+use super::column::{Column, ValueKind};
 
 /// Rows and bytes of text of a row group at the most: what an export holds in memory.
 const GROUP_ROWS: usize = 20_000;
@@ -81,10 +81,10 @@ impl<W: Write + Send> ParquetTable<W> {
             let cells = std::mem::take(cells);
             let there = column.optional.then_some(cells.there.as_slice());
             match column.kind {
-                Kind::Text | Kind::Json => write_column::<ByteArrayType, W>(&mut group, &cells.texts, there)?,
-                Kind::Number => write_column::<Int64Type, W>(&mut group, &cells.numbers, there)?,
-                Kind::Real => write_column::<DoubleType, W>(&mut group, &cells.reals, there)?,
-                Kind::Flag => write_column::<BoolType, W>(&mut group, &cells.flags, there)?,
+                ValueKind::Text | ValueKind::Json => write_column::<ByteArrayType, W>(&mut group, &cells.texts, there)?,
+                ValueKind::Number => write_column::<Int64Type, W>(&mut group, &cells.numbers, there)?,
+                ValueKind::Real => write_column::<DoubleType, W>(&mut group, &cells.reals, there)?,
+                ValueKind::Flag => write_column::<BoolType, W>(&mut group, &cells.flags, there)?,
             }
         }
         group.close()?;
@@ -95,21 +95,21 @@ impl<W: Write + Send> ParquetTable<W> {
 
 impl Cells {
     /// Adds the value of a row, and returns about how many bytes that takes.
-    fn push(&mut self, kind: Kind, value: &Value) -> usize {
+    fn push(&mut self, kind: ValueKind, value: &Value) -> usize {
         self.there.push(i16::from(!value.is_null()));
         if value.is_null() {
             return 0;
         }
         match kind {
-            Kind::Text | Kind::Json => {
+            ValueKind::Text | ValueKind::Json => {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let bytes = text.len();
                 self.texts.push(text.into_bytes().into());
                 return bytes;
             }
-            Kind::Number => self.numbers.push(value.as_i64().unwrap_or(i64::MAX)),
-            Kind::Real => self.reals.push(value.as_f64().unwrap_or(f64::NAN)),
-            Kind::Flag => self.flags.push(value.as_bool().unwrap_or_default()),
+            ValueKind::Number => self.numbers.push(value.as_i64().unwrap_or(i64::MAX)),
+            ValueKind::Real => self.reals.push(value.as_f64().unwrap_or(f64::NAN)),
+            ValueKind::Flag => self.flags.push(value.as_bool().unwrap_or_default()),
         }
         8
     }
@@ -151,10 +151,10 @@ fn group(name: &str, fields: Vec<(&str, &Column)>) -> Result<TypePtr, ParquetErr
 
 fn leaf(name: &str, column: &Column) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Text | Kind::Json => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Number => (Physical::INT64, None),
-        Kind::Real => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
+        ValueKind::Text | ValueKind::Json => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ValueKind::Number => (Physical::INT64, None),
+        ValueKind::Real => (Physical::DOUBLE, None),
+        ValueKind::Flag => (Physical::BOOLEAN, None),
     };
     let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition).build()

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::cell::{Cell, Record, in_calendar};
-use super::columns::{COMPARIA_MODEL_A, Column, Field, Header};
+use super::columns::{COMPARIA_MODEL_A, ColumnMapping, Field, Header};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
@@ -195,7 +195,7 @@ struct RowReader<'r, R> {
 
 impl<'r, R: Record> RowReader<'r, R> {
     /// What the best known column says that is not empty.
-    fn first(&self, field: Field) -> Option<(Cell<'r>, &'r Column)> {
+    fn first(&self, field: Field) -> Option<(Cell<'r>, &'r ColumnMapping)> {
         let cells = self.header.all(field).iter().map(|column| (self.record.cell(column.at), column));
         cells.into_iter().find(|(cell, _)| !cell.is_empty())
     }

@@ -159,7 +159,7 @@ impl ColumnNames {
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Column {
+pub(super) struct ColumnMapping {
     pub(super) at: usize,
     pub(super) name: String,
 }
@@ -167,7 +167,7 @@ pub(super) struct Column {
 /// Where the columns of one file stand.
 #[derive(Debug, Clone)]
 pub(super) struct Header {
-    columns: Vec<Vec<Column>>,
+    columns: Vec<Vec<ColumnMapping>>,
     /// Columns that count towards a feature of style: their position, the feature and the side.
     pub(super) style: Vec<(usize, usize, usize)>,
     /// Whether votes have times: then every one must.
@@ -181,7 +181,7 @@ impl Header {
         let columns = KNOWN.map(|(field, _)| {
             let candidates = given.names(field);
             let found =
-                candidates.iter().filter_map(|name| Some(Column { at: place(name)?, name: (*name).to_owned() }));
+                candidates.iter().filter_map(|name| Some(ColumnMapping { at: place(name)?, name: (*name).to_owned() }));
             found.collect::<Vec<_>>()
         });
         for (field, _) in KNOWN {
@@ -217,7 +217,7 @@ impl Header {
         let columns = KNOWN.map(|(field, _)| {
             let mut column = |name: &str| {
                 let next = positions.len();
-                Column { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
+                ColumnMapping { at: *positions.entry(name.to_owned()).or_insert(next), name: name.to_owned() }
             };
             given.names(field).into_iter().map(&mut column).collect()
         });
@@ -235,12 +235,12 @@ impl Header {
     }
 
     /// The columns that may hold a field, best known first.
-    pub(super) fn all(&self, field: Field) -> &[Column] {
+    pub(super) fn all(&self, field: Field) -> &[ColumnMapping] {
         &self.columns[field as usize]
     }
 
     /// The best known column that holds a field.
-    pub(super) fn one(&self, field: Field) -> Option<&Column> {
+    pub(super) fn one(&self, field: Field) -> Option<&ColumnMapping> {
         self.all(field).first()
     }
 

@@ -5,7 +5,7 @@ use csv::ByteRecord;
 use super::batch::Batch;
 use super::cell::{Cell, Record};
 use super::columns::Header;
-use super::error::{Place, RowError, VoteFileError};
+use super::error::{FilePosition, RowError, VoteFileError};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
 use super::{FileVotes, Job};
@@ -16,14 +16,14 @@ pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let mut reader = csv_reader(&first, delimiter);
     let mut names = ByteRecord::new();
-    reader.read_byte_record(&mut names).map_err(|error| job.row(Place::Line(1), malformed(&error)))?;
+    reader.read_byte_record(&mut names).map_err(|error| job.row(FilePosition::Line(1), malformed(&error)))?;
     let header =
         Header::find(&header_names(job, &names)?, &job.options.columns).map_err(|reason| job.columns(reason))?;
     let begin = usize::try_from(reader.position().byte()).unwrap_or(first.len()).min(first.len());
     let form = DelimitedLayout { job, header: &header, width: names.len(), delimiter };
     let mut votes = Batch::new(job.wanted, header.timed);
     votes.rows = count_lines(&first[..begin]);
-    let line_error = |(line, reason)| Stopped::Row(Place::Line(count_lines(&first[..begin]) + line + 1), reason);
+    let line_error = |(line, reason)| Stopped::Row(FilePosition::Line(count_lines(&first[..begin]) + line + 1), reason);
     let all = form.parse(&first[begin..]).map_err(line_error).and_then(|batch| {
         votes.append(&batch);
         read_blocks(&mut blocks, &mut votes, |block| form.parse(block))
@@ -89,7 +89,7 @@ fn csv_reader(block: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
 
 fn header_names<'r>(job: &Job<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {
     let names = names.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
-    names.map_err(|_| job.row(Place::Line(1), RowError::Malformed(NOT_UTF8.into())))
+    names.map_err(|_| job.row(FilePosition::Line(1), RowError::Malformed(NOT_UTF8.into())))
 }
 
 fn malformed(error: &csv::Error) -> RowError {

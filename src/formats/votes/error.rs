@@ -38,7 +38,7 @@ pub enum VoteFileError {
         /// The file.
         path: PathBuf,
         /// Where the row stands.
-        place: Place,
+        place: FilePosition,
         /// What is wrong with it.
         reason: RowError,
     },
@@ -63,14 +63,14 @@ pub enum HeaderError {
 
 /// Where a row stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePosition {
     /// The line on which it begins, from 1, in a file of lines.
     Line(u64),
     /// Its number among the rows, from 1, in a file without lines.
     Row(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),

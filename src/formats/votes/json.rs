@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use super::batch::Batch;
 use super::cell::Record;
 use super::columns::{Field, Header};
-use super::error::{Place, RowError, VoteFileError};
+use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::{Allowance, Bounded};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
@@ -23,7 +23,7 @@ pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
     let form = JsonLayout::of_first(job, &first);
     let mut votes = Batch::new(job.wanted, form.header.timed);
     let parse = |block: &[u8]| form.parse_lines(block);
-    let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(Place::Line(line + 1), reason));
+    let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(FilePosition::Line(line + 1), reason));
     let all = begun.and_then(|batch| {
         votes.append(&batch);
         read_blocks(&mut blocks, &mut votes, parse)
@@ -39,16 +39,16 @@ pub(super) fn read_array(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
     if let Some(reason) = rows.bad {
-        return Err(job.row(Place::Row(rows.votes.rows), reason));
+        return Err(job.row(FilePosition::Row(rows.votes.rows), reason));
     }
     if let Err(error) = read {
         let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
         return Err(match error.classify() {
             serde_json::error::Category::Io => job.unreadable(error.into()),
             serde_json::error::Category::Data => {
-                job.row(Place::Line(line), malformed("not an array of objects", &error))
+                job.row(FilePosition::Line(line), malformed("not an array of objects", &error))
             }
-            _ => job.row(Place::Line(line), malformed("not JSON", &error)),
+            _ => job.row(FilePosition::Line(line), malformed("not JSON", &error)),
         });
     }
     let timed = rows.form.is_some_and(|form| form.header.timed);

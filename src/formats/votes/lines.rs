@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::ReadOptions;
 use super::batch::Batch;
-use super::error::{Place, RowError};
+use super::error::{FilePosition, RowError};
 use super::limits::ReadLimits;
 
 /// Bytes of a block, where its records are shorter.
@@ -106,7 +106,7 @@ fn closing_quote(block: &[u8], mut at: usize) -> Option<usize> {
 /// Why reading stopped.
 pub(super) enum Stopped {
     Unreadable(io::Error),
-    Row(Place, RowError),
+    Row(FilePosition, RowError),
 }
 
 impl From<io::Error> for Stopped {
@@ -128,7 +128,8 @@ pub(super) fn read_blocks<R: Read + Send>(
         let (batches, next) = rayon::join(parse_wave, || blocks.some(many));
         for batch in batches {
             let lines_before = total.rows;
-            let batch = batch.map_err(|(line, reason)| Stopped::Row(Place::Line(lines_before + line + 1), reason))?;
+            let batch =
+                batch.map_err(|(line, reason)| Stopped::Row(FilePosition::Line(lines_before + line + 1), reason))?;
             total.append(&batch);
         }
         wave = next?;

@@ -26,13 +26,13 @@ use std::io;
 use std::path::Path;
 
 pub use columns::ColumnNames;
-pub use error::{HeaderError, Place, RowError, VoteFileError};
+pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::Batch;
 use lines::Stopped;
-use source::Source;
+use source::VoteSource;
 
 /// How files are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,11 +107,11 @@ struct Job<'j> {
 
 impl Job<'_> {
     fn read(&self) -> Result<FileVotes, VoteFileError> {
-        match Source::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
-            Source::Parquet(file) => parquet::read(self, file),
-            Source::Array(text) => json::read_array(self, text),
-            Source::Lines(text) => json::read_lines(self, text),
-            Source::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
+        match VoteSource::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
+            VoteSource::Parquet(file) => parquet::read(self, file),
+            VoteSource::Array(text) => json::read_array(self, text),
+            VoteSource::Lines(text) => json::read_lines(self, text),
+            VoteSource::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
         }
     }
 
@@ -123,7 +123,7 @@ impl Job<'_> {
         VoteFileError::Columns { path: self.path.to_owned(), reason }
     }
 
-    fn row(&self, place: Place, reason: RowError) -> VoteFileError {
+    fn row(&self, place: FilePosition, reason: RowError) -> VoteFileError {
         VoteFileError::Row { path: self.path.to_owned(), place, reason }
     }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::batch::{Batch, TAGS};
 use super::columns::{Field, Header};
-use super::error::{Place, RowError, VoteFileError};
+use super::error::{FilePosition, RowError, VoteFileError};
 use super::{FileVotes, Job};
 use crate::domain::rating::vote_log::VoteLog;
 
@@ -23,8 +23,8 @@ mod pages;
 mod rows;
 mod texts;
 
-use column::{Column, read_column, time_unit};
-use group::Group;
+use column::{ParquetColumn, read_column, time_unit};
+use group::RowGroup;
 
 /// Row groups under way at once for each thread.
 const GROUPS_A_THREAD: usize = 1;
@@ -58,7 +58,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
         for batch in batches {
             let before = votes.rows;
             let batch = batch.map_err(broken)?;
-            let batch = batch.map_err(|(row, reason)| job.row(Place::Row(before + row + 1), reason))?;
+            let batch = batch.map_err(|(row, reason)| job.row(FilePosition::Row(before + row + 1), reason))?;
             votes.append(&batch);
         }
     }
@@ -145,13 +145,13 @@ impl<'p> Plan<'p> {
     /// The votes of a row group; a bad row is counted from 0 within it.
     fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<Batch, (u64, RowError)>, ParquetError> {
         let read = |&at: &usize| read_column(group, at);
-        let columns: Vec<Column> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
+        let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         if columns.iter().any(|column| column.len() != rows) {
             return Err(ParquetError::General("its columns are not of one length".into()));
         }
         let units = self.needed.iter().map(|&at| time_unit(group, at)).collect();
-        Ok(Group { plan: self, columns, units, rows }.into_batch())
+        Ok(RowGroup { plan: self, columns, units, rows }.into_batch())
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct UnderWay(Arc<Mutex<HashMap<String, u32>>>);
 
 /// A limit and whom it counts.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ConcurrencyLimit {
     pub(super) name: String,
     pub(super) limit: u32,
 }
@@ -28,9 +28,9 @@ pub struct TurnPermit {
 
 impl UnderWay {
     /// Takes one place for each of these; `None` where one of them has none left, and then takes none.
-    pub(super) fn take(&self, places: Vec<Place>) -> Option<TurnPermit> {
+    pub(super) fn take(&self, places: Vec<ConcurrencyLimit>) -> Option<TurnPermit> {
         let mut counts = self.lock();
-        let has_room = |place: &Place| counts.get(&place.name).is_none_or(|count| *count < place.limit);
+        let has_room = |place: &ConcurrencyLimit| counts.get(&place.name).is_none_or(|count| *count < place.limit);
         if !places.iter().all(has_room) {
             return None;
         }
@@ -65,8 +65,8 @@ impl Drop for TurnPermit {
 mod tests {
     use super::*;
 
-    fn places(names: &[(&str, u32)]) -> Vec<Place> {
-        names.iter().map(|(name, limit)| Place { name: (*name).into(), limit: *limit }).collect()
+    fn places(names: &[(&str, u32)]) -> Vec<ConcurrencyLimit> {
+        names.iter().map(|(name, limit)| ConcurrencyLimit { name: (*name).into(), limit: *limit }).collect()
     }
 
     #[test]

@@ -49,11 +49,11 @@ pub(super) struct Count {
 
 /// What was used in this process.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct LimitCounts {
     due: HashMap<String, Instant>,
 }
 
-impl Counts {
+impl LimitCounts {
     /// How long to wait until all of these grant one more; `None` where they do now.
     pub(super) fn wait(&mut self, counts: &[Count], now: Instant) -> Option<Duration> {
         if !self.has_room(counts.len(), now) && counts.iter().any(|count| !self.due.contains_key(&count.name)) {
@@ -63,7 +63,7 @@ impl Counts {
         waits.max()
     }
 
-    /// Counts one more on all of these, where they grant it.
+    /// LimitCounts one more on all of these, where they grant it.
     pub(super) fn charge(&mut self, counts: &[Count], now: Instant) {
         for count in counts {
             if let Ok(due) = count.rate.charge(self.due(count), now) {
@@ -96,7 +96,7 @@ mod tests {
         Count { name: name.into(), rate: Rate::per_minute(per_minute).unwrap() }
     }
 
-    fn take(counts: &mut Counts, wanted: &[Count], now: Instant) -> bool {
+    fn take(counts: &mut LimitCounts, wanted: &[Count], now: Instant) -> bool {
         let granted = counts.wait(wanted, now).is_none();
         if granted {
             counts.charge(wanted, now);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_minutes_worth_is_granted_at_once_and_comes_back_evenly() {
         for per_minute in [1, 2, 7, 60, 90_000] {
-            let (mut counts, now) = (Counts::default(), Instant::now());
+            let (mut counts, now) = (LimitCounts::default(), Instant::now());
             let wanted = [count("ann", per_minute)];
             let interval = wanted[0].rate.interval;
             let granted = (0..2 * per_minute).filter(|_| take(&mut counts, &wanted, now)).count();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn nothing_is_used_where_one_of_several_limits_refuses() {
-        let (mut counts, now) = (Counts::default(), Instant::now());
+        let (mut counts, now) = (LimitCounts::default(), Instant::now());
         let (visitor, address) = (count("visitor", 10), count("address", 2));
         let both = [visitor.clone(), address];
         assert_eq!((0..10).filter(|_| take(&mut counts, &both, now)).count(), 2);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_lower_limit_counts_what_was_used_under_a_higher_one_for_a_minute_at_the_most() {
-        let (mut counts, now) = (Counts::default(), Instant::now());
+        let (mut counts, now) = (LimitCounts::default(), Instant::now());
         assert!((0..100).all(|_| take(&mut counts, &[count("ann", 100)], now)));
         assert_eq!(counts.wait(&[count("ann", 1)], now), Some(Duration::from_secs(60)));
         assert!(take(&mut counts, &[count("ann", 1)], now + Duration::from_secs(60)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_those_who_use_much_are_the_last_to_be_forgotten() {
-        let (mut counts, now) = (Counts::default(), Instant::now());
+        let (mut counts, now) = (LimitCounts::default(), Instant::now());
         assert!(take(&mut counts, &[count("heavy", 1)], now));
         let light: Vec<Count> = (0..2 * MAX_KEYS).map(|i| count(&format!("light {i}"), 1_000)).collect();
         assert!(light.iter().all(|wanted| take(&mut counts, std::slice::from_ref(wanted), now)));

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use crate::infra::config::CurrentSettings;
 use crate::infra::redis::RedisHandle;
-use concurrency::{Place, UnderWay};
-use gcra::{Count, Counts, Rate};
+use concurrency::{ConcurrencyLimit, UnderWay};
+use gcra::{Count, LimitCounts, Rate};
 use shared::{Answer, SharedCounts};
 
 pub use concurrency::TurnPermit;
@@ -68,7 +68,7 @@ pub enum TurnRefused {
 pub struct RateLimits {
     settings: CurrentSettings,
     under_way: UnderWay,
-    local: Mutex<Counts>,
+    local: Mutex<LimitCounts>,
     shared: Option<SharedCounts>,
 }
 
@@ -79,7 +79,7 @@ impl RateLimits {
         Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
     }
 
-    /// Counts one act.
+    /// LimitCounts one act.
     ///
     /// # Errors
     /// [`RateLimited`] where it would be too much; then it is not counted.
@@ -89,7 +89,7 @@ impl RateLimits {
         wait.map_or(Ok(()), |wait| Err(RateLimited { wait }))
     }
 
-    /// Counts one turn, and gives it a place among those that are being answered.
+    /// LimitCounts one turn, and gives it a place among those that are being answered.
     ///
     /// # Errors
     /// [`TurnRefused`] where it would be too much; then it is not counted.
@@ -101,18 +101,18 @@ impl RateLimits {
     }
 
     /// The limits that are on for turns at the same time, and whom they count.
-    fn places(&self, caller: &Caller) -> Vec<Place> {
+    fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
         let settings = self.settings.now();
         let limits = &settings.limits;
         let place = |limit: u32, kind: &str, who: Option<&String>| {
-            (limit > 0).then_some(Place { name: format!("{kind}:{}", who?), limit })
+            (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
         };
         let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
         let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
         visitor.into_iter().chain(network).collect()
     }
 
-    /// Counts one more on all of these; how long to wait where one of them does not grant it.
+    /// LimitCounts one more on all of these; how long to wait where one of them does not grant it.
     async fn wait(&self, counts: &[Count]) -> Option<Duration> {
         let Some(shared) = self.shared.as_ref().filter(|shared| shared.can_be_asked()) else {
             return self.take_alone(counts);
@@ -156,7 +156,7 @@ impl RateLimits {
     }
 
     /// A panic elsewhere leaves counts that can be used.
-    fn local(&self) -> MutexGuard<'_, Counts> {
+    fn local(&self) -> MutexGuard<'_, LimitCounts> {
         self.local.lock()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
-use super::transport::{Endpoint, Progress, stream_reply};
+use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::infra::config::{ConfigError, ModelSettings};
 
@@ -93,16 +93,16 @@ struct Event<'a> {
     content_block: Option<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
-    usage: Option<Counted>,
+    usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
 struct Begun {
-    usage: Option<Counted>,
+    usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct TokenUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
 }
@@ -113,12 +113,12 @@ struct ContentBlock {
     thinking: Option<String>,
 }
 
-pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     if event.name == "error" {
         return Err(ChatError::Reported);
     }
     if event.data.is_empty() {
-        return Ok(Progress::More);
+        return Ok(StreamProgress::More);
     }
     let event: Event<'_> = parse_json(event.data)?;
     if event.kind == "error" || event.error.is_some() {
@@ -131,7 +131,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
         parts.extend(block.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
         parts.extend(block.text.filter(|text| !text.is_empty()).map(ReplyPart::Text));
     }
-    Ok(if event.kind == "message_stop" { Progress::Ended } else { Progress::More })
+    Ok(if event.kind == "message_stop" { StreamProgress::Ended } else { StreamProgress::More })
 }
 
 #[cfg(test)]
@@ -152,10 +152,10 @@ mod tests {
             r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"nswer"}}"#,
             r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}"#,
         ] {
-            assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(Progress::More), "{data}");
+            assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::More), "{data}");
         }
         let end = SseEvent { name: "message_stop", data: r#"{"type":"message_stop"}"# };
-        assert_eq!(read_event(end, &mut parts), Ok(Progress::Ended));
+        assert_eq!(read_event(end, &mut parts), Ok(StreamProgress::Ended));
         let text = |text: &str| ReplyPart::Text(text.into());
         let usage = |input, output| ReplyPart::Usage(Usage { input, output: Some(output) });
         let expected = [usage(Some(8), 1), ReplyPart::Reasoning("Hm".into()), text("A"), text("nswer"), usage(None, 3)];

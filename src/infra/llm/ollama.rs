@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::client::HttpClient;
 use super::openai::with_system_prompt;
 use super::reading::{LineReader, parse_json};
-use super::transport::{Endpoint, Progress, stream_reply};
+use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::infra::config::{ConfigError, ModelSettings};
 
@@ -103,7 +103,7 @@ struct ReplyLine {
     thinking: Option<String>,
 }
 
-pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     let line: ChatChunk = parse_json(line)?;
     if line.error.is_some() {
         return Err(ChatError::Reported);
@@ -113,7 +113,7 @@ pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<P
     parts.extend(said.content.filter(|text| !text.is_empty()).map(ReplyPart::Text));
     let usage = Usage::reported(line.prompt_eval_count, line.eval_count);
     parts.extend((usage != Usage::default()).then_some(ReplyPart::Usage(usage)));
-    Ok(if line.done { Progress::Ended } else { Progress::More })
+    Ok(if line.done { StreamProgress::Ended } else { StreamProgress::More })
 }
 
 #[cfg(test)]
@@ -125,9 +125,9 @@ mod tests {
     fn thinking_is_kept_apart_and_done_ends_the_reply() {
         let mut parts = VecDeque::new();
         let thinking = r#"{"message":{"role":"assistant","content":"","thinking":"Hm"},"done":false}"#;
-        assert_eq!(read_line(thinking, &mut parts), Ok(Progress::More));
+        assert_eq!(read_line(thinking, &mut parts), Ok(StreamProgress::More));
         let last = r#"{"message":{"role":"assistant","content":"Yes"},"done":true,"eval_count":3}"#;
-        assert_eq!(read_line(last, &mut parts), Ok(Progress::Ended));
+        assert_eq!(read_line(last, &mut parts), Ok(StreamProgress::Ended));
         let usage = ReplyPart::Usage(Usage { input: None, output: Some(3) });
         assert_eq!(parts, [ReplyPart::Reasoning("Hm".into()), ReplyPart::Text("Yes".into()), usage]);
         assert_eq!(read_line(r#"{"error":"model runner gone"}"#, &mut parts), Err(ChatError::Reported));

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
-use super::transport::{Endpoint, Progress, stream_reply};
+use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role, Sampling, Usage, system_and_rest};
 use crate::infra::config::{ConfigError, ModelSettings};
 
@@ -110,11 +110,11 @@ struct Chunk<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     object: Option<Word<'a>>,
-    usage: Option<Counted>,
+    usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct TokenUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
 }
@@ -136,15 +136,15 @@ struct Delta {
     reasoning: Option<String>,
 }
 
-pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     if event.data == "[DONE]" {
-        return Ok(Progress::Ended);
+        return Ok(StreamProgress::Ended);
     }
     if event.name == "error" {
         return Err(ChatError::Reported);
     }
     if event.data.is_empty() {
-        return Ok(Progress::More);
+        return Ok(StreamProgress::More);
     }
     let chunk: Chunk<'_> = parse_json(event.data)?;
     if chunk.error.is_some() || chunk.object.is_some_and(|Word(word)| word == "error") {
@@ -157,7 +157,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
-    Ok(Progress::More)
+    Ok(StreamProgress::More)
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
     #[track_caller]
     fn check(data: &str, expected: &[ReplyPart]) {
         let mut parts = VecDeque::new();
-        assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(Progress::More), "{data}");
+        assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::More), "{data}");
         assert_eq!(parts, expected, "{data}");
     }
 

@@ -7,7 +7,7 @@ use serde_json::error::Category;
 
 use super::lines::LineBuffer;
 use super::sse::{SseDecoder, SseEvent};
-use super::transport::{Progress, ReplyReader};
+use super::transport::{ReplyReader, StreamProgress};
 use super::{ChatError, ReplyPart};
 
 /// Reads a reply that comes as server-sent events.
@@ -18,33 +18,33 @@ pub(crate) struct SseReader<F> {
 
 impl<F> SseReader<F>
 where
-    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>,
 {
     /// `read_event` says what one event means.
     pub(crate) fn new(read_event: F) -> Self {
         Self { decoder: SseDecoder::default(), read_event }
     }
 
-    fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         while let Some(event) = self.decoder.next_event().map_err(|error| ChatError::Malformed(error.to_string()))? {
-            if (self.read_event)(event, parts)? == Progress::Ended {
-                return Ok(Progress::Ended);
+            if (self.read_event)(event, parts)? == StreamProgress::Ended {
+                return Ok(StreamProgress::Ended);
             }
         }
-        Ok(Progress::More)
+        Ok(StreamProgress::More)
     }
 }
 
 impl<F> ReplyReader for SseReader<F>
 where
-    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> + Send + 'static,
+    F: FnMut(SseEvent<'_>, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> + Send + 'static,
 {
-    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         self.decoder.push(chunk);
         self.read_all(parts)
     }
 
-    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         self.decoder.finish();
         self.read_all(parts)
     }
@@ -58,7 +58,7 @@ pub(crate) struct LineReader<F> {
 
 impl<F> LineReader<F>
 where
-    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>,
 {
     /// `read_line` says what one line means; it is never called with a blank one.
     pub(crate) fn new(read_line: F) -> Self {
@@ -68,29 +68,29 @@ where
 
 impl<F> ReplyReader for LineReader<F>
 where
-    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> + Send + 'static,
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> + Send + 'static,
 {
-    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         self.lines.push(chunk);
         while let Some(line) = self.lines.next_line().map_err(|error| ChatError::Malformed(error.to_string()))? {
-            if read_one(line, &mut self.read_line, parts)? == Progress::Ended {
-                return Ok(Progress::Ended);
+            if read_one(line, &mut self.read_line, parts)? == StreamProgress::Ended {
+                return Ok(StreamProgress::Ended);
             }
         }
-        Ok(Progress::More)
+        Ok(StreamProgress::More)
     }
 
-    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError> {
-        self.lines.last_line().map_or(Ok(Progress::More), |line| read_one(line, &mut self.read_line, parts))
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+        self.lines.last_line().map_or(Ok(StreamProgress::More), |line| read_one(line, &mut self.read_line, parts))
     }
 }
 
-fn read_one<F>(line: &[u8], read_line: &mut F, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>
+fn read_one<F>(line: &[u8], read_line: &mut F, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>
 where
-    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>,
+    F: FnMut(&str, &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>,
 {
     if line.trim_ascii().is_empty() {
-        return Ok(Progress::More);
+        return Ok(StreamProgress::More);
     }
     let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
     read_line(line, parts)
@@ -103,7 +103,7 @@ fn read_packets<'p>(
     parts: &mut VecDeque<ReplyPart>,
 ) -> Result<(), ChatError> {
     for packet in packets {
-        if reader.read(packet, parts)? == Progress::Ended {
+        if reader.read(packet, parts)? == StreamProgress::Ended {
             return Ok(());
         }
     }

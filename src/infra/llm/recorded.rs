@@ -2,7 +2,7 @@
 
 use crate::infra::llm::lines::LineBuffer;
 use crate::infra::llm::sse::{SseDecoder, SseEvent};
-use crate::infra::llm::transport::{Progress, ReplyReader};
+use crate::infra::llm::transport::{ReplyReader, StreamProgress};
 use crate::infra::llm::{ChatError, ReplyPart};
 use serde::Deserialize;
 use serde_json::error::Category;

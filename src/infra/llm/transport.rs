@@ -107,7 +107,7 @@ impl Endpoint {
 
 /// Whether a reader has seen the end of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum StreamProgress {
     /// More may come.
     More,
     /// The provider said that this was all.
@@ -117,10 +117,10 @@ pub(crate) enum Progress {
 /// Turns the bytes of one reply into parts. Pure: one for event streams, one for JSON lines.
 pub(crate) trait ReplyReader: Send + 'static {
     /// Takes the next chunk and appends what it held. Parts before an error still count.
-    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>;
+    fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
 
     /// Takes the end of the body.
-    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<Progress, ChatError>;
+    fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
 }
 
 /// Sends the request when first polled and reads the answer as it arrives.
@@ -168,16 +168,16 @@ impl<R: ReplyReader> Exchange<R> {
         let Some(response) = &mut self.response else { return Ok(Some(())) };
         let progress = match response.chunk().await {
             Ok(Some(chunk)) => self.reader.read(&chunk, &mut self.parts),
-            Ok(None) => self.reader.finish(&mut self.parts).map(|_| Progress::Ended),
+            Ok(None) => self.reader.finish(&mut self.parts).map(|_| StreamProgress::Ended),
             Err(error) => Err(connection_error(&error)),
         };
-        if !matches!(progress, Ok(Progress::More)) {
+        if !matches!(progress, Ok(StreamProgress::More)) {
             let response = self.response.take();
             if progress.is_ok() {
                 drain(response).await;
             }
         }
-        Ok((progress? == Progress::Ended).then_some(()))
+        Ok((progress? == StreamProgress::Ended).then_some(()))
     }
 }
 

@@ -19,7 +19,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
-pub use names::{ALL, Kind, Metric};
+pub use names::{ALL, MetricKind, MetricName};
 
 /// The states of a circuit breaker.
 const BREAKER_PHASES: [&str; 3] = ["closed", "open", "half_open"];
@@ -40,7 +40,7 @@ impl Metrics {
     fn new() -> Result<Self, BuildError> {
         let mut builder = PrometheusBuilder::new();
         for metric in ALL {
-            if let Kind::Histogram(buckets) = metric.kind {
+            if let MetricKind::Histogram(buckets) = metric.kind {
                 builder = builder.set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets)?;
             }
         }
@@ -90,12 +90,12 @@ impl Fixed {
     }
 }
 
-fn describe(recorder: &PrometheusRecorder, metric: Metric) {
+fn describe(recorder: &PrometheusRecorder, metric: MetricName) {
     let (name, unit, help) = (KeyName::from(metric.name), Some(metric.unit), SharedString::from(metric.help));
     match metric.kind {
-        Kind::Counter => recorder.describe_counter(name, unit, help),
-        Kind::Gauge => recorder.describe_gauge(name, unit, help),
-        Kind::Histogram(_) => recorder.describe_histogram(name, unit, help),
+        MetricKind::Counter => recorder.describe_counter(name, unit, help),
+        MetricKind::Gauge => recorder.describe_gauge(name, unit, help),
+        MetricKind::Histogram(_) => recorder.describe_histogram(name, unit, help),
     }
 }
 
@@ -332,6 +332,6 @@ mod tests {
     fn every_name_is_described_once() {
         let names: BTreeSet<&str> = ALL.iter().map(|metric| metric.name).collect();
         assert_eq!(names.len(), ALL.len());
-        assert!(ALL.iter().all(|metric| (metric.kind == Kind::Counter) == metric.name.ends_with("_total")));
+        assert!(ALL.iter().all(|metric| (metric.kind == MetricKind::Counter) == metric.name.ends_with("_total")));
     }
 }

@@ -4,7 +4,7 @@ use ::metrics::Unit;
 
 /// What a metric does with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Counts up.
     Counter,
     /// Goes up and down.
@@ -15,11 +15,11 @@ pub enum Kind {
 
 /// One entry of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Metric {
+pub struct MetricName {
     /// Its name at `/metrics`.
     pub name: &'static str,
     /// What it does.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// What it counts in.
     pub unit: Unit,
     /// What it tells an operator.
@@ -32,7 +32,7 @@ const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
 /// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
-pub const ALL: [Metric; 27] = [
+pub const ALL: [MetricName; 27] = [
     gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
     counter("langya_battles_started_total", "Battles begun"),
     counter("langya_turns_ready_total", "Turns whose two replies were kept, so that a vote could be cast"),
@@ -80,14 +80,14 @@ pub const ALL: [Metric; 27] = [
     gauge("langya_draining", Unit::Count, "1 while the process is about to end, else 0"),
 ];
 
-const fn counter(name: &'static str, help: &'static str) -> Metric {
-    Metric { name, kind: Kind::Counter, unit: Unit::Count, help }
+const fn counter(name: &'static str, help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Counter, unit: Unit::Count, help }
 }
 
-const fn gauge(name: &'static str, unit: Unit, help: &'static str) -> Metric {
-    Metric { name, kind: Kind::Gauge, unit, help }
+const fn gauge(name: &'static str, unit: Unit, help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Gauge, unit, help }
 }
 
-const fn histogram(name: &'static str, unit: Unit, buckets: &'static [f64], help: &'static str) -> Metric {
-    Metric { name, kind: Kind::Histogram(buckets), unit, help }
+const fn histogram(name: &'static str, unit: Unit, buckets: &'static [f64], help: &'static str) -> MetricName {
+    MetricName { name, kind: MetricKind::Histogram(buckets), unit, help }
 }

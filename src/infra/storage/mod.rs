@@ -64,7 +64,7 @@ pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
-pub use votes::VoteInsert;
+pub use votes::InsertedVote;
 
 use crate::infra::config::StorageSettings;
 use postgres::PostgresPool;

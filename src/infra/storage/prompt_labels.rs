@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Connection, FromRow};
 use std::sync::LazyLock;
 
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
-use crate::domain::labeling::Source;
+use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::report::PromptLabel;
 use crate::domain::labeling::scheme::Scheme;
@@ -63,7 +63,7 @@ pub struct LabelSource<'a> {
     /// With which labels.
     pub scheme: Scheme,
     /// In which part.
-    pub source: Source,
+    pub source: LabelOrigin,
     /// A reviewer's name; empty for seeds and the model.
     pub name: &'a str,
 }
@@ -89,7 +89,7 @@ pub struct VoteLabel {
     /// What the visitor said it was about, in this scheme.
     pub given: Option<String>,
     /// The source.
-    pub source: Source,
+    pub source: LabelOrigin,
     /// What it is about.
     pub label: String,
 }
@@ -246,8 +246,8 @@ struct RawVoteLabel {
     label: String,
 }
 
-fn parse_source(text: &str, row: &str) -> Result<Source, StoreError> {
-    Source::parse(text).ok_or_else(|| StoreError::Inconsistent {
+fn parse_source(text: &str, row: &str) -> Result<LabelOrigin, StoreError> {
+    LabelOrigin::parse(text).ok_or_else(|| StoreError::Inconsistent {
         table: "prompt_labels",
         column: "source",
         row: row.to_owned(),

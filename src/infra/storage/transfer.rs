@@ -20,7 +20,7 @@ const CONTINUE_SEQ: &str =
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum ColumnKind {
     Text,
     Number,
     Real,
@@ -50,7 +50,7 @@ const TABLES: [&str; 16] = [
 /// A table with its columns.
 struct TransferTable {
     name: &'static str,
-    columns: Vec<(String, Kind)>,
+    columns: Vec<(String, ColumnKind)>,
 }
 
 /// What has been moved so far.
@@ -145,10 +145,10 @@ impl TransferTable {
                 .await?;
         let columns = declared.into_iter().map(|(column, declared)| {
             let kind = match declared.as_str() {
-                "BIGINT" | "INTEGER" => Kind::Number,
-                "DOUBLE PRECISION" => Kind::Real,
-                "BOOLEAN" => Kind::Flag,
-                _ => Kind::Text,
+                "BIGINT" | "INTEGER" => ColumnKind::Number,
+                "DOUBLE PRECISION" => ColumnKind::Real,
+                "BOOLEAN" => ColumnKind::Flag,
+                _ => ColumnKind::Text,
             };
             (column, kind)
         });
@@ -213,15 +213,15 @@ impl TransferTable {
         Option<f64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
         Option<bool>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
     {
-        let cell = |(at, (_, kind)): (usize, &(String, Kind))| {
+        let cell = |(at, (_, kind)): (usize, &(String, ColumnKind))| {
             Ok(match kind {
                 // PostgreSQL holds no NUL character; no prompt and no reply has had one since there was a choice.
-                Kind::Text => {
+                ColumnKind::Text => {
                     StoredValue::Text(row.try_get::<Option<String>, _>(at)?.map(|text| text.replace('\0', "")))
                 }
-                Kind::Number => StoredValue::Number(row.try_get(at)?),
-                Kind::Real => StoredValue::Real(row.try_get(at)?),
-                Kind::Flag => StoredValue::Flag(row.try_get(at)?),
+                ColumnKind::Number => StoredValue::Number(row.try_get(at)?),
+                ColumnKind::Real => StoredValue::Real(row.try_get(at)?),
+                ColumnKind::Flag => StoredValue::Flag(row.try_get(at)?),
             })
         };
         self.columns.iter().enumerate().map(cell).collect()

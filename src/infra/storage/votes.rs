@@ -27,7 +27,7 @@ static SELECT_PAGE: LazyLock<String> = LazyLock::new(|| {
 
 /// What became of an insert.
 #[derive(Debug, Clone, PartialEq)]
-pub enum VoteInsert {
+pub enum InsertedVote {
     /// This call stored it.
     Stored,
     /// The battle had a vote: here it is.
@@ -43,16 +43,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Busy`] where too many wait; otherwise [`StoreError`], and a vote may or may not have been kept where
     /// the connection was lost: casting it again tells.
-    pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<VoteInsert, StoreError> {
+    pub async fn insert_vote(&self, vote: &NewVoteRow) -> Result<InsertedVote, StoreError> {
         let _time = store_time("insert_vote");
         self.database.refuse_if_not_durable()?;
         if self.writes.vote(vote.clone().into()).await? == Written::All {
-            return Ok(VoteInsert::Stored);
+            return Ok(InsertedVote::Stored);
         }
         Ok(match self.vote_on(&vote.battle).await? {
-            Some(row) if row.id == vote.id => VoteInsert::Stored,
-            Some(row) => VoteInsert::Existing(Box::new(row)),
-            None => VoteInsert::BattleMoved,
+            Some(row) if row.id == vote.id => InsertedVote::Stored,
+            Some(row) => InsertedVote::Existing(Box::new(row)),
+            None => InsertedVote::BattleMoved,
         })
     }
 

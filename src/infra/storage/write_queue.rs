@@ -1,4 +1,4 @@
-//! Group commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
+//! CommitGroup commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
 //!
 //! On SQLite all that a battle writes goes through here, on PostgreSQL only votes: there each of the other writes is one
 //! statement on a connection of its own, and the server groups their commits. A caller is answered only after the commit.
@@ -124,10 +124,10 @@ impl Lanes {
 
     /// Everything that waits at `earliest`, up to [`LARGEST_GROUP`] of each lane; earlier where enough wait, later where
     /// nothing does; `None` at the end.
-    async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<Group> {
+    async fn next_group(&mut self, earliest: Instant, stop: &CancellationToken) -> Option<CommitGroup> {
         // Whoever was answered just now may have the next write ready: it shall not miss the group.
         tokio::task::yield_now().await;
-        let mut group = Group::default();
+        let mut group = CommitGroup::default();
         while group.is_empty() || group.len() < ENOUGH && Instant::now() < earliest {
             let room = LARGEST_GROUP - group.len();
             tokio::select! {
@@ -162,12 +162,12 @@ fn fill<T>(lane: &mut mpsc::Receiver<T>, taken: &mut Vec<T>) {
 
 /// What one transaction writes.
 #[derive(Default)]
-struct Group {
+struct CommitGroup {
     battles: Vec<Pending<BattleWrite, u64>>,
     votes: Vec<Pending<VoteInsert, Written>>,
 }
 
-impl Group {
+impl CommitGroup {
     fn len(&self) -> usize {
         self.battles.len() + self.votes.len()
     }
@@ -185,7 +185,7 @@ struct GroupWriter {
 impl GroupWriter {
     /// Writes a group, and answers every caller. Where the database refuses it, one of its writes is at fault: each is
     /// tried alone then, so that none pays for another.
-    async fn write(self, group: Group) {
+    async fn write(self, group: CommitGroup) {
         let (writes, changes): (Vec<_>, Vec<_>) = group.battles.into_iter().map(Pending::split).unzip();
         let (ballots, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
         match self.commit(&writes, &ballots).await {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     /// The size of the group, if it is complete now.
-    async fn complete(group: &mut Pin<&mut impl Future<Output = Option<Group>>>) -> Option<usize> {
+    async fn complete(group: &mut Pin<&mut impl Future<Output = Option<CommitGroup>>>) -> Option<usize> {
         // The first look only lets others go first.
         for _ in 0..3 {
             if let Poll::Ready(group) = futures_util::poll!(group.as_mut()) {

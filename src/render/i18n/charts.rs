@@ -1,4 +1,4 @@
-//! Texts of charts. [`fill`](super::fill) fills in what stands in braces.
+//! Texts of charts. The renderer replaces names in braces.
 
 use crate::domain::language::Language;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::error::PageError;
 use super::pages::correlation as pages;
 use crate::domain::correlation::Series;
-use crate::domain::correlation::catalog::{Group, PairStudy, Source};
+use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::Correlations;
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::state::AppState;
@@ -102,7 +102,7 @@ struct Listed<'b> {
 struct ListedSeries {
     series: String,
     title: String,
-    source: Source,
+    source: SeriesSource,
     subjects: crate::domain::correlation::Subjects,
     n: usize,
 }
@@ -117,12 +117,12 @@ struct ListedCell {
 }
 
 impl Listed<'_> {
-    fn of(board: &CorrelationSnapshot, group: Group) -> Self {
+    fn of(board: &CorrelationSnapshot, group: SeriesGroup) -> Self {
         let grid = board.matrix(group);
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
             title: series.title.clone(),
-            source: Source::of(series),
+            source: SeriesSource::of(series),
             subjects: series.subjects,
             n: series.points.len(),
         };
@@ -162,7 +162,7 @@ mod tests {
         let asked = wanted("x=arena%3Arating&y=bench%3Aurs&lang=zh&coefficient=kendall&group=all");
         assert_eq!(asked.pair().unwrap(), Some(["arena:rating", "bench:urs"]));
         assert_eq!(asked.coefficient().unwrap(), Coefficient::Kendall);
-        assert_eq!(asked.group(&CorrelationSnapshot::default()).unwrap(), Group::All);
+        assert_eq!(asked.group(&CorrelationSnapshot::default()).unwrap(), SeriesGroup::All);
         let mixed = wanted("a=one&c=three&b=&target=votes&step=0.01").mixture().unwrap().unwrap();
         assert_eq!(
             (mixed.series, mixed.target, mixed.steps),
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((nothing.pair().unwrap(), nothing.mixture().unwrap()), (None, None));
         assert_eq!(
             nothing.group(&CorrelationSnapshot::default()).unwrap(),
-            Group::Published,
+            SeriesGroup::Published,
             "an empty arena has none of its own"
         );
         assert!(!nothing.shows_matrix() && !nothing.shows_mixture() && !wanted("x=a&y=b").shows_matrix());

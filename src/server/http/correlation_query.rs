@@ -1,6 +1,6 @@
 //! Which series, coefficient and models a request for correlations names.
 
-use crate::domain::correlation::catalog::{Group, MixtureQuestion};
+use crate::domain::correlation::catalog::{MixtureQuestion, SeriesGroup};
 use crate::domain::stats::correlation::Coefficient;
 use crate::server::http::error::PageError;
 use crate::services::correlation::snapshot::CorrelationSnapshot;
@@ -46,12 +46,12 @@ impl CorrelationQuery {
     }
 
     /// The group; where none is asked for, the arena's own series if it has two.
-    pub(crate) fn group(&self, board: &CorrelationSnapshot) -> Result<Group, PageError> {
+    pub(crate) fn group(&self, board: &CorrelationSnapshot) -> Result<SeriesGroup, PageError> {
         match self.group.as_str() {
-            "" if board.catalog.group_len(Group::Own) > 1 => Ok(Group::Own),
-            "" | "published" => Ok(Group::Published),
-            "own" => Ok(Group::Own),
-            "all" => Ok(Group::All),
+            "" if board.catalog.group_len(SeriesGroup::Own) > 1 => Ok(SeriesGroup::Own),
+            "" | "published" => Ok(SeriesGroup::Published),
+            "own" => Ok(SeriesGroup::Own),
+            "all" => Ok(SeriesGroup::All),
             other => Err(PageError::InvalidQuery(format!("group is {other:?}: own, published or all"))),
         }
     }

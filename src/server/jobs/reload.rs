@@ -23,7 +23,7 @@ use crate::server::state::AppState;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where settings come from.
-pub struct Source {
+pub struct SettingsSource {
     /// The file that is watched; it need not exist.
     pub file: PathBuf,
     /// Reads the file anew and lays the environment and the flags over it.
@@ -44,7 +44,7 @@ enum NotTakenUp {
 }
 
 /// Lets models that are found rather than configured join, and then follows the settings file.
-pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<Source>>) {
+pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<SettingsSource>>) {
     let mut source = source.lock().await;
     let shutdown = app.tasks.shutdown();
     let follow = async {
@@ -60,7 +60,7 @@ pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<Source>>) {
     }
 }
 
-async fn watch(app: &AppState, source: &mut Source) {
+async fn watch(app: &AppState, source: &mut SettingsSource) {
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Nothing counts as taken up at first: an edit between the start and here is found.
@@ -91,7 +91,7 @@ async fn read(file: PathBuf) -> Option<Vec<u8>> {
     tokio::task::spawn_blocking(move || read_file(&file).ok()).await.ok().flatten()
 }
 
-async fn reload(app: &AppState, source: &Source) {
+async fn reload(app: &AppState, source: &SettingsSource) {
     let edited = match (source.read)() {
         Ok(settings) => take_up(app, &source.env, settings).await,
         Err(error) => Err(error.into()),

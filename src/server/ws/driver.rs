@@ -16,11 +16,11 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::flood::{Flood, Verdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
-use super::screen::{Block, Screen};
+use super::screen::{Screen, ShownBlock};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
 use crate::services::arena::battles::{BattleError, Battles};
-use crate::services::arena::live::{Entry, Watcher};
+use crate::services::arena::live::{EventEntry, Watcher};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a quiet client is asked whether it is there.
@@ -277,7 +277,7 @@ impl Driver {
         self.say_error(&BattleError::Superseded, Some(&battle.id)).await
     }
 
-    async fn send_events(&mut self, entries: &[Entry]) -> Result<(), End> {
+    async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
         let battle = Arc::clone(watching.watcher.battle());
         for entry in entries {
@@ -292,8 +292,8 @@ impl Driver {
         Ok(())
     }
 
-    async fn say_blocks(&mut self, battle: &str, blocks: &[Block]) -> Result<(), End> {
-        for Block { turn, side, block, html } in blocks {
+    async fn say_blocks(&mut self, battle: &str, blocks: &[ShownBlock]) -> Result<(), End> {
+        for ShownBlock { turn, side, block, html } in blocks {
             self.send(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
         }
         Ok(())
@@ -328,7 +328,7 @@ impl Driver {
     }
 }
 
-async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<Entry>> {
+async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>> {
     match watching {
         Some(watching) => watching.watcher.next().await,
         None => std::future::pending().await,

@@ -10,7 +10,7 @@ use crate::domain::battle::state::Refusal;
 use crate::domain::battle::{Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
-use crate::services::arena::live::{BattleEvent, Entry};
+use crate::services::arena::live::{BattleEvent, EventEntry};
 use crate::services::arena::voting::{Receipt, VoteError};
 
 /// Bytes of one message at the most.
@@ -235,7 +235,7 @@ pub enum ServerMessage<'a> {
 impl<'a> ServerMessage<'a> {
     /// An event of a battle as the wire says it. `with_prompt` repeats the question to a client that comes back.
     #[must_use]
-    pub fn of_entry(battle: &'a str, entry: &'a Entry, with_prompt: bool) -> Self {
+    pub fn of_entry(battle: &'a str, entry: &'a EventEntry, with_prompt: bool) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {

@@ -5,7 +5,7 @@
 
 use crate::domain::battle::Side;
 use crate::render::markup::Renderer;
-use crate::services::arena::live::{BattleEvent, Entry};
+use crate::services::arena::live::{BattleEvent, EventEntry};
 
 /// New bytes after which a side is rendered again.
 const RENDER_EVERY: usize = 32;
@@ -27,7 +27,7 @@ struct Reply {
 }
 
 /// A block of a reply, new or written again.
-pub(super) struct Block {
+pub(super) struct ShownBlock {
     pub(super) turn: u32,
     pub(super) side: Side,
     pub(super) block: usize,
@@ -36,7 +36,7 @@ pub(super) struct Block {
 
 impl Screen {
     /// Applies events that the client has already.
-    pub(super) fn learn(&mut self, entry: &Entry) {
+    pub(super) fn learn(&mut self, entry: &EventEntry) {
         match &entry.event {
             BattleEvent::Turn { .. } => *self = Self { turn: entry.turn, ..Self::default() },
             BattleEvent::Delta { side, text } => self.sides[side.index()].text.push_str(text),
@@ -45,7 +45,7 @@ impl Screen {
     }
 
     /// Applies an event and returns the blocks that it changes.
-    pub(super) async fn show(&mut self, entry: &Entry) -> Vec<Block> {
+    pub(super) async fn show(&mut self, entry: &EventEntry) -> Vec<ShownBlock> {
         self.learn(entry);
         match entry.event {
             BattleEvent::Delta { side, .. } if self.sides[side.index()].is_due() => self.render(side).await,
@@ -55,16 +55,16 @@ impl Screen {
     }
 
     /// Every block of the turn: for a client that comes back.
-    pub(super) async fn everything(&mut self) -> Vec<Block> {
+    pub(super) async fn everything(&mut self) -> Vec<ShownBlock> {
         let mut blocks = self.render(Side::A).await;
         blocks.extend(self.render(Side::B).await);
         blocks
     }
 
-    async fn render(&mut self, side: Side) -> Vec<Block> {
+    async fn render(&mut self, side: Side) -> Vec<ShownBlock> {
         let reply = &mut self.sides[side.index()];
         let changed = reply.render().await;
-        changed.into_iter().map(|(block, html)| Block { turn: self.turn, side, block, html }).collect()
+        changed.into_iter().map(|(block, html)| ShownBlock { turn: self.turn, side, block, html }).collect()
     }
 }
 

@@ -62,7 +62,7 @@ pub enum BattleEvent {
 
 /// A numbered event with the turn to which it belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct EventEntry {
     /// Counted from 1 within the battle.
     pub seq: u64,
     /// The turn.
@@ -119,7 +119,7 @@ pub(super) struct LiveState {
     pub(super) stopper: Option<oneshot::Sender<()>>,
     /// Where the events come from, if not from here.
     followed: Option<FollowState>,
-    log: Vec<Entry>,
+    log: Vec<EventEntry>,
     log_bytes: u64,
     next_seq: u64,
 }
@@ -223,7 +223,7 @@ impl LiveBattle {
     }
 
     /// The events after the one numbered `after`.
-    pub(super) fn after(&self, after: u64) -> Vec<Entry> {
+    pub(super) fn after(&self, after: u64) -> Vec<EventEntry> {
         let state = self.state();
         let first = state.log.partition_point(|entry| entry.seq <= after);
         state.log[first..].to_vec()
@@ -315,10 +315,10 @@ impl LiveState {
     }
 
     fn append(&mut self, turn: u32, event: BattleEvent) {
-        self.push(Entry { seq: self.next_seq, turn, event });
+        self.push(EventEntry { seq: self.next_seq, turn, event });
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: EventEntry) {
         let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
         self.log_bytes += EVENT + text;
         self.next_seq = entry.seq + 1;
@@ -326,7 +326,7 @@ impl LiveState {
     }
 
     /// Keeps the texts beside the log of a battle that is followed.
-    fn note(&mut self, entry: &Entry) {
+    fn note(&mut self, entry: &EventEntry) {
         let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
@@ -361,13 +361,13 @@ impl Watcher {
 
     /// All events up to and including the known ones: what a client that comes back has on its screen.
     #[must_use]
-    pub fn known(&self) -> Vec<Entry> {
+    pub fn known(&self) -> Vec<EventEntry> {
         self.battle.state().log.iter().take_while(|entry| entry.seq <= self.told).cloned().collect()
     }
 
     /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
     /// nothing is taken before it returns.
-    pub async fn next(&mut self) -> Option<Vec<Entry>> {
+    pub async fn next(&mut self) -> Option<Vec<EventEntry>> {
         let told = self.told;
         // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to tell.
         let head = self.head.wait_for(|head| head.seq > told || head.moved).await.ok().map(|head| *head)?;
@@ -381,7 +381,7 @@ impl Watcher {
     }
 
     /// Events that were not told yet, without waiting.
-    pub fn missed(&mut self) -> Vec<Entry> {
+    pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
         let first = state.log.partition_point(|entry| entry.seq <= self.told);
         self.told = state.next_seq - 1;

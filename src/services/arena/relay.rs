@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::fleet::Fleet;
-use super::live::{Entry, LiveBattle};
+use super::live::{EventEntry, LiveBattle};
 use super::live_battles::LiveBattles;
 use crate::domain::battle::state::Stage;
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
@@ -42,7 +42,7 @@ const DENIALS: u32 = 4;
 /// What instances say to each other about a battle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Message {
+enum RelayMessage {
     /// "Tell me what happens in this battle after the event numbered `after`."
     Follow { battle: String, after: u64 },
     /// "This happened."
@@ -57,7 +57,7 @@ struct Told {
     battle: String,
     /// The number of the first event in the log.
     first: u64,
-    entries: Vec<Entry>,
+    entries: Vec<EventEntry>,
     /// No turn is in progress here: the database has the battle.
     over: bool,
 }
@@ -105,13 +105,13 @@ pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
 
 fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: InstanceMessage) {
     match serde_json::from_str(&body) {
-        Ok(Message::Follow { battle, after }) => send_events(battles, from, battle, after),
-        Ok(Message::Told(told)) => {
+        Ok(RelayMessage::Follow { battle, after }) => send_events(battles, from, battle, after),
+        Ok(RelayMessage::Told(told)) => {
             let inbox = lock(&battles.relay().followed).get(&told.battle).cloned();
             // A full inbox drops the letter, which is asked for again.
             let _ = inbox.map(|inbox| inbox.try_send(told));
         }
-        Ok(Message::Stop { battle }) => {
+        Ok(RelayMessage::Stop { battle }) => {
             if let Some(battle) = battles.live().get(&battle) {
                 battle.stop();
             }
@@ -127,7 +127,7 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: String, aft
     let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
-        return send(battles.parts(), &to, &Message::Told(Told { battle: id, first, entries, over: true }));
+        return send(battles.parts(), &to, &RelayMessage::Told(Told { battle: id, first, entries, over: true }));
     };
     let mut followers = lock(&battles.relay().followers);
     let key = (to.clone(), id);
@@ -163,7 +163,7 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
                 entries.extend(watcher.missed());
                 let over = !battle.is_under_way();
                 let told = Told { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
-                send(parts, to, &Message::Told(told));
+                send(parts, to, &RelayMessage::Told(told));
                 if over {
                     return;
                 }
@@ -187,7 +187,7 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
 /// Passes a stop on to the instance that answers.
 pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
     let run = battle.state().row.answered_by.clone().unwrap_or_default();
-    send(parts, &Fleet::instance_of(&run), &Message::Stop { battle: battle.id.clone() });
+    send(parts, &Fleet::instance_of(&run), &RelayMessage::Stop { battle: battle.id.clone() });
 }
 
 /// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
@@ -280,7 +280,7 @@ impl<B: LocalBattles> Following<'_, B> {
 
     fn ask(&self) {
         let run = self.battle.state().row.answered_by.clone().unwrap_or_default();
-        let question = Message::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
+        let question = RelayMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
         send(self.battles.parts(), &Fleet::instance_of(&run), &question);
     }
 
@@ -337,7 +337,7 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 }
 
-fn send(parts: &BattleParts, to: &InstanceId, message: &Message) {
+fn send(parts: &BattleParts, to: &InstanceId, message: &RelayMessage) {
     parts.events.send(to, serde_json::to_string(message).expect("letters are plain text and whole numbers"));
 }
 

@@ -16,7 +16,7 @@ use crate::infra::llm::ModelCard;
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, BattleRow, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteInsert, VoteRow,
+    BattleRecord, BattleRow, InsertedVote, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteRow,
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
@@ -133,14 +133,14 @@ async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[Re
     let id = voting.rng.id(voting.clock.as_ref());
     let receipt = new_receipt(voting, id, vote, battle, replies)?;
     match voting.store.insert_vote(&new_row(voting, &receipt, vote, battle, replies)).await? {
-        VoteInsert::Stored => {
+        InsertedVote::Stored => {
             // No rule excludes votes yet, so every vote is rated.
             metrics::vote_committed(vote.outcome, true);
             voting.events.publish(Event::VoteRecorded);
             Ok(with_reasoning(receipt, replies))
         }
-        VoteInsert::Existing(first) => stored_receipt(&first, replies),
-        VoteInsert::BattleMoved => Err(Refusal::StillAnswering.into()),
+        InsertedVote::Existing(first) => stored_receipt(&first, replies),
+        InsertedVote::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, query_judge};
-use crate::services::benchmark::{OnProgress, Progress};
+use crate::services::benchmark::{OnProgress, RunProgress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
 ///
@@ -41,8 +41,8 @@ pub async fn judge(
         .collect();
     let count = |number: fn(&RunOutcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
-    let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
-    on_progress(Progress { done: done.load(Ordering::Relaxed), total });
+    let step = || on_progress(RunProgress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+    on_progress(RunProgress { done: done.load(Ordering::Relaxed), total });
     let (batch, keeper) = keeper();
     let judging = async move {
         try_join_all(runs.iter().map(|run| run.judge_all(&batch, &step))).await?;

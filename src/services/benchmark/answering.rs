@@ -9,7 +9,7 @@ use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
-use super::{OnProgress, Progress, RunContext};
+use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::{Tokens, estimate_all};
@@ -83,7 +83,7 @@ impl Counter<'_> {
     fn add(&self, done: u64, total: u64) {
         let done = self.done.fetch_add(done, Ordering::Relaxed) + done;
         let total = self.total.fetch_add(total, Ordering::Relaxed) + total;
-        (self.on_progress)(Progress { done, total });
+        (self.on_progress)(RunProgress { done, total });
     }
 }
 

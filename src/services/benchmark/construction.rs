@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
 use super::error::BenchError;
-use super::{OnProgress, Progress};
+use super::{OnProgress, RunProgress};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::benchmark::superclue::construction::Construction;
@@ -59,7 +59,7 @@ pub async fn construct(
     let (total, before) = (items.len() as u64, (items.len() - open.len()) as u64);
     let begun =
         Constructed { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
-    on_progress(Progress { done: before, total });
+    on_progress(RunProgress { done: before, total });
     let run = Run { prompt: work.prompt, model, limits, on_progress, constructed: Mutex::new(begun) };
     let (batch, keeper) = keeper();
     let (run, open) = (&run, &open);
@@ -133,7 +133,7 @@ impl Run<'_> {
             constructed.unreadable += unreadable;
             constructed.outcome.kept += 1;
             let RunOutcome { before, kept, total, .. } = constructed.outcome;
-            Progress { done: before + kept, total }
+            RunProgress { done: before + kept, total }
         };
         (self.on_progress)(progress);
     }

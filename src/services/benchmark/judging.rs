@@ -13,7 +13,7 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::{OnProgress, Progress, RunContext};
+use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item, Sampling};
 use crate::domain::benchmark::judgement::Tokens as CountedTokens;
@@ -112,8 +112,8 @@ pub async fn judge(
         .collect();
     let total: u64 = runs.iter().map(JudgeRun::count_open).sum();
     let done = AtomicU64::new(runs.iter().map(|run| run.outcome().before).sum());
-    let step = || on_progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
-    on_progress(Progress { done: done.load(Ordering::Relaxed), total });
+    let step = || on_progress(RunProgress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+    on_progress(RunProgress { done: done.load(Ordering::Relaxed), total });
     let judging = async move {
         let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)

@@ -1,9 +1,9 @@
 //! Benchmarks: imports items, asks models and judges, and reads scores.
 //!
 //! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
-//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue. [`budget`] limits requests
+//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue. [`budget`](crate::domain::judging::budget) limits requests
 //! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
-//! [`construction`] and [`review`] turn open questions into multiple-choice items, from file to file.
+//! [`construction`] and [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
 pub mod construction;
@@ -52,9 +52,9 @@ impl RunContext<'_> {
     }
 }
 
-/// Progress of a run.
+/// RunProgress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Results so far, including those of earlier runs.
     pub done: u64,
     /// Results due in total.
@@ -62,7 +62,7 @@ pub struct Progress {
 }
 
 /// Callback for the progress of a run.
-pub type OnProgress<'p> = &'p (dyn Fn(Progress) + Sync);
+pub type OnProgress<'p> = &'p (dyn Fn(RunProgress) + Sync);
 
 /// A benchmark's sampling; its tokens are counted.
 impl From<Sampling> for llm::Sampling {

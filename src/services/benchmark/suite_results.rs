@@ -24,7 +24,7 @@ use crate::infra::storage::{
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
-use crate::render::report::benchmark::{Entry, Material, PublishedScore, Report};
+use crate::render::report::benchmark::{Material, PublishedScore, Report, ScoreEntry};
 use crate::services::single_flight::{Same, SingleFlight, Throttle};
 
 /// Suites that are kept.
@@ -89,7 +89,7 @@ pub struct SuiteResults {
     pub loaded: Loaded,
     /// Which judgements.
     pub way: RunSelector,
-    entries: Vec<Entry>,
+    entries: Vec<ScoreEntry>,
     findings: Findings,
     judgements: u64,
 }
@@ -324,7 +324,7 @@ fn by_answer(lengths: Vec<AnswerLength>) -> Lengths {
 }
 
 /// Scores and ratings by judge and model; a jury has the ratings of all of its judges.
-fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet<String>) -> Vec<Entry> {
+fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet<String>) -> Vec<ScoreEntry> {
     let ratings = ratings(&rows);
     let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
     let given = |judge: &str, scores: &ModelScores| {
@@ -337,7 +337,7 @@ fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet
             false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
         };
         let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
-        Entry { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
+        ScoreEntry { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
     };
     let scored = ModelScores::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline(rows), contestants);
     scored.into_iter().map(entry).collect()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::domain::labeling::Source;
+use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::classifier::Classifier;
 use crate::domain::labeling::queue::{self, Decision, QueueError, QueueProblem};
 use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
@@ -131,7 +131,7 @@ pub async fn keep_seeds(
         }
         labels.push(NewLabel { query_id, label, confidence: None });
     }
-    let by = LabelSource { scheme, source: Source::Seed, name: "" };
+    let by = LabelSource { scheme, source: LabelOrigin::Seed, name: "" };
     Ok(store.put_labels(by, &labels, now).await?)
 }
 
@@ -155,7 +155,7 @@ pub async fn label_all(
     now: Timestamp,
     progress: impl Fn(u64),
 ) -> Result<Labelled, LabelingError> {
-    let by = LabelSource { scheme, source: Source::Model, name: "" };
+    let by = LabelSource { scheme, source: LabelOrigin::Model, name: "" };
     let mut done = Labelled::default();
     let mut last = String::new();
     loop {
@@ -239,7 +239,7 @@ pub async fn import_review(
     let said: Vec<(String, &str)> = decisions.iter().map(label).collect();
     let labels: Vec<NewLabel> =
         said.iter().map(|(query_id, label)| NewLabel { query_id, label, confidence: None }).collect();
-    let changed = store.put_labels(LabelSource { scheme, source: Source::Review, name }, &labels, now).await?;
+    let changed = store.put_labels(LabelSource { scheme, source: LabelOrigin::Review, name }, &labels, now).await?;
     Ok(Reviewed { decisions: decisions.len(), changed })
 }
 

@@ -53,7 +53,7 @@ pub enum ImportError {
 
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct ImportReport {
     /// Whether its votes were new.
     pub imported: Imported,
     /// Votes and rows that were left out, by reason.
@@ -70,7 +70,7 @@ pub async fn votes(
     options: &ReadOptions,
     now: Timestamp,
     mut progress: impl FnMut(u64, u64),
-) -> Result<Report, ImportError> {
+) -> Result<ImportReport, ImportError> {
     let log = read_log(&[path], KEPT, options)?;
     if let Some((what, text)) = unstorable(&log) {
         return Err(ImportError::Unstorable { path: path.to_owned(), what, text: text.to_owned() });
@@ -81,7 +81,7 @@ pub async fn votes(
     let rows = (0..log.len()).map(|row| vote(&log, row, &id, now));
     let all = log.len() as u64;
     let imported = store.import_votes(import, rows, |done| progress(done, all)).await?;
-    Ok(Report { imported, excluded: log.excluded.into_iter().collect() })
+    Ok(ImportReport { imported, excluded: log.excluded.into_iter().collect() })
 }
 
 /// The first text that the database cannot hold, and what it names.

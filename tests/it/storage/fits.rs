@@ -9,7 +9,7 @@ use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{NewVoteRow, Store, StoredCounts, VoteColumn, VoteInsert, VoteRange};
+use langya::infra::storage::{InsertedVote, NewVoteRow, Store, StoredCounts, VoteColumn, VoteRange};
 use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
 use langya::services::leaderboard::vote_tally::{Counted, StoreWhen, VoteTally};
 
@@ -25,7 +25,7 @@ pub(super) async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
             created_at: Timestamp(1_000 * (number ^ 1)),
             ..vote(&id, &id, 1)
         };
-        assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
         if number % 10 == 9 {
             exclude(store, &id, ["admin", "not_rated"][usize::from(number == 9)]).await;
         }

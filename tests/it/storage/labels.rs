@@ -1,13 +1,13 @@
 //! The contract of labels of prompts.
 
-use langya::domain::labeling::Source::{self, Model, Review, Seed};
+use langya::domain::labeling::LabelOrigin::{self, Model, Review, Seed};
 use langya::domain::labeling::scheme::Scheme::{self, Superclue, Urs};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{LabelSource, NewLabel, Store, StoreError, VoteRange};
 
 use super::{ready, vote};
 
-async fn put(store: &Store, by: (Scheme, Source, &str), rows: &[(&str, &str, Option<f64>)], at: i64) -> u64 {
+async fn put(store: &Store, by: (Scheme, LabelOrigin, &str), rows: &[(&str, &str, Option<f64>)], at: i64) -> u64 {
     let (scheme, source, name) = by;
     let labels: Vec<NewLabel> =
         rows.iter().map(|&(query_id, label, confidence)| NewLabel { query_id, label, confidence }).collect();

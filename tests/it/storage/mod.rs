@@ -21,8 +21,8 @@ use langya::domain::battle::{ModelId, Outcome, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;
 use langya::infra::storage::{
-    BattleRecord, BattleRow, BreakerReport, InstanceRow, NewExclusion, NewReply, NewVoteRow, ReplyEnding, SideFailure,
-    Store, StoreError, StoredLeaderboard, VoteInsert,
+    BattleRecord, BattleRow, BreakerReport, InsertedVote, InstanceRow, NewExclusion, NewReply, NewVoteRow, ReplyEnding,
+    SideFailure, Store, StoreError, StoredLeaderboard,
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
@@ -316,13 +316,13 @@ async fn instances_know_of_each_other(store: &Store) {
 
 async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     ready(store, "x").await;
-    assert_eq!(store.insert_vote(&vote("late", "x", 2)).await.unwrap(), VoteInsert::BattleMoved);
-    assert_eq!(store.insert_vote(&vote("lost", "y", 1)).await.unwrap(), VoteInsert::BattleMoved);
-    assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), VoteInsert::Stored);
+    assert_eq!(store.insert_vote(&vote("late", "x", 2)).await.unwrap(), InsertedVote::BattleMoved);
+    assert_eq!(store.insert_vote(&vote("lost", "y", 1)).await.unwrap(), InsertedVote::BattleMoved);
+    assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), InsertedVote::Stored);
     assert_eq!(stage(store, "x").await, Stage::Voted);
     let first = store.vote_on("x").await.unwrap().unwrap();
     let second = NewVoteRow { outcome: Outcome::Tie, ..vote("second", "x", 1) };
-    assert_eq!(store.insert_vote(&second).await.unwrap(), VoteInsert::Existing(Box::new(first.clone())));
+    assert_eq!(store.insert_vote(&second).await.unwrap(), InsertedVote::Existing(Box::new(first.clone())));
     let (new, kept) = (vote("first", "x", 1), battle("x"));
     assert_eq!((&first.id, &first.receipt, first.outcome), (&new.id, &new.receipt, new.outcome));
     assert_eq!((first.satisfaction, first.turn, first.created_at), (Some(4), 1, new.created_at));
@@ -337,10 +337,10 @@ async fn a_vote_sent_again_gets_the_answer_of_the_first_time(store: &Store) {
     ready(store, "x").await;
     let (first, second) = (vote("first", "x", 1), vote("second", "x", 1));
     let at_once = [&first, &second, &first].map(|vote| store.insert_vote(vote));
-    let answers: Vec<VoteInsert> = join_all(at_once).await.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<InsertedVote> = join_all(at_once).await.into_iter().map(Result::unwrap).collect();
     let kept = store.vote_on("x").await.unwrap().unwrap();
     assert_eq!(kept.id, "first");
-    assert_eq!(answers, [VoteInsert::Stored, VoteInsert::Existing(Box::new(kept)), VoteInsert::Stored]);
+    assert_eq!(answers, [InsertedVote::Stored, InsertedVote::Existing(Box::new(kept)), InsertedVote::Stored]);
 }
 
 /// Of twelve battles, three ballots each, at once: the first one counts, and those between that do not change nothing.
@@ -353,7 +353,7 @@ async fn every_battle_of_a_group_ends_with_its_vote(store: &Store) {
     let votes: Vec<NewVoteRow> =
         (0..36).map(|number| vote(&format!("v{number}"), &ids[number / 3], if number == 0 { 2 } else { 1 })).collect();
     let answers = join_all(votes.iter().map(|vote| store.insert_vote(vote))).await;
-    let stored = answers.iter().filter(|answer| matches!(answer, Ok(VoteInsert::Stored))).count();
+    let stored = answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count();
     assert_eq!(stored, ids.len(), "{answers:?}");
     for id in &ids {
         assert_eq!(stage(store, id).await, Stage::Voted, "{id}");
@@ -380,7 +380,7 @@ async fn votes_in_the_queue_are_written_before_the_end(store: &Store) {
     let vote = vote("v", "x", 1);
     let (answer, ()) = futures_util::join!(store.insert_vote(&vote), store.close());
     // The statement that would tell more of it finds the store closed; the vote itself was stored.
-    assert_eq!(answer.unwrap(), VoteInsert::Stored);
+    assert_eq!(answer.unwrap(), InsertedVote::Stored);
     assert!(store.insert_vote(&vote).await.is_err());
 }
 
@@ -388,7 +388,7 @@ async fn votes_are_paged_in_log_order(store: &Store) {
     for (number, id) in (0..5).zip(["v", "w", "x", "y", "z"]) {
         ready(store, id).await;
         let cast = NewVoteRow { created_at: Timestamp(10 * number), ..vote(id, id, 1) };
-        assert_eq!(store.insert_vote(&cast).await.unwrap(), VoteInsert::Stored);
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
     }
     exclude(store, "x", "admin").await;
     let page = store.votes_after(0, ALWAYS[0], ALWAYS[1], 3).await.unwrap();
@@ -412,7 +412,7 @@ async fn only_idle_battles_without_a_vote_are_abandoned(store: &Store) {
     );
     assert_eq!(store.abandon_battles(Timestamp(9_000), Timestamp(i64::MAX)).await.unwrap(), 1);
     assert_eq!((stage(store, "idle").await, stage(store, "voted").await), (Stage::Abandoned, Stage::Voted));
-    assert_eq!(store.insert_vote(&vote("w", "idle", 1)).await.unwrap(), VoteInsert::BattleMoved);
+    assert_eq!(store.insert_vote(&vote("w", "idle", 1)).await.unwrap(), InsertedVote::BattleMoved);
 }
 
 async fn the_last_board_of_a_minute_stays(store: &Store) {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use langya::infra::storage::{Store, VoteInsert, VoteRange};
+use langya::infra::storage::{InsertedVote, Store, VoteRange};
 use tokio::time::timeout;
 
 use super::{ready, vote};
@@ -32,7 +32,7 @@ async fn vote_failing(database: &TestDatabase, code: &str, times: u32) -> bool {
     sqlx::raw_sql(sqlx::AssertSqlSafe(trigger)).execute(&pool).await.unwrap();
     let answer = store.insert_vote(&vote(code, code, 1)).await;
     store.close().await;
-    answer.is_ok_and(|answer| answer == VoteInsert::Stored)
+    answer.is_ok_and(|answer| answer == InsertedVote::Stored)
 }
 
 #[actix_web::test]
@@ -53,7 +53,7 @@ async fn what_passes_is_tried_again_and_nothing_else() {
 /// Casts a vote on each of these battles through one of the stores, many at the same time.
 async fn cast(stores: &[Store], ids: &[String]) {
     let votes = ids.iter().zip(stores.iter().cycle()).map(async |(id, store)| {
-        assert_eq!(store.insert_vote(&vote(id, id, 1)).await.unwrap(), VoteInsert::Stored);
+        assert_eq!(store.insert_vote(&vote(id, id, 1)).await.unwrap(), InsertedVote::Stored);
     });
     join_all(votes).await;
 }
@@ -94,7 +94,7 @@ async fn visit(store: &Store, visitor: usize, voted: &AtomicUsize, enough: usize
         }
         let id = format!("v{visitor}-{number}");
         ready(store, &id).await;
-        assert_eq!(store.insert_vote(&vote(&id, &id, 1)).await.unwrap(), VoteInsert::Stored);
+        assert_eq!(store.insert_vote(&vote(&id, &id, 1)).await.unwrap(), InsertedVote::Stored);
         assert_eq!(store.vote_on(&id).await.unwrap().unwrap().id, id);
         voted.fetch_add(1, Ordering::Relaxed);
     }

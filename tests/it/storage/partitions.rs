@@ -3,7 +3,7 @@
 use langya::domain::battle::Side;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{NewVoteRow, Store, VoteInsert};
+use langya::infra::storage::{InsertedVote, NewVoteRow, Store};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPool;
 
@@ -38,9 +38,12 @@ async fn each_row_lies_in_the_month_in_which_its_battle_began() {
     let ids = [LAST_OF_JANUARY, FIRST_OF_FEBRUARY, "x"];
     for id in ids {
         ready(&store, id).await;
-        assert!(matches!(store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap(), VoteInsert::Stored));
+        assert!(matches!(
+            store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap(),
+            InsertedVote::Stored
+        ));
         let again = store.insert_vote(&vote(&format!("other vote of {id}"), id, 1)).await.unwrap();
-        assert!(matches!(again, VoteInsert::Existing(_)), "one vote a battle: {again:?}");
+        assert!(matches!(again, InsertedVote::Existing(_)), "one vote a battle: {again:?}");
         assert_eq!(store.replies(id).await.unwrap().len(), 2);
     }
     let expected =

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{DataLock, IfMissing, Store, StoreError, VoteInsert};
+use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreError};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
@@ -101,7 +101,7 @@ async fn votes_that_find_no_place_in_the_queue_are_refused_and_the_others_are_an
     let casting = futures_util::future::join_all(votes.iter().map(|vote| async {
         let answer = store.insert_vote(vote).await;
         let refused = matches!(answer, Err(StoreError::Busy));
-        assert!(refused || answer.unwrap() == VoteInsert::BattleMoved);
+        assert!(refused || answer.unwrap() == InsertedVote::BattleMoved);
         refused
     }));
     let mut casting = std::pin::pin!(casting);

@@ -29,7 +29,7 @@ pub struct CrossScore<'n> {
 
 /// A cell: what an evaluator gives to a model by a generator's references.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cell {
+pub struct PreferenceCell {
     /// How many scores.
     pub n: usize,
     /// Their mean.
@@ -42,7 +42,7 @@ pub struct Cell {
 /// The grid of evaluators and generators.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SelfPreferenceMatrix {
-    cells: BTreeMap<(String, String, String), Cell>,
+    cells: BTreeMap<(String, String, String), PreferenceCell>,
 }
 
 impl SelfPreferenceMatrix {
@@ -56,14 +56,14 @@ impl SelfPreferenceMatrix {
         let cell = |(key, values): (_, Vec<f64>)| {
             let std_dev = Summary::new(&values).ok().map(|summary| summary.std_dev);
             let mean = crate::stats::distribution::mean(&values).ok()?;
-            Some((key, Cell { n: values.len(), mean, std_dev }))
+            Some((key, PreferenceCell { n: values.len(), mean, std_dev }))
         };
         Self { cells: values.into_iter().filter_map(cell).collect() }
     }
 
     /// What an evaluator gives to a model by a generator's references.
     #[must_use]
-    pub fn cell(&self, evaluator: &str, generator: &str, model: &str) -> Option<&Cell> {
+    pub fn cell(&self, evaluator: &str, generator: &str, model: &str) -> Option<&PreferenceCell> {
         self.cells.get(&(evaluator.to_owned(), generator.to_owned(), model.to_owned()))
     }
 
@@ -91,7 +91,7 @@ impl SelfPreferenceMatrix {
     }
 
     /// Every cell, with its evaluator, generator and model.
-    pub fn cells(&self) -> impl Iterator<Item = ([&str; 3], &Cell)> {
+    pub fn cells(&self) -> impl Iterator<Item = ([&str; 3], &PreferenceCell)> {
         self.cells.iter().map(|((evaluator, generator, model), cell)| {
             ([evaluator.as_str(), generator.as_str(), model.as_str()], cell)
         })

@@ -108,7 +108,7 @@ pub struct Review {
 /// How far a draft has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Progress {
+pub enum ReviewProgress {
     /// This stage has too few reviews yet.
     Open {
         /// From 1.
@@ -125,19 +125,19 @@ pub enum Progress {
 
 /// Where the reviews of a draft leave it.
 #[must_use]
-pub fn progress(reviews: &[Review]) -> Progress {
+pub fn progress(reviews: &[Review]) -> ReviewProgress {
     let most = REVIEWERS / 2 + 1;
     for stage in 1..=STAGES {
         let words = last_words(reviews, stage);
         let accepted = words.iter().filter(|review| review.accepted).count();
         if words.len() - accepted >= most {
-            return Progress::Rejected { stage };
+            return ReviewProgress::Rejected { stage };
         }
         if accepted < most {
-            return Progress::Open { stage };
+            return ReviewProgress::Open { stage };
         }
     }
-    Progress::Accepted
+    ReviewProgress::Accepted
 }
 
 /// The last review of each reviewer in a stage.
@@ -171,15 +171,15 @@ mod tests {
     fn most_reviewers_of_every_stage_must_accept() {
         let review = |stage, reviewer: &str, accepted| Review { stage, reviewer: reviewer.to_owned(), accepted };
         let mut reviews = vec![review(1, "x", true)];
-        assert_eq!(progress(&reviews), Progress::Open { stage: 1 });
+        assert_eq!(progress(&reviews), ReviewProgress::Open { stage: 1 });
         reviews.push(review(1, "x", true));
-        assert_eq!(progress(&reviews), Progress::Open { stage: 1 }, "one person counts once");
+        assert_eq!(progress(&reviews), ReviewProgress::Open { stage: 1 }, "one person counts once");
         reviews.extend([review(1, "y", false), review(1, "z", true)]);
-        assert_eq!(progress(&reviews), Progress::Open { stage: 2 });
+        assert_eq!(progress(&reviews), ReviewProgress::Open { stage: 2 });
         reviews.extend([review(2, "x", false), review(2, "y", false)]);
-        assert_eq!(progress(&reviews), Progress::Rejected { stage: 2 });
+        assert_eq!(progress(&reviews), ReviewProgress::Rejected { stage: 2 });
         reviews.extend([review(2, "y", true), review(2, "z", true)]);
         reviews.extend([review(3, "x", true), review(3, "y", true)]);
-        assert_eq!(progress(&reviews), Progress::Accepted);
+        assert_eq!(progress(&reviews), ReviewProgress::Accepted);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::construction::{Draft, DraftError, Progress, REVIEWERS, Review, STAGES, progress};
+use super::construction::{Draft, DraftError, REVIEWERS, Review, ReviewProgress, STAGES, progress};
 use super::drafts::by_letter;
 use crate::benchmark::choices::{OptionTexts, choices};
 
@@ -85,7 +85,7 @@ impl Reviewed {
 
     /// How far it has come.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ReviewProgress {
         progress(&self.reviews)
     }
 
@@ -168,12 +168,16 @@ mod tests {
         ] {
             reviewed.take(stage, reviewer, decision).unwrap();
         }
-        assert_eq!((reviewed.draft(), reviewed.progress()), (&better, Progress::Open { stage: 2 }));
+        assert_eq!((reviewed.draft(), reviewed.progress()), (&better, ReviewProgress::Open { stage: 2 }));
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob"])), ["ann", "1 more"]);
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn"])), ["ann", "cyn"]);
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn", "dan"])), ["ann", "1 more"]);
         reviewed.take(2, "cyn", Decision::Accept).unwrap();
-        assert_eq!(reviewed.progress(), Progress::Open { stage: 3 }, "what was said in stage 3 was of another text");
+        assert_eq!(
+            reviewed.progress(),
+            ReviewProgress::Open { stage: 3 },
+            "what was said in stage 3 was of another text"
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde::Serialize;
 pub use bias::{BiasReport, bias};
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
-pub use pairs::{AgreementReport, compare};
+pub use pairs::{VotesReport, compare};
 pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
 pub use wins::{PairWins, PlannedTooFew, WinFigures};
@@ -37,9 +37,9 @@ pub struct AgreementOptions {
 /// What two files say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Report {
+pub enum AgreementReport {
     /// Both hold votes on pairs of models.
-    Votes(Box<AgreementReport>),
+    Votes(Box<VotesReport>),
     /// Both hold scores.
     Scores(Box<ScoresReport>),
 }

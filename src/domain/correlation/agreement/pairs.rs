@@ -19,7 +19,7 @@ pub struct Setups {
 
 /// How far people agree with each other and with the judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AgreementReport {
+pub struct VotesReport {
     /// Questions with votes.
     pub voted: usize,
     /// Those that the judge has judged too.
@@ -41,12 +41,12 @@ pub struct AgreementReport {
 ///
 /// # Errors
 /// [`PlannedTooFew`] where there are more.
-pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<AgreementReport, PlannedTooFew> {
+pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<VotesReport, PlannedTooFew> {
     let (people, judge) = (votes.ballot(), verdicts.ballot());
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(&judge).collect();
     let kept: usize = questions.iter().map(Vec::len).chain(judge.questions().map(|cast| cast.len())).sum();
-    Ok(AgreementReport {
+    Ok(VotesReport {
         voted: questions.len(),
         judged: both.len(),
         replaced: votes.len() + verdicts.len() - kept,

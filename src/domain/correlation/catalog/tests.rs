@@ -45,18 +45,18 @@ const NAMES: [&str; 9] = [
 #[test]
 fn series_are_listed_by_source_and_wholes_before_parts() {
     let catalog = catalog(&NAMES);
-    let listed: Vec<(String, Source)> =
-        catalog.series.iter().map(|series| (series.name.to_string(), Source::of(series))).collect();
+    let listed: Vec<(String, SeriesSource)> =
+        catalog.series.iter().map(|series| (series.name.to_string(), SeriesSource::of(series))).collect();
     let expected = [
-        ("arena:rating", Source::Votes),
-        ("arena:rating:language=zh", Source::Votes),
-        ("bench:urs", Source::Benchmark),
-        ("bench:urs:Leisure", Source::Benchmark),
-        ("published:mine", Source::Imported),
-        ("published:urs", Source::Published),
-        ("published:urs:Leisure", Source::Published),
-        ("arena:satisfaction", Source::Intents),
-        ("published:urs:intents", Source::Intents),
+        ("arena:rating", SeriesSource::Votes),
+        ("arena:rating:language=zh", SeriesSource::Votes),
+        ("bench:urs", SeriesSource::Benchmark),
+        ("bench:urs:Leisure", SeriesSource::Benchmark),
+        ("published:mine", SeriesSource::Imported),
+        ("published:urs", SeriesSource::Published),
+        ("published:urs:Leisure", SeriesSource::Published),
+        ("arena:satisfaction", SeriesSource::Intents),
+        ("published:urs:intents", SeriesSource::Intents),
     ];
     assert_eq!(listed, expected.map(|(name, source)| (name.to_owned(), source)));
     assert_eq!(catalog.default_pair(), Some(["arena:rating".to_owned(), "bench:urs".to_owned()]));
@@ -67,9 +67,12 @@ fn series_are_listed_by_source_and_wholes_before_parts() {
 fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
     let catalog = catalog(&NAMES);
     let own = ["arena:rating", "bench:urs", "published:mine", "arena:rating:language=zh", "bench:urs:Leisure"];
-    assert_eq!(named(&catalog, &catalog.matrix(Group::Own).series), own);
-    assert_eq!(named(&catalog, &catalog.matrix(Group::Published).series), ["published:urs", "published:urs:Leisure"]);
-    let all = catalog.matrix(Group::All);
+    assert_eq!(named(&catalog, &catalog.matrix(SeriesGroup::Own).series), own);
+    assert_eq!(
+        named(&catalog, &catalog.matrix(SeriesGroup::Published).series),
+        ["published:urs", "published:urs:Leisure"]
+    );
+    let all = catalog.matrix(SeriesGroup::All);
     assert_eq!((all.series.len(), all.of), (7, 7));
     let cell = all.cell(0, 1);
     let expected = Coefficient::Pearson.correlate(&[1.0, 10.0, 4.0, 3.0, 9.0], &[1.0, 7.0, 4.0, 3.0, 9.0]);
@@ -81,8 +84,8 @@ fn a_matrix_ends_after_forty_series_and_says_how_many_there_are() {
     let names: Vec<String> = (0..60).map(|at| format!("bench:own-{at:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let catalog = catalog(&names);
-    let matrix = catalog.matrix(Group::Own);
-    assert_eq!((matrix.series.len(), matrix.of, catalog.group_len(Group::Own)), (MATRIX_SERIES, 60, 60));
+    let matrix = catalog.matrix(SeriesGroup::Own);
+    assert_eq!((matrix.series.len(), matrix.of, catalog.group_len(SeriesGroup::Own)), (MATRIX_SERIES, 60, 60));
     assert_eq!(named(&catalog, &matrix.series[..2]), ["bench:own-00", "bench:own-01"]);
 }
 

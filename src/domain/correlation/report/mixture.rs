@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Correlations, SeriesReport, StudyOptions, notes};
 use crate::correlation::{Series, SeriesError, align};
 use crate::stats::combination::{Search, best, leave_one_out, mix};
-use crate::stats::matrix::{Column, pair};
+use crate::stats::matrix::{DataColumn, pair};
 
 /// The mixture that follows a target best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,6 +107,6 @@ pub fn mixture(
     })
 }
 
-fn fixed(values: &[f64]) -> Column {
-    Column { values: values.iter().copied().map(Some).collect(), samples: Vec::new() }
+fn fixed(values: &[f64]) -> DataColumn {
+    DataColumn { values: values.iter().copied().map(Some).collect(), samples: Vec::new() }
 }

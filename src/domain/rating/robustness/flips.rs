@@ -45,13 +45,13 @@ pub(super) struct Flip {
 
 /// The outcome of a vote of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FlipKind {
     First,
     Second,
     Neither,
 }
 
-impl Kind {
+impl FlipKind {
     const ALL: [Self; 3] = [Self::First, Self::Second, Self::Neither];
 
     fn points_first(self) -> f64 {
@@ -74,7 +74,7 @@ impl Kind {
 /// Votes of one pair and outcome that hold the order, and their influence.
 struct Holding {
     pair: usize,
-    kind: Kind,
+    kind: FlipKind,
     influence: f64,
     votes: u64,
 }
@@ -139,7 +139,7 @@ fn holding(
     for (position, pair) in left.pairs.iter().enumerate() {
         let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
         let p = logistic(information.strengths[first] - information.strengths[second]);
-        for kind in Kind::ALL {
+        for kind in FlipKind::ALL {
             let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
             let votes = whole(*kind.votes(&mut pair.clone()));
             if influence > 0.0 && votes > 0 {
@@ -169,14 +169,15 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
     let name = |model: usize| before.models[model].name.clone();
     let mut removed = Vec::new();
     for (mut was, mut is) in before.pairs.iter().copied().zip(after.pairs.iter().copied()) {
-        for kind in Kind::ALL {
+        for kind in FlipKind::ALL {
             let votes = whole(*kind.votes(&mut was) - *kind.votes(&mut is));
-            let (winner, loser) = if kind == Kind::Second { (was.second, was.first) } else { (was.first, was.second) };
+            let (winner, loser) =
+                if kind == FlipKind::Second { (was.second, was.first) } else { (was.first, was.second) };
             if votes > 0 {
                 removed.push(RemovedVotes {
                     winner: name(winner),
                     loser: name(loser),
-                    tie: kind == Kind::Neither,
+                    tie: kind == FlipKind::Neither,
                     votes,
                 });
             }

@@ -61,7 +61,7 @@ fn middle_by_voter(loss: &StyleLoss<'_>, point: &DVector<f64>, voters: &Labels) 
 fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
     let votes = loss.votes();
     let predict = loss.predict(point);
-    let of_group = |(group, pair): (usize, &super::features::Group)| {
+    let of_group = |(group, pair): (usize, &super::features::FeatureGroup)| {
         let difference = point[pair.first] - point[pair.second];
         votes.votes[pair.begin..votes.end_of(group)]
             .iter()

@@ -31,7 +31,7 @@ pub(super) struct StyledVote {
 
 /// The votes of one pair, which are contiguous.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Group {
+pub(super) struct FeatureGroup {
     /// The first model, by position in [`StyledVotes::models`].
     pub(super) first: usize,
     /// The second.
@@ -46,7 +46,7 @@ pub(super) struct StyledVotes {
     pub(super) votes: Vec<StyledVote>,
     /// The log row of each vote.
     pub(super) rows: Vec<u32>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<FeatureGroup>,
     /// Rated models in components of at least two, by position in [`Tally::models`].
     pub(super) models: Vec<usize>,
     /// The models of each such component, by position in `models`.
@@ -79,7 +79,7 @@ impl StyledVotes {
             *vote = styled_vote(log, columns, &scales, options, row as usize, sorting.is_swapped(log, row as usize));
         });
         let group = |(pair, begin): (&PairTally, usize)| {
-            Some(Group { first: place(pair.first)?, second: place(pair.second)?, begin })
+            Some(FeatureGroup { first: place(pair.first)?, second: place(pair.second)?, begin })
         };
         let met = |&(_, begin, end): &(&PairTally, usize, usize)| end > begin;
         let bounds = sorting.begins.windows(2).zip(&tally.pairs).map(|(bounds, pair)| (pair, bounds[0], bounds[1]));

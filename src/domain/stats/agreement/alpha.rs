@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::stats::real_len;
-use crate::stats::{Series, Undefined};
+use crate::stats::{SeriesSide, Undefined};
 
 /// The distance of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Scale {
 /// [`Undefined::NotFinite`].
 pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> {
     if units.iter().flatten().any(|value| !value.is_finite()) {
-        return Err(Undefined::NotFinite(Series::First));
+        return Err(Undefined::NotFinite(SeriesSide::First));
     }
     let paired: Vec<&Vec<f64>> = units.iter().filter(|values| values.len() > 1).collect();
     let distances = Distances::new(paired.iter().copied().flatten().copied(), scale);
@@ -121,7 +121,7 @@ mod tests {
     fn no_pairs_and_no_variation_are_different_errors() {
         assert_eq!(krippendorff(&[vec![1.0], vec![2.0]], Scale::Nominal), Err(Undefined::Nothing));
         assert_eq!(krippendorff(&[vec![1.0; 2], vec![1.0; 3]], Scale::Interval), Err(Undefined::NoVariation));
-        assert_eq!(krippendorff(&[vec![f64::NAN; 2]], Scale::Ordinal), Err(Undefined::NotFinite(Series::First)));
+        assert_eq!(krippendorff(&[vec![f64::NAN; 2]], Scale::Ordinal), Err(Undefined::NotFinite(SeriesSide::First)));
         assert_eq!(krippendorff(&[vec![0.0, -0.0], vec![1.0, 1.0]], Scale::Nominal), Ok(1.0));
     }
 }

@@ -23,7 +23,7 @@ use super::resample::{Resampled, percentiles};
 /// Two columns with samples are paired replicate by replicate, up to the shorter number of replicates; a column without
 /// samples is fixed in every replicate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Column {
+pub struct DataColumn {
     /// The value of each position; `None` for a missing value.
     pub values: Vec<Option<f64>>,
     /// `samples[k][i]` is the value of position i in replicate k; empty for fixed values. A position without a value
@@ -80,23 +80,23 @@ fn place(i: usize, j: usize) -> usize {
 
 /// The correlations of two columns.
 #[must_use]
-pub fn pair(x: &Column, y: &Column, level: ConfidenceLevel) -> Cell {
+pub fn pair(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> Cell {
     all_pairs(&[x, y], level).cell(0, 1)
 }
 
 /// The correlations of every two columns.
 #[must_use]
-pub fn matrix(columns: &[Column], level: ConfidenceLevel) -> Matrix {
+pub fn matrix(columns: &[DataColumn], level: ConfidenceLevel) -> Matrix {
     all_pairs(&columns.iter().collect::<Vec<_>>(), level)
 }
 
 /// Pearson's, Spearman's and Kendall's correlation of two columns in each replicate; empty if both columns are fixed.
 #[must_use]
-pub fn replicate_correlations(x: &Column, y: &Column) -> Vec<ReplicateCorrelations> {
+pub fn replicate_correlations(x: &DataColumn, y: &DataColumn) -> Vec<ReplicateCorrelations> {
     replicates(&[x, y], &[(0, 1)]).into_iter().map(|pairs| pairs[0]).collect()
 }
 
-fn all_pairs(columns: &[&Column], level: ConfidenceLevel) -> Matrix {
+fn all_pairs(columns: &[&DataColumn], level: ConfidenceLevel) -> Matrix {
     let pairs: Vec<(usize, usize)> = (1..columns.len()).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
     let replicates = replicates(columns, &pairs);
     let cell = |(place, &(i, j)): (usize, &(usize, usize))| {
@@ -108,7 +108,7 @@ fn all_pairs(columns: &[&Column], level: ConfidenceLevel) -> Matrix {
     Matrix { cells: pairs.par_iter().enumerate().map(cell).collect() }
 }
 
-fn found(x: &Column, y: &Column) -> (usize, [Result<Correlation, Undefined>; 3]) {
+fn found(x: &DataColumn, y: &DataColumn) -> (usize, [Result<Correlation, Undefined>; 3]) {
     let both = x.values.iter().zip(&y.values).filter_map(|(x, y)| Some((x.as_ref()?, y.as_ref()?)));
     let (x, y): (Vec<f64>, Vec<f64>) = both.unzip();
     (x.len(), Coefficient::ALL.map(|coefficient| coefficient.correlate(&x, &y)))
@@ -118,7 +118,7 @@ fn found(x: &Column, y: &Column) -> (usize, [Result<Correlation, Undefined>; 3])
 pub type ReplicateCorrelations = Option<[f64; 3]>;
 
 /// The correlations of each pair in each replicate.
-fn replicates(columns: &[&Column], pairs: &[(usize, usize)]) -> Vec<Vec<ReplicateCorrelations>> {
+fn replicates(columns: &[&DataColumn], pairs: &[(usize, usize)]) -> Vec<Vec<ReplicateCorrelations>> {
     let samples: Vec<usize> = pairs.iter().map(|&(i, j)| replicates_of(columns[i], columns[j]).unwrap_or(0)).collect();
     let most = samples.iter().copied().max().unwrap_or(0);
     let replicate = |replicate: usize| {

@@ -1,10 +1,10 @@
 //! A column in one replicate.
 
 use super::shape::Shape;
-use super::{Column, ReplicateCorrelations};
+use super::{DataColumn, ReplicateCorrelations};
 
 /// Number of replicates that two columns share; `None` if both are fixed.
-pub(super) fn replicates_of(x: &Column, y: &Column) -> Option<usize> {
+pub(super) fn replicates_of(x: &DataColumn, y: &DataColumn) -> Option<usize> {
     let samples = [x, y].map(|column| column.samples.len());
     samples.into_iter().filter(|&samples| samples > 0).min()
 }
@@ -19,7 +19,7 @@ pub(super) struct ReplicateColumn {
 
 impl ReplicateColumn {
     /// The column in this replicate; its values if it has no samples.
-    pub(super) fn new(column: &Column, replicate: usize) -> Self {
+    pub(super) fn new(column: &DataColumn, replicate: usize) -> Self {
         let values = if column.samples.is_empty() {
             column.values.clone()
         } else {

@@ -1,6 +1,6 @@
 //! A series prepared for fast correlations.
 
-use crate::stats::Series;
+use crate::stats::SeriesSide;
 use crate::stats::correlation::{cosine, direction, tau_b, usable};
 use crate::stats::ranks::ranks;
 use crate::stats::{real, real_len};
@@ -24,7 +24,7 @@ pub(super) struct Shape {
 impl Shape {
     /// `None` for a series without correlations.
     pub(super) fn new(values: &[f64]) -> Option<Self> {
-        usable(values, Series::First).ok()?;
+        usable(values, SeriesSide::First).ok()?;
         let ranks = ranks(values);
         let rising = pairs(&ranks, |x, y| x < y);
         #[expect(clippy::float_cmp, reason = "ranks are multiples of one half")]

@@ -5,11 +5,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::stats::Series;
+use crate::stats::SeriesSide;
 
 /// A column without samples.
-fn fixed(values: &[Option<f64>]) -> Column {
-    Column { values: values.to_vec(), samples: Vec::new() }
+fn fixed(values: &[Option<f64>]) -> DataColumn {
+    DataColumn { values: values.to_vec(), samples: Vec::new() }
 }
 
 /// The values at the positions that both have.
@@ -18,7 +18,7 @@ fn common(x: &[Option<f64>], y: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// The values in a replicate, by definition.
-fn in_replicate(column: &Column, replicate: usize) -> Vec<Option<f64>> {
+fn in_replicate(column: &DataColumn, replicate: usize) -> Vec<Option<f64>> {
     match column.samples.get(replicate) {
         None => column.values.clone(),
         Some(draw) => draw.iter().zip(&column.values).map(|(draw, value)| draw.filter(|_| value.is_some())).collect(),
@@ -26,7 +26,7 @@ fn in_replicate(column: &Column, replicate: usize) -> Vec<Option<f64>> {
 }
 
 /// The cell of two columns, computed pair by pair and replicate by replicate.
-fn expected(x: &Column, y: &Column, level: ConfidenceLevel) -> Cell {
+fn expected(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> Cell {
     let (of_x, of_y) = common(&x.values, &y.values);
     let samples = match (x.samples.len(), y.samples.len()) {
         (0, samples) | (samples, 0) => samples,
@@ -46,7 +46,7 @@ fn expected(x: &Column, y: &Column, level: ConfidenceLevel) -> Cell {
     }
 }
 
-fn cells(columns: &[Column], level: ConfidenceLevel) -> Vec<Cell> {
+fn cells(columns: &[DataColumn], level: ConfidenceLevel) -> Vec<Cell> {
     matrix(columns, level).cells
 }
 
@@ -61,13 +61,13 @@ fn value() -> impl Strategy<Value = Option<f64>> {
 }
 
 /// A column of n positions: values, constants or gaps, with up to seven samples.
-fn column(n: usize) -> impl Strategy<Value = Column> {
+fn column(n: usize) -> impl Strategy<Value = DataColumn> {
     let values = prop_oneof![
         4 => prop::collection::vec(value(), n),
         4 => prop::collection::vec((-9_i32..=9).prop_map(|whole| Some(f64::from(whole))), n),
         1 => Just(vec![Some(0.1); n]),
     ];
-    (values.clone(), prop::collection::vec(values, 0..8)).prop_map(|(values, samples)| Column { values, samples })
+    (values.clone(), prop::collection::vec(values, 0..8)).prop_map(|(values, samples)| DataColumn { values, samples })
 }
 
 proptest! {
@@ -89,14 +89,14 @@ proptest! {
 }
 
 /// Columns of 50 positions with samples around their values.
-fn sampled_columns(seed: u64) -> Vec<Column> {
+fn sampled_columns(seed: u64) -> Vec<DataColumn> {
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut around = |centre: f64| Some(centre + rng.random::<f64>());
     let columns = (0..6).map(|_| {
         let values: Vec<Option<f64>> = (0..50).map(|position| around(f64::from(position) / 10.0)).collect();
         let samples = (0..20).map(|_| values.iter().map(|value| around((*value)?)).collect()).collect();
-        Column { values, samples }
+        DataColumn { values, samples }
     });
     columns.collect()
 }
@@ -114,7 +114,7 @@ fn the_reason_names_the_column_in_the_requested_order() {
     let [varies, constant] =
         [fixed(&[Some(1.0), Some(2.0), Some(4.0), None]), fixed(&[Some(3.0), Some(3.0), Some(3.0), Some(1.0)])];
     let all = matrix(&[varies.clone(), constant.clone()], ConfidenceLevel::default());
-    for (cell, series) in [(all.cell(0, 1), Series::Second), (all.cell(1, 0), Series::First)] {
+    for (cell, series) in [(all.cell(0, 1), SeriesSide::Second), (all.cell(1, 0), SeriesSide::First)] {
         assert_eq!((cell.n, cell.resampled), (3, None));
         assert_eq!(cell.found, [Err(Undefined::Constant(series)); 3]);
     }
@@ -126,7 +126,8 @@ fn a_fixed_column_keeps_its_values_in_every_replicate() {
     let steady = fixed(&[Some(1.0), Some(2.0), Some(3.0)]);
     let rising = vec![Some(5.0), Some(7.0), Some(9.0)];
     let falling = vec![Some(5.0), Some(4.0), Some(3.0)];
-    let sampled = Column { values: rising.clone(), samples: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
+    let sampled =
+        DataColumn { values: rising.clone(), samples: vec![rising.clone(), falling, vec![Some(1.0); 3], rising] };
     let cell = pair(&steady, &sampled, ConfidenceLevel::default());
     for found in cell.resampled.unwrap() {
         let found = found.unwrap();
@@ -142,7 +143,7 @@ fn the_interval_of_a_pair_comes_from_its_replicates() {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = || (0..9).map(|_| rng.random_bool(0.8).then(|| rng.random_range(0.0..9.0))).collect::<Vec<_>>();
     let values: Vec<Option<f64>> = (0..9).map(|place| Some(f64::from(place))).collect();
-    let [x, y] = [(), ()].map(|()| Column { values: values.clone(), samples: (0..40).map(|_| draw()).collect() });
+    let [x, y] = [(), ()].map(|()| DataColumn { values: values.clone(), samples: (0..40).map(|_| draw()).collect() });
     let level = ConfidenceLevel::default();
     let found = replicate_correlations(&x, &y);
     let cell = pair(&x, &y, level);

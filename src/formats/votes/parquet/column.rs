@@ -16,13 +16,13 @@ use crate::domain::rating::vote_log::Names;
 const STEP: usize = 64 * 1024;
 
 /// A column of one row group.
-pub(super) enum Column {
+pub(super) enum ParquetColumn {
     Texts(Texts),
     /// Numbers and flags, NaN where a row has none.
     Numbers(Vec<f64>),
 }
 
-impl Column {
+impl ParquetColumn {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.rows.len(),
@@ -79,10 +79,10 @@ pub(super) fn time_unit(group: &dyn RowGroupReader, at: usize) -> Option<f64> {
 }
 
 /// Reads a column of a row group.
-pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<Column, ParquetError> {
+pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<ParquetColumn, ParquetError> {
     let rows = usize::try_from(group.metadata().num_rows())?;
     if group.metadata().column(at).column_type() == Type::BYTE_ARRAY {
-        return texts(group, at, rows).map(Column::Texts);
+        return texts(group, at, rows).map(ParquetColumn::Texts);
     }
     let numbers = match group.get_column_reader(at)? {
         ColumnReader::BoolColumnReader(reader) => {
@@ -94,7 +94,7 @@ pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<Colum
         ColumnReader::DoubleColumnReader(reader) => read_values::<DoubleType>(reader, rows, |&number| number),
         _ => Err(ParquetError::NYI(format!("column {} is of a kind that no vote file has", at + 1))),
     };
-    numbers.map(Column::Numbers)
+    numbers.map(ParquetColumn::Numbers)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times in microseconds stay below 2^53")]

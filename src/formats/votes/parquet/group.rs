@@ -4,33 +4,33 @@ use std::borrow::Cow;
 
 use super::super::columns::Field;
 use super::Plan;
-use super::column::Column;
+use super::column::ParquetColumn;
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
-pub(super) struct Group<'g> {
+pub(super) struct RowGroup<'g> {
     pub(super) plan: &'g Plan<'g>,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ParquetColumn>,
     /// Units in one second of each column that says so itself.
     pub(super) units: Vec<Option<f64>>,
     pub(super) rows: usize,
 }
 
-impl Group<'_> {
-    pub(super) fn column(&self, at: usize) -> Option<&Column> {
+impl RowGroup<'_> {
+    pub(super) fn column(&self, at: usize) -> Option<&ParquetColumn> {
         self.plan.needed.binary_search(&at).ok().map(|place| &self.columns[place])
     }
 
-    pub(super) fn of(&self, field: Field) -> Option<&Column> {
+    pub(super) fn of(&self, field: Field) -> Option<&ParquetColumn> {
         self.column(self.plan.header.one(field)?.at)
     }
 
     pub(super) fn texts(&self, field: Field) -> Option<Cow<'_, Texts>> {
-        self.of(field).map(Column::texts)
+        self.of(field).map(ParquetColumn::texts)
     }
 
     pub(super) fn numbers(&self, field: Field) -> Option<Cow<'_, [f64]>> {
-        self.of(field).map(Column::numbers)
+        self.of(field).map(ParquetColumn::numbers)
     }
 
     /// Units in one second of a field's column, where the column says so.

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::super::batch::{Batch, STYLE_NAMES, count};
 use super::super::columns::Field;
 use super::super::error::RowError;
-use super::column::Column;
-use super::group::Group;
+use super::column::ParquetColumn;
+use super::group::RowGroup;
 use super::rows::{Read, Rows};
 use super::texts::Texts;
 use crate::domain::rating::vote_log::Labels;
 
-impl Group<'_> {
+impl RowGroup<'_> {
     /// The votes of the rows; a bad row is counted from 0.
     pub(super) fn into_batch(self) -> Result<Batch, (u64, RowError)> {
         let mut batch = Batch::new(self.plan.job.wanted, self.plan.header.timed);
@@ -100,7 +100,7 @@ impl Group<'_> {
         let mut features = style.features_mut();
         features.iter_mut().for_each(|column| **column = vec![[0; 2]; kept.len()]);
         for &(at, feature, side) in &self.plan.header.style {
-            let numbers = self.column(at).map(Column::numbers);
+            let numbers = self.column(at).map(ParquetColumn::numbers);
             let numbers = numbers.ok_or_else(|| RowError::Malformed(STYLE_NAMES[feature].into()))?;
             for (pair, &row) in features[feature].iter_mut().zip(kept) {
                 pair[side] = pair[side].saturating_add(counted(Some(&numbers), row, 0));

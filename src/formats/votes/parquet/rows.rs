@@ -7,8 +7,8 @@ use super::super::cell::{as_seconds, in_calendar, parse_seconds};
 use super::super::columns::Field;
 use super::super::error::{RowError, shortened};
 use super::super::winner::{one_of, parse_winner, parse_word};
-use super::column::Column;
-use super::group::Group;
+use super::column::ParquetColumn;
+use super::group::RowGroup;
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{Labels, VoteLog};
@@ -16,7 +16,7 @@ use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns that make a vote.
 pub(super) struct Rows<'g> {
-    group: &'g Group<'g>,
+    group: &'g RowGroup<'g>,
     models: [Models<'g>; 2],
     winners: Winners<'g>,
     times: Option<Times<'g>>,
@@ -33,7 +33,7 @@ pub(super) enum Read<'r> {
 
 impl<'g> Rows<'g> {
     /// `None` where there are no models.
-    pub(super) fn of(group: &'g Group<'g>) -> Option<Self> {
+    pub(super) fn of(group: &'g RowGroup<'g>) -> Option<Self> {
         Some(Self {
             group,
             models: [Models::new(group.texts(Field::ModelA)?), Models::new(group.texts(Field::ModelB)?)],
@@ -61,7 +61,7 @@ impl<'g> Rows<'g> {
     }
 }
 
-fn unnamed(group: &Group<'_>, field: Field) -> RowError {
+fn unnamed(group: &RowGroup<'_>, field: Field) -> RowError {
     RowError::NoModel(group.plan.header.one(field).map_or_else(String::new, |column| column.name.clone()))
 }
 
@@ -107,7 +107,7 @@ impl<'w> Winners<'w> {
         self.both_equal.as_ref().is_some_and(|flags| !says_equal(flags)) && !self.words.as_ref().is_some_and(chooses)
     }
 
-    fn of(group: &'w Group<'_>) -> Self {
+    fn of(group: &'w RowGroup<'_>) -> Self {
         let numbers = |field| group.numbers(field);
         let words = group.texts(Field::Winner).map(|texts| {
             let outcomes = texts.names.iter().map(|text| parse_word(text)).collect();
@@ -149,16 +149,18 @@ enum Times<'t> {
 }
 
 impl<'t> Times<'t> {
-    fn of(group: &'t Group<'_>) -> Option<Self> {
+    fn of(group: &'t RowGroup<'_>) -> Option<Self> {
         let field = if group.of(Field::Time).is_some() { Field::Time } else { Field::Millis };
         let millis = (field == Field::Millis).then_some(1e3);
         Some(match group.of(field)? {
-            Column::Numbers(numbers) => Self::Numbers(numbers, group.unit(field).or(millis)),
-            Column::Texts(texts) => Self::Texts(texts, texts.names.iter().map(|text| parse_seconds(text)).collect()),
+            ParquetColumn::Numbers(numbers) => Self::Numbers(numbers, group.unit(field).or(millis)),
+            ParquetColumn::Texts(texts) => {
+                Self::Texts(texts, texts.names.iter().map(|text| parse_seconds(text)).collect())
+            }
         })
     }
 
-    fn at(&self, row: usize, group: &Group<'_>) -> Result<f64, RowError> {
+    fn at(&self, row: usize, group: &RowGroup<'_>) -> Result<f64, RowError> {
         let (seconds, text) = match self {
             Self::Numbers(numbers, unit) => {
                 let number = numbers[row];
@@ -183,7 +185,7 @@ struct Exclusions<'e> {
 }
 
 impl<'e> Exclusions<'e> {
-    fn of(group: &'e Group<'_>) -> Self {
+    fn of(group: &'e RowGroup<'_>) -> Self {
         Self {
             rated: group.numbers(Field::Rated),
             rules: group.texts(Field::Exclusion),

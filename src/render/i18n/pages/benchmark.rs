@@ -1,4 +1,4 @@
-//! The pages of benchmarks. What their reports say is in [`crate::render::report::benchmark::words`].
+//! The pages of benchmarks. What their reports say is in [`reports`](crate::render::i18n::reports).
 
 /// The texts of one language.
 pub(crate) struct BenchmarkTexts {

@@ -229,7 +229,7 @@ pub(crate) const CHINESE: CorrelationTexts = CorrelationTexts {
         Undefined::TooFew { found, needed } => format!("只有 {found} 个，至少需要 {needed} 个"),
         Undefined::Lengths { x, y } => format!("一个序列有 {x} 个值，另一个有 {y} 个"),
         Undefined::Constant(series) => {
-            let which = if series == crate::domain::stats::Series::First { "第一" } else { "第二" };
+            let which = if series == crate::domain::stats::SeriesSide::First { "第一" } else { "第二" };
             format!("{which}个序列的值全部相等")
         }
         Undefined::NotFinite(_) => "有一个值不是有限的数".to_owned(),

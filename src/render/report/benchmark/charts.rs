@@ -1,7 +1,7 @@
 //! The charts of a suite: those that its scores allow.
 
 use super::layout::column;
-use super::{Chart, Entry, Table, most};
+use super::{Chart, ReportTable, ScoreEntry, most};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
@@ -15,7 +15,12 @@ use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 const ROWS: usize = 40;
 
 /// Draws them for entries in their order, with the categories that have a column in the tables.
-pub(super) fn draw(suite: &dyn Suite, entries: &[&Entry], tables: &[Table], language: Language) -> Vec<Chart> {
+pub(super) fn draw(
+    suite: &dyn Suite,
+    entries: &[&ScoreEntry],
+    tables: &[ReportTable],
+    language: Language,
+) -> Vec<Chart> {
     if entries.is_empty() {
         return Vec::new();
     }
@@ -55,7 +60,7 @@ fn of(svg: String, folded: bool) -> Chart {
 
 struct Drawing<'d> {
     suite: &'d dyn Suite,
-    entries: &'d [&'d Entry],
+    entries: &'d [&'d ScoreEntry],
     language: Language,
     words: &'static ReportTexts,
 }
@@ -77,15 +82,15 @@ impl Drawing<'_> {
     }
 
     fn series(&self, parts: &[Part]) -> Vec<Series> {
-        let value = |entry: &Entry, part: &Part| entry.scores.of(part).and_then(|score| score.value);
-        let one = |entry: &&Entry| Series {
+        let value = |entry: &ScoreEntry, part: &Part| entry.scores.of(part).and_then(|score| score.value);
+        let one = |entry: &&ScoreEntry| Series {
             name: self.name(entry),
             values: parts.iter().map(|part| value(entry, part)).collect(),
         };
         self.entries.iter().take(ROWS).map(one).collect()
     }
 
-    fn name(&self, entry: &Entry) -> String {
+    fn name(&self, entry: &ScoreEntry) -> String {
         let against = || self.words.against_baseline(&entry.baseline);
         let several = self.entries.iter().filter(|other| other.model == entry.model).count() > 1;
         if several { format!("{} ({})", entry.model, against()) } else { entry.model.clone() }
@@ -109,7 +114,7 @@ impl Drawing<'_> {
     }
 
     fn violin(&self) -> Option<String> {
-        let sample = |entry: &&Entry| violin::Sample { name: self.name(entry), scores: entry.ratings.clone() };
+        let sample = |entry: &&ScoreEntry| violin::Sample { name: self.name(entry), scores: entry.ratings.clone() };
         let samples: Vec<_> = self.entries.iter().take(ROWS).map(sample).collect();
         let topic = Topic { key: "violin", title: self.words.distribution };
         let any = samples.iter().any(|sample| !sample.scores.is_empty());

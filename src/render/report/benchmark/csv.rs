@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Report, Row, Table};
+use super::{Report, ReportRow, ReportTable};
 
 #[derive(Serialize)]
 struct CsvLine<'a> {
@@ -44,8 +44,8 @@ pub fn write(report: &Report, defused: fn(&str) -> Cow<'_, str>) -> Result<Strin
 
 fn lines<'a>(
     report: &'a Report,
-    table: &'a Table,
-    row: &'a Row,
+    table: &'a ReportTable,
+    row: &'a ReportRow,
     defused: fn(&str) -> Cow<'_, str>,
 ) -> impl Iterator<Item = CsvLine<'a>> {
     let own = table.source.is_none();

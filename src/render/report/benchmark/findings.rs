@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Analysis, Datum, Entry};
+use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::analysis::judges::{JudgePair, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
-use crate::domain::benchmark::analysis::self_preference_matrix::{Cell, SelfPreferenceMatrix};
+use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
 use crate::domain::benchmark::judgement::{Game, Judgement};
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
@@ -67,7 +67,7 @@ impl Findings {
 
     /// Compares the judges by the scores that they give; a jury is none of them.
     #[must_use]
-    pub fn with_scores(mut self, entries: &[Entry], judges: &BTreeSet<String>) -> Self {
+    pub fn with_scores(mut self, entries: &[ScoreEntry], judges: &BTreeSet<String>) -> Self {
         let of_baseline = |baseline: &str| {
             let entries = entries.iter().filter(|entry| entry.baseline == baseline);
             let found = self_preferences(&by_judge(entries, judges, |entry| entry.model.clone()));
@@ -209,7 +209,7 @@ impl Findings {
     }
 
     fn cross_cells(&self, words: &FindingTexts) -> Analysis {
-        let row = |(names, cell): ([&str; 3], &Cell)| {
+        let row = |(names, cell): ([&str; 3], &PreferenceCell)| {
             let figures = [count(cell.n), Datum::Number(Some(cell.mean)), Datum::Number(cell.std_dev)];
             names.map(|name| Datum::Text(name.to_owned())).into_iter().chain(figures).collect()
         };
@@ -240,9 +240,9 @@ fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
 
 /// The whole's score by judge and model, by the name that a model is to have.
 fn by_judge<'e>(
-    entries: impl IntoIterator<Item = &'e Entry>,
+    entries: impl IntoIterator<Item = &'e ScoreEntry>,
     judges: &BTreeSet<String>,
-    name: impl Fn(&Entry) -> String,
+    name: impl Fn(&ScoreEntry) -> String,
 ) -> ScoresByJudge {
     let mut scores = ScoresByJudge::new();
     for entry in entries.into_iter().filter(|entry| !entry.judge.is_empty() && judges.contains(&entry.judge)) {

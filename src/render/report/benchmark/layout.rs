@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cell, Column, Entry, Head, PublishedScore, Row, Table};
+use super::{PublishedScore, ReportCell, ReportColumn, ReportHead, ReportRow, ReportTable, ScoreEntry};
 use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
 use crate::domain::benchmark::layout::{self, TableKind};
 use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
@@ -36,32 +36,35 @@ impl Layout {
 }
 
 /// The tables of entries, without columns in which nobody has a score, and without tables that are empty then.
-pub(super) fn tables(suite: &dyn Suite, entries: &[&Entry], language: Language) -> Vec<Table> {
+pub(super) fn tables(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Vec<ReportTable> {
     let layouts = layouts(suite, entries, language);
     let has = |part: &Part| entries.iter().any(|entry| entry.scores.of(part).is_some());
-    let row = |layout: &[Part], entry: &Entry| Row {
+    let row = |layout: &[Part], entry: &ScoreEntry| ReportRow {
         model: entry.model.clone(),
         baseline: entry.baseline.clone(),
         judged_itself: entry.judge == entry.model || entry.judge.split('+').any(|judge| judge == entry.model),
-        cells: layout.iter().map(|part| entry.scores.of(part).map(Cell::from)).collect(),
+        cells: layout.iter().map(|part| entry.scores.of(part).map(ReportCell::from)).collect(),
     };
     let tables = layouts.into_iter().filter_map(|layout| {
         let (table, columns) = frame(suite, layout, &has, language)?;
         let rows = entries.iter().map(|entry| row(&columns, entry)).collect();
-        Some(Table { rows, ..table })
+        Some(ReportTable { rows, ..table })
     });
     tables.collect()
 }
 
 /// What others published, each series in the layout of the suite's first table that it has scores for; what stands in no
 /// such table follows in one of its own.
-pub(super) fn published(suite: &dyn Suite, scores: &[PublishedScore], language: Language) -> Vec<Table> {
+pub(super) fn published(suite: &dyn Suite, scores: &[PublishedScore], language: Language) -> Vec<ReportTable> {
     let mut series: BTreeMap<(&str, &str), Vec<&PublishedScore>> = BTreeMap::new();
     for score in scores {
         series.entry((&score.series, &score.source)).or_default().push(score);
     }
     let tables = series.into_iter().flat_map(|((name, source), of)| of_series(suite, name, source, &of, language));
-    let keyed = |(number, table): (usize, Table)| Table { key: format!("published-{number}-{}", table.key), ..table };
+    let keyed = |(number, table): (usize, ReportTable)| ReportTable {
+        key: format!("published-{number}-{}", table.key),
+        ..table
+    };
     tables.enumerate().map(keyed).collect()
 }
 
@@ -71,7 +74,7 @@ fn of_series(
     source: &str,
     scores: &[&PublishedScore],
     language: Language,
-) -> Vec<Table> {
+) -> Vec<ReportTable> {
     let key_of = |score: &PublishedScore| if score.part.is_empty() { "overall".to_owned() } else { score.part.clone() };
     let mut models: Vec<&str> = Vec::new();
     for score in scores {
@@ -87,15 +90,17 @@ fn of_series(
     let has = |part: &Part| scores.iter().any(|score| key_of(score) == part.key());
     let tables = layouts(suite, &[], language).into_iter().filter_map(|layout| {
         let (table, columns) = frame(suite, layout, &has, language)?;
-        let cell = |score| Cell { score: Some(score), std_dev: None, coverage: None, flagged: false };
-        let row = |model: &&str| Row {
+        let cell = |score| ReportCell { score: Some(score), std_dev: None, coverage: None, flagged: false };
+        let row = |model: &&str| ReportRow {
             model: (*model).to_owned(),
             baseline: String::new(),
             judged_itself: false,
             cells: columns.iter().map(|part| value(model, &part.key()).map(cell)).collect(),
         };
         let rows = models.iter().map(row).filter(|row| row.cells.iter().any(Option::is_some)).collect();
-        Some(Table { title: format!("{name} · {}", table.title), source: Some(source.to_owned()), rows, ..table })
+        Some(ReportTable {
+            title: format!("{name} · {}", table.title), source: Some(source.to_owned()), rows, ..table
+        })
     });
     // The whole alone stands in the first of them already.
     tables
@@ -109,12 +114,12 @@ fn frame(
     layout: Layout,
     has: &dyn Fn(&Part) -> bool,
     language: Language,
-) -> Option<(Table, Vec<Part>)> {
+) -> Option<(ReportTable, Vec<Part>)> {
     let kept: Vec<usize> = (0..layout.columns.len()).filter(|&at| has(&layout.columns[at])).collect();
     let columns: Vec<Part> = kept.iter().map(|&at| layout.columns[at].clone()).collect();
     let heads = layout.heads.iter().map(|row| joined(kept.iter().map(|&at| row[at].as_str())));
-    let heads = heads.filter(|row: &Vec<Head>| row.iter().any(|head| !head.label.is_empty())).collect();
-    let table = Table {
+    let heads = heads.filter(|row: &Vec<ReportHead>| row.iter().any(|head| !head.label.is_empty())).collect();
+    let table = ReportTable {
         key: layout.key.to_owned(),
         title: layout.title,
         source: None,
@@ -126,19 +131,19 @@ fn frame(
 }
 
 /// Neighbours with the same head share it.
-fn joined<'h>(labels: impl Iterator<Item = &'h str>) -> Vec<Head> {
-    let mut heads: Vec<Head> = Vec::new();
+fn joined<'h>(labels: impl Iterator<Item = &'h str>) -> Vec<ReportHead> {
+    let mut heads: Vec<ReportHead> = Vec::new();
     for label in labels {
         match heads.last_mut() {
             Some(last) if last.label == label && !label.is_empty() => last.span += 1,
-            _ => heads.push(Head { label: label.to_owned(), span: 1 }),
+            _ => heads.push(ReportHead { label: label.to_owned(), span: 1 }),
         }
     }
     heads
 }
 
 /// A part as a column.
-pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> Column {
+pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> ReportColumn {
     let name = name(suite, part, language);
     let label = match (part.kind, &part.within) {
         // Two letters, as in the paper.
@@ -148,7 +153,7 @@ pub(super) fn column(suite: &dyn Suite, part: &Part, language: Language) -> Colu
         }
         _ => name.clone(),
     };
-    Column { part: part.key(), label, name }
+    ReportColumn { part: part.key(), label, name }
 }
 
 fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
@@ -171,7 +176,7 @@ fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
     own.to_owned()
 }
 
-fn layouts(suite: &dyn Suite, entries: &[&Entry], language: Language) -> Vec<Layout> {
+fn layouts(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Vec<Layout> {
     let words = report_texts(language);
     match suite.name() {
         "alignbench" => of_alignbench(words, language),
@@ -190,7 +195,7 @@ fn group(name: &str) -> Part {
     Part::new(PartKind::Group, name)
 }
 
-/// The paper's Table 6, and its Table 10 of dimensions.
+/// The paper's ReportTable 6, and its ReportTable 10 of dimensions.
 fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let group_of = |part: &Part| match alignbench::category_of(&part.name) {
         Some(category) if part.kind == PartKind::Category => category.group.to_owned(),
@@ -213,7 +218,7 @@ fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<Layout> {
     ]
 }
 
-/// The paper's Table 3, then its abilities and tiers, and its ablation without the minimum.
+/// The paper's ReportTable 3, then its abilities and tiers, and its ablation without the minimum.
 fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let task = |part: &Part| TASKS.iter().find(|task| task.code == part.name);
     let tier = |part: &Part| task(part).map_or_else(String::new, |task| named(task.tier, language).to_owned());
@@ -229,7 +234,7 @@ fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<Layout> {
     ]
 }
 
-/// The paper's Table 4, then Tables 12 and 13 by language, and the criteria.
+/// The paper's ReportTable 4, then Tables 12 and 13 by language, and the criteria.
 fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<Layout> {
     const TABLE_4: [&str; 6] =
         ["Solve_Professional_Problem", "Factual_QA", "Text_Assistant", "Ask_for_Advice", "Seek_Creativity", "Leisure"];
@@ -256,7 +261,7 @@ fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<Lay
     ]
 }
 
-/// The paper's Table 2 (both turns, the first, the second), then its Table 3 by capability.
+/// The paper's ReportTable 2 (both turns, the first, the second), then its ReportTable 3 by capability.
 fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let turn = |turn: &str| Part::new(PartKind::Turn, turn);
     let group_of = |part: &Part| {
@@ -279,7 +284,7 @@ fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
 }
 
 /// What an operator's own suite has.
-fn of_any(suite: &dyn Suite, entries: &[&Entry], words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, language: Language) -> Vec<Layout> {
     let whole = |part: &Part| {
         part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())
     };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Analysis, Report, Row, Table};
+use super::{Analysis, Report, ReportRow, ReportTable};
 use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, report_texts};
 
@@ -49,7 +49,7 @@ fn facts(out: &mut String, report: &Report, words: &ReportTexts) {
     out.push('\n');
 }
 
-fn table(out: &mut String, table: &Table, words: &ReportTexts) {
+fn table(out: &mut String, table: &ReportTable, words: &ReportTexts) {
     write!(out, "### {}\n\n", escaped(&table.title)).expect(TEXT_GROWS);
     if let Some(source) = &table.source {
         write!(out, "{}: {}\n\n", words.source, escaped(source)).expect(TEXT_GROWS);
@@ -66,7 +66,7 @@ fn table(out: &mut String, table: &Table, words: &ReportTexts) {
     }
 }
 
-fn model(row: &Row, words: &ReportTexts) -> String {
+fn model(row: &ReportRow, words: &ReportTexts) -> String {
     let mut text = escaped(&row.model);
     if !row.baseline.is_empty() {
         write!(text, " ({})", escaped(&words.against_baseline(&row.baseline))).expect(TEXT_GROWS);
@@ -77,7 +77,7 @@ fn model(row: &Row, words: &ReportTexts) -> String {
     text
 }
 
-fn cell(cell: &Option<super::Cell>) -> String {
+fn cell(cell: &Option<super::ReportCell>) -> String {
     let Some(cell) = cell else { return "–".to_owned() };
     let flag = if cell.flagged { "\\*" } else { "" };
     let coverage = cell.coverage_text();

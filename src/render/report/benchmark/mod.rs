@@ -1,7 +1,7 @@
 //! A suite's results as tables and charts: one report for the page, the files and the JSON.
 //!
 //! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
-//! judges; [`words`] holds what is said in English and Chinese; [`markdown`], [`html`] and [`csv`] write the report down.
+//! judges; [`i18n`](crate::render::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
 //! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
 
 pub mod charts;
@@ -19,11 +19,11 @@ use crate::domain::benchmark::{Scale, Suite};
 use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, report_texts};
 use findings::Findings;
-pub use table::{Analysis, Cell, Column, Datum, Head, Row, Table};
+pub use table::{Analysis, Datum, ReportCell, ReportColumn, ReportHead, ReportRow, ReportTable};
 
 /// The scores of one model by one judge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ScoreEntry {
     /// The model.
     pub model: String,
     /// The judge, or a jury; empty where none is needed.
@@ -71,7 +71,7 @@ pub struct Material<'m> {
     /// Which round of answers.
     pub sample: u32,
     /// The scores of every model by every judge; a jury stands behind its judges.
-    pub entries: &'m [Entry],
+    pub entries: &'m [ScoreEntry],
     /// What others published of the suite.
     pub published: &'m [PublishedScore],
     /// What was found out about the judges.
@@ -110,9 +110,9 @@ pub struct Report {
     /// What a reader must know.
     pub notes: Vec<String>,
     /// The scores.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
     /// What others published, in the same layout.
-    pub published: Vec<Table>,
+    pub published: Vec<ReportTable>,
     /// What was found out about the judges.
     pub analyses: Vec<Analysis>,
     /// The charts.
@@ -183,7 +183,7 @@ pub(super) fn most(suite: &dyn Suite) -> f64 {
 }
 
 /// The judges in the order in which they come.
-fn judges(entries: &[Entry]) -> Vec<String> {
+fn judges(entries: &[ScoreEntry]) -> Vec<String> {
     let mut judges: Vec<String> = Vec::new();
     for entry in entries {
         if !judges.contains(&entry.judge) {
@@ -193,13 +193,13 @@ fn judges(entries: &[Entry]) -> Vec<String> {
     judges
 }
 
-fn overall(entry: &Entry) -> f64 {
+fn overall(entry: &ScoreEntry) -> f64 {
     entry.scores.of(&Part::overall()).and_then(|score| score.value).unwrap_or(f64::NEG_INFINITY)
 }
 
 /// By the score of the whole, then by name.
-fn best_first(mut entries: Vec<&Entry>) -> Vec<&Entry> {
-    let name = |entry: &Entry| (entry.model.clone(), entry.baseline.clone());
+fn best_first(mut entries: Vec<&ScoreEntry>) -> Vec<&ScoreEntry> {
+    let name = |entry: &ScoreEntry| (entry.model.clone(), entry.baseline.clone());
     entries.sort_by(|one, other| overall(other).total_cmp(&overall(one)).then_with(|| name(one).cmp(&name(other))));
     entries
 }

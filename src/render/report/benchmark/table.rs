@@ -6,7 +6,7 @@ use crate::domain::benchmark::score::{Coverage, Score};
 
 /// A table of scores: a row a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Table {
+pub struct ReportTable {
     /// Distinguishes the tables of a report: a plain word.
     pub key: String,
     /// Its title.
@@ -16,16 +16,16 @@ pub struct Table {
     pub source: Option<String>,
     /// Rows of heads that span columns, from the top.
     #[serde(skip)]
-    pub heads: Vec<Vec<Head>>,
+    pub heads: Vec<Vec<ReportHead>>,
     /// The columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ReportColumn>,
     /// The rows, best first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
 }
 
 /// A head over several columns; without a text, nothing stands over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct ReportHead {
     /// What it says.
     pub label: String,
     /// How many columns it spans.
@@ -34,7 +34,7 @@ pub struct Head {
 
 /// A column of scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Column {
+pub struct ReportColumn {
     /// The part of the suite, as `Part::key` writes it.
     pub part: String,
     /// Its short name.
@@ -45,7 +45,7 @@ pub struct Column {
 
 /// A model's scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct ReportRow {
     /// The model.
     pub model: String,
     /// The baseline; empty if there was none.
@@ -54,12 +54,12 @@ pub struct Row {
     /// Whether it has judged itself, alone or in a jury.
     pub judged_itself: bool,
     /// A cell a column.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<ReportCell>>,
 }
 
 /// A score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Cell {
+pub struct ReportCell {
     /// With all of its digits; none where nothing could be judged.
     pub score: Option<f64>,
     /// Sample standard deviation of what it is the mean of.
@@ -102,14 +102,14 @@ pub enum Datum {
     Rank(f64),
 }
 
-impl From<&Score> for Cell {
+impl From<&Score> for ReportCell {
     fn from(score: &Score) -> Self {
         let Score { value, std_dev, coverage, .. } = score;
         Self { score: *value, std_dev: *std_dev, coverage: Some(*coverage), flagged: coverage.is_low() }
     }
 }
 
-impl Cell {
+impl ReportCell {
     /// The score as it is shown.
     #[must_use]
     pub fn text(&self) -> String {

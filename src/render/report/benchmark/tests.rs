@@ -25,8 +25,8 @@ fn score(part: Part, value: Option<f64>, ok: u64, total: u64) -> Score {
     Score { part, value, std_dev: None, coverage: Coverage { ok, total } }
 }
 
-fn entry(model: &str, judge: &str, scores: Vec<Score>) -> Entry {
-    Entry {
+fn entry(model: &str, judge: &str, scores: Vec<Score>) -> ScoreEntry {
+    ScoreEntry {
         model: model.to_owned(),
         judge: judge.to_owned(),
         baseline: String::new(),
@@ -37,7 +37,7 @@ fn entry(model: &str, judge: &str, scores: Vec<Score>) -> Entry {
     }
 }
 
-fn report(name: &str, entries: &[Entry], published: &[PublishedScore], language: Language) -> Report {
+fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], language: Language) -> Report {
     let suite = named(name);
     let material = Material {
         suite: &*suite,
@@ -193,7 +193,7 @@ fn charts_show_the_categories_of_the_tables() {
 
 #[test]
 fn a_judge_prefers_itself_among_those_who_were_compared_with_the_same() {
-    let compared = |model: &str, judge: &str, baseline: &str, value: f64| Entry {
+    let compared = |model: &str, judge: &str, baseline: &str, value: f64| ScoreEntry {
         baseline: baseline.to_owned(),
         ..entry(model, judge, vec![score(Part::overall(), Some(value), 1, 1)])
     };

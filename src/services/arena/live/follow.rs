@@ -1,6 +1,6 @@
 //! Following a battle that another instance answers.
 
-use super::{BattleEvent, EPOCH_GAP, Entry, LiveBattle, exchanges};
+use super::{BattleEvent, EPOCH_GAP, EventEntry, LiveBattle, exchanges};
 use crate::domain::battle::state::Stage;
 use crate::infra::storage::BattleRecord;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl LiveBattle {
     /// Takes in events of the instance that answers, whose log begins with the event numbered `first`; `true` if some
     /// are missing. That a turn is ready is left to [`LiveBattle::catch_up`]: until then this instance could take neither
     /// a vote nor a question.
-    pub(in crate::services::arena) fn take_in(&self, first: u64, mut entries: Vec<Entry>) -> bool {
+    pub(in crate::services::arena) fn take_in(&self, first: u64, mut entries: Vec<EventEntry>) -> bool {
         let mut state = self.state();
         if state.followed != Some(FollowState::Listening) {
             return false;
@@ -152,7 +152,7 @@ struct EventEpoch {
 }
 
 impl EventEpoch {
-    fn of_latest_turn(log: &[Entry], turn: u32) -> Self {
+    fn of_latest_turn(log: &[EventEntry], turn: u32) -> Self {
         let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
         let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };
         let mut telling = Self { begun: true, ..Self::default() };

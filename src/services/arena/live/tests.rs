@@ -31,7 +31,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
 }
 
 /// What the instance that answers told, numbered from 1.
-fn letter(replies: [&str; 2]) -> Vec<Entry> {
+fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
     let [a, b] = replies.map(str::to_owned);
     let events = [
         BattleEvent::Turn { prompt: "Which?".into() },
@@ -41,7 +41,7 @@ fn letter(replies: [&str; 2]) -> Vec<Entry> {
         BattleEvent::Done { side: Side::B },
         BattleEvent::Ready,
     ];
-    (1..).zip(events).map(|(seq, event)| Entry { seq, turn: 1, event }).collect()
+    (1..).zip(events).map(|(seq, event)| EventEntry { seq, turn: 1, event }).collect()
 }
 
 #[test]

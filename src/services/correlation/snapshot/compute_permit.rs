@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{CorrelationService, CorrelationSnapshot};
 use crate::domain::benchmark::claims::{self, Claim};
-use crate::domain::correlation::catalog::{CatalogError, Group, MixtureQuestion, PairStudy};
+use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::stats::correlation::Coefficient;
 use crate::infra::tasks::Tasks;
@@ -43,7 +43,7 @@ impl CorrelationError {
 pub(super) struct ComputePermit {
     pairs: SingleFlight<(Same<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
     mixtures: SingleFlight<(Same<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
-    matrices: SingleFlight<(Same<CorrelationSnapshot>, Group), (), CorrelationError>,
+    matrices: SingleFlight<(Same<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
     claims: SingleFlight<(), Vec<Claim>, CorrelationError>,
 }
 
@@ -102,7 +102,11 @@ impl CorrelationService {
     ///
     /// # Errors
     /// [`CorrelationError::Shared`].
-    pub async fn prepare(&self, snapshot: &Arc<CorrelationSnapshot>, group: Group) -> Result<(), CorrelationError> {
+    pub async fn prepare(
+        &self,
+        snapshot: &Arc<CorrelationSnapshot>,
+        group: SeriesGroup,
+    ) -> Result<(), CorrelationError> {
         if snapshot.matrices[group as usize].get().is_some() {
             return Ok(());
         }

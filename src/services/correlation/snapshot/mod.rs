@@ -15,7 +15,7 @@ use tokio::sync::watch;
 pub use compute_permit::CorrelationError;
 
 use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
-use crate::domain::correlation::catalog::{CorrelationMatrix, Group, SeriesCatalog, arena_names, reads_prompts};
+use crate::domain::correlation::catalog::{CorrelationMatrix, SeriesCatalog, SeriesGroup, arena_names, reads_prompts};
 use crate::domain::correlation::papers::published_names;
 use crate::domain::correlation::report::StudyOptions;
 use crate::domain::correlation::{Aliases, SeriesName};
@@ -95,7 +95,7 @@ impl Default for CorrelationSnapshot {
 
 impl CorrelationSnapshot {
     /// The matrix of a group, computed on the first call: call it on a blocking thread.
-    pub fn matrix(&self, group: Group) -> &CorrelationMatrix {
+    pub fn matrix(&self, group: SeriesGroup) -> &CorrelationMatrix {
         let (matrix, _) = self.matrices[group as usize].get_or_init(|| {
             let started = Instant::now();
             let matrix = self.catalog.matrix(group);

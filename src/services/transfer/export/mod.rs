@@ -16,12 +16,12 @@ use crate::formats::scores::ScoreRow;
 use crate::formats::tables::columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
-use crate::formats::tables::{Format, Table};
+use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::scores;
 use crate::services::labeling::final_labels::{self, FinalLabels};
-use rows::{BattleRecord, LogRow, ReplyRecord, Utterance};
+use rows::{BattleExportRow, LogRow, ReplyRecord, Utterance};
 
 /// Rows read at a time, so that memory stays flat.
 const PAGE: u32 = 1_000;
@@ -65,7 +65,7 @@ pub async fn votes(
 ) -> Result<u64, ExportError> {
     let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
     let last = store.last_vote_seq().await?;
-    let mut table = Table::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION], said].concat(), out)?;
+    let mut table = TableWriter::begin(format, [&VOTE_COLUMNS[..], &[EXCLUSION], said].concat(), out)?;
     let mut seq = 0;
     loop {
         let page = store.votes_after(seq, selection.since, selection.until, PAGE).await?;
@@ -95,13 +95,13 @@ pub async fn battles(
     mut progress: impl FnMut(u64),
 ) -> Result<u64, ExportError> {
     let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
-    let mut table = Table::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
+    let mut table = TableWriter::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
     let mut last = String::new();
     loop {
         let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
         final_labels::settle(store, &last, &mut page).await?;
         for battle in &page {
-            table.write(&BattleRecord::of(battle, said_in(store, selection, &battle.id).await?))?;
+            table.write(&BattleExportRow::of(battle, said_in(store, selection, &battle.id).await?))?;
         }
         progress(page.len() as u64);
         let full = page.len() == PAGE as usize;
@@ -124,7 +124,7 @@ pub async fn replies(
     out: impl Write + Send,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, ExportError> {
-    let mut table = Table::begin(format, REPLY_COLUMNS.to_vec(), out)?;
+    let mut table = TableWriter::begin(format, REPLY_COLUMNS.to_vec(), out)?;
     let mut last = String::new();
     loop {
         let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
@@ -160,7 +160,7 @@ pub async fn leaderboard(store: &Store, format: Format, out: impl Write + Send) 
 /// # Errors
 /// `out` cannot be written.
 pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + Send) -> io::Result<u64> {
-    let mut table = Table::begin(format, LEADERBOARD_COLUMNS.to_vec(), out)?;
+    let mut table = TableWriter::begin(format, LEADERBOARD_COLUMNS.to_vec(), out)?;
     models.iter().try_for_each(|model| table.write(model))?;
     table.finish()
 }
@@ -170,7 +170,7 @@ pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + S
 /// # Errors
 /// [`ExportError`].
 pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
-    let mut table = Table::begin(format, SCORE_COLUMNS.to_vec(), out)?;
+    let mut table = TableWriter::begin(format, SCORE_COLUMNS.to_vec(), out)?;
     for scores in scores::scores(bench, &JudgementFilter::default()).await? {
         for row in ScoreRow::all(bench.suite, bench.data, bench.sample, &scores) {
             table.write(&row)?;

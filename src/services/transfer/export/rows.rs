@@ -86,7 +86,7 @@ impl<'a> LogRow<'a> {
 
 /// One battle, voted on or not.
 #[derive(Serialize)]
-pub(super) struct BattleRecord<'a> {
+pub(super) struct BattleExportRow<'a> {
     battle_id: &'a str,
     judge: String,
     stage: &'a str,
@@ -105,7 +105,7 @@ pub(super) struct BattleRecord<'a> {
     conversation_b: Option<Vec<Utterance>>,
 }
 
-impl<'a> BattleRecord<'a> {
+impl<'a> BattleExportRow<'a> {
     pub(super) fn of(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
         Self {

@@ -13,7 +13,7 @@ use askama::Template;
 use super::{Page, Section, respond};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::claims::{Claim, Text, Verdict};
-use crate::domain::correlation::catalog::{Group, PairStudy, Source};
+use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
 use crate::domain::language::Language;
@@ -38,7 +38,7 @@ pub(crate) struct View<'a> {
     /// Which correlation.
     pub(crate) coefficient: Coefficient,
     /// Which series the matrix has.
-    pub(crate) group: Group,
+    pub(crate) group: SeriesGroup,
     /// Two series.
     pub(crate) pair: Option<Arc<PairStudy>>,
     /// A mixture.
@@ -102,12 +102,17 @@ fn made_at(board: &CorrelationSnapshot) -> Option<[String; 2]> {
 }
 
 fn choices(names: &Names<'_>) -> Vec<Choices> {
-    const SOURCES: [Source; 5] =
-        [Source::Votes, Source::Benchmark, Source::Imported, Source::Published, Source::Intents];
-    let of = |(source, label): (Source, &'static str)| {
-        let own = names.view.board.catalog.series().iter().filter(|series| Source::of(series) == source);
+    const SOURCES: [SeriesSource; 5] = [
+        SeriesSource::Votes,
+        SeriesSource::Benchmark,
+        SeriesSource::Imported,
+        SeriesSource::Published,
+        SeriesSource::Intents,
+    ];
+    let of = |(source, label): (SeriesSource, &'static str)| {
+        let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::of(series) == source);
         let choice = |series: &Series| Choice { name: series.name.to_string(), label: names.of(series) };
-        Choices { label, of_models: source != Source::Intents, series: own.map(choice).collect() }
+        Choices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
     };
     let all = SOURCES.into_iter().zip(names.words().sources).map(of);
     all.filter(|choices| !choices.series.is_empty()).collect()
@@ -208,7 +213,7 @@ impl CorrelationPage<'_> {
     }
 
     fn has_own(&self) -> bool {
-        self.view.board.catalog.group_len(Group::Own) > 0
+        self.view.board.catalog.group_len(SeriesGroup::Own) > 0
     }
 
     /// The parameters of the other forms, which a form hands on.
@@ -268,7 +273,7 @@ impl CorrelationPage<'_> {
     }
 
     fn groups(&self) -> Vec<(&'static str, &'static str, bool)> {
-        let groups = [Group::Own, Group::Published, Group::All].into_iter().zip(self.words.groups);
+        let groups = [SeriesGroup::Own, SeriesGroup::Published, SeriesGroup::All].into_iter().zip(self.words.groups);
         groups.map(|(group, label)| (group.as_str(), label, group == self.view.group)).collect()
     }
 
