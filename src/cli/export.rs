@@ -39,11 +39,11 @@ enum ExportKind {
     /// The latest leaderboard
     Leaderboard(FileOptions),
     /// The scores of a benchmark's suite: a row a model, judge and part
-    Scores(ScoresOptions),
+    Scores(ExportScoresOptions),
 }
 
 #[derive(Debug, Clone, Args)]
-struct ScoresOptions {
+struct ExportScoresOptions {
     #[command(flatten)]
     file: FileOptions,
     /// The suite

@@ -32,13 +32,13 @@ enum ImportKind {
     /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
     Votes(Box<VotesOptions>),
     /// The items of a benchmark's suite, from its official data file. The same file a second time changes nothing
-    Suite(SuiteOptions),
+    Suite(ImportSuiteOptions),
     /// Answers of models to a suite's items that were given elsewhere: item, model, answer, turn
     Answers(OfSuiteOptions),
     /// Verdicts of judges on a suite's answers that were given elsewhere: item, model, judge, judgment or score
     Verdicts(OfSuiteOptions),
     /// Scores that others published: suite, model, score, part, series, source
-    Scores(ScoresOptions),
+    Scores(ImportScoresOptions),
     /// A whole arena: from its SQLite file into the empty PostgreSQL database that --database names
     Arena(ArenaOptions),
 }
@@ -53,7 +53,7 @@ struct ArenaOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct SuiteOptions {
+struct ImportSuiteOptions {
     #[command(flatten)]
     location: Location,
     /// The suite, such as mtbench101
@@ -82,7 +82,7 @@ struct OfSuiteOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct ScoresOptions {
+struct ImportScoresOptions {
     #[command(flatten)]
     location: Location,
     /// Lines of JSON, or CSV with a header
@@ -141,7 +141,7 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
 }
 
 /// Imports a suite's data file.
-async fn suite(options: SuiteOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let declaration = options.suite_file.as_deref().map(read_text).transpose()?.unwrap_or_default();
     let plain = benchmark::SuiteOptions::default();
@@ -193,7 +193,7 @@ async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> Com
 }
 
 /// Imports published scores.
-async fn scores(options: ScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let scores = imports::scores(&store, &options.file, SystemClock.now()).await?;

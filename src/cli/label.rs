@@ -17,7 +17,7 @@ use crate::domain::stats::Undefined;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store};
-use crate::services::labeling::{self, Reviewed};
+use crate::services::labeling::{self, ReviewImport};
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]
@@ -33,9 +33,9 @@ enum LabelCommand {
     /// Write the prompts that a reviewer is to look at, those first of which the classifier is least sure
     Queue(QueueOptions),
     /// Take in what a reviewer filled in; the same file a second time changes nothing
-    Review(ReviewOptions),
+    Review(LabelReviewOptions),
     /// Show how far labelling has come and how far labels agree
-    Report(ReportOptions),
+    Report(LabelReportOptions),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -95,7 +95,7 @@ struct QueueOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct ReviewOptions {
+struct LabelReviewOptions {
     #[command(flatten)]
     common: Common,
     /// The queue, filled in
@@ -107,7 +107,7 @@ struct ReviewOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct ReportOptions {
+struct LabelReportOptions {
     #[command(flatten)]
     common: Common,
     /// How the result is printed
@@ -159,12 +159,12 @@ async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCo
 }
 
 #[expect(clippy::print_stdout, reason = "what was taken in is the command's result")]
-async fn review(options: ReviewOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let (_lock, store) = open_to_write(&settings).await?;
     let (scheme, now) = (options.common.scheme.into(), SystemClock.now());
     let done = labeling::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
-    let Reviewed { decisions, changed } = done;
+    let ReviewImport { decisions, changed } = done;
     println!("{}: {decisions} decisions, {changed} new or changed", options.file.display());
     store.close().await;
     Ok(ExitCode::SUCCESS)
@@ -176,7 +176,7 @@ async fn open_to_write(settings: &Settings) -> CommandResult<(DataLock, Store)> 
 }
 
 #[expect(clippy::print_stdout, reason = "the report is the command's result")]
-async fn report(options: ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let scheme = Scheme::from(options.common.scheme);

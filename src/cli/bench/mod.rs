@@ -34,11 +34,11 @@ enum BenchCommand {
     /// Ask models the items of a suite; what is kept already is not asked again
     Answer(requests::AnswerOptions),
     /// Have judges judge the answers that are there
-    Judge(requests::JudgeOptions),
+    Judge(requests::BenchJudgeOptions),
     /// Ask models, then judges
-    Run(requests::JudgeOptions),
+    Run(requests::BenchJudgeOptions),
     /// Print the scores of a suite
-    Report(report::ReportOptions),
+    Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
     Construct(constructing::ConstructOptions),
     /// Write the drafts that reviewers accepted as the data of superclue-close, and tell for whom others wait

@@ -29,7 +29,7 @@ use crate::services::benchmark::suite_results::{RunSelector, measure, published}
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
-pub(super) struct ReportOptions {
+pub(super) struct BenchReportOptions {
     #[command(flatten)]
     location: Location,
     #[command(flatten)]
@@ -72,7 +72,7 @@ enum OutputLayout {
     Html,
 }
 
-impl ReportOptions {
+impl BenchReportOptions {
     fn language(&self) -> Language {
         Language::parse(&self.language).unwrap_or_default()
     }
@@ -103,7 +103,7 @@ impl OutputLayout {
 }
 
 /// Prints the scores, or writes the report.
-pub(super) async fn run(options: ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let files = options.out.as_deref().map(|out| files(out, &options)).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
@@ -125,7 +125,7 @@ pub(super) async fn run(options: ReportOptions, env: &Environment) -> CommandRes
 }
 
 /// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
-fn files(out: &Path, options: &ReportOptions) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
+fn files(out: &Path, options: &BenchReportOptions) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
     let create = |path: &Path, form| CommandResult::Ok((OutFile::create(path, options.overwrite)?, form));
     let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::of(out));
     match form {
@@ -151,7 +151,7 @@ fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
 }
 
 /// The report that the page shows: by the judge who was named, or by the jury of those who were.
-async fn report(options: &ReportOptions, store: &Store) -> CommandResult<Report> {
+async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Report> {
     let (name, flags) = (&options.suite.name, &options.suite.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
     let way =
@@ -162,7 +162,7 @@ async fn report(options: &ReportOptions, store: &Store) -> CommandResult<Report>
 }
 
 /// Prints every score, as a table or as rows for programs.
-async fn print_scores(options: ReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
+async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
     let way = &options.suite.way;
     let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.

@@ -39,7 +39,7 @@ pub(super) struct AnswerOptions {
 
 /// Flags of `langya bench judge` and `langya bench run`.
 #[derive(Debug, Clone, Args)]
-pub(super) struct JudgeOptions {
+pub(super) struct BenchJudgeOptions {
     #[command(flatten)]
     location: Location,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
 }
 
 /// `langya bench judge` and `langya bench run`.
-pub(super) async fn judge(options: JudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
     if phases == Phases::Both && options.references.is_some() {
         let said = "answers have to be there before they are references: give --references to `langya bench judge`";
         return Err(BadInput(said.to_owned()).into());
@@ -178,7 +178,7 @@ impl Ready {
     }
 
     /// The models in their roles, if these fit the suite.
-    async fn cast(&self, options: &JudgeOptions, phases: Phases) -> CommandResult<Cast> {
+    async fn cast(&self, options: &BenchJudgeOptions, phases: Phases) -> CommandResult<Cast> {
         let (name, mode) = (self.loaded.suite.name(), self.loaded.suite.mode());
         self.check_roles(options)?;
         let baseline = options.baseline.as_ref().map(ModelId::new);
@@ -207,7 +207,7 @@ impl Ready {
     }
 
     /// Refuses roles that the suite does not have, and who is named twice in one.
-    fn check_roles(&self, options: &JudgeOptions) -> Result<(), BadInput> {
+    fn check_roles(&self, options: &BenchJudgeOptions) -> Result<(), BadInput> {
         let (name, mode) = (self.loaded.suite.name(), self.loaded.suite.mode());
         if options.baseline.is_some() && mode != JudgeMode::PairwiseBaseline {
             return Err(BadInput(format!("suite {name} compares with nobody: leave --baseline out")));
@@ -221,7 +221,7 @@ impl Ready {
 
     async fn contestants(
         &self,
-        options: &JudgeOptions,
+        options: &BenchJudgeOptions,
         phases: Phases,
         judges: &[ModelId],
         baseline: Option<&ModelId>,

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::cli::error::CommandResult;
-use crate::domain::benchmark::claims::{Claim, Number, Verdict};
+use crate::domain::benchmark::claims::{Claim, ClaimVerdict, Number};
 
 /// The studies for people.
 pub(super) fn table(claims: &[Claim]) -> String {
     let mut text = String::new();
     for claim in claims {
         let verdict = match claim.verdict {
-            Verdict::Reproduced => "reproduced",
-            Verdict::Contradiction => "CONTRADICTION",
-            Verdict::NotPrinted => "nothing printed to compare with",
+            ClaimVerdict::Reproduced => "reproduced",
+            ClaimVerdict::Contradiction => "CONTRADICTION",
+            ClaimVerdict::NotPrinted => "nothing printed to compare with",
         };
         let line = format!("{:<4} {}, {}: {}\n     {verdict}\n", claim.id, claim.paper, claim.place, claim.says.en);
         text.push_str(&line);

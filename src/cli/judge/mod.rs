@@ -39,7 +39,7 @@ enum JudgeCommand {
     /// Ask judges about a share of the rated battles; what they have judged is not asked again
     Run(RunOptions),
     /// How far judges agree with people, and which leaderboard their verdicts make
-    Report(report::ReportOptions),
+    Report(report::JudgeReportOptions),
 }
 
 #[derive(Debug, Clone, Args)]

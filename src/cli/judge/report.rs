@@ -18,7 +18,7 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 
 /// Flags of `langya judge report`.
 #[derive(Debug, Clone, Args)]
-pub(super) struct ReportOptions {
+pub(super) struct JudgeReportOptions {
     #[command(flatten)]
     location: Location,
     /// Only these judges, by id and joined with commas
@@ -36,7 +36,7 @@ pub(super) struct ReportOptions {
 ///
 /// # Errors
 /// A judge that has judged nothing, or a database that cannot be read.
-pub(super) async fn run(options: &ReportOptions, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn run(options: &JudgeReportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let level = ConfidenceLevel::new(options.confidence.unwrap_or(settings.rating.confidence))?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;

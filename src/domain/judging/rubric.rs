@@ -71,10 +71,10 @@ impl Rubric {
 
 /// A text with fields.
 #[derive(Debug, Clone)]
-struct Template(Vec<Part>);
+struct Template(Vec<RubricPart>);
 
 #[derive(Debug, Clone)]
-enum Part {
+enum RubricPart {
     Text(String),
     Field(&'static str),
 }
@@ -86,35 +86,35 @@ impl Template {
         while let Some((before, name, after)) = next_braces(rest) {
             let field = fields.required.iter().chain(fields.optional).find(|field| **field == name);
             let part = match (field, named.texts.get(name)) {
-                (Some(field), _) => Part::Field(field),
-                (None, Some(text)) => Part::Text(text.clone()),
+                (Some(field), _) => RubricPart::Field(field),
+                (None, Some(text)) => RubricPart::Text(text.clone()),
                 (None, None) => {
                     // A brace of the prompt's own, such as that of an example: go on right behind it.
                     let brace = before.len() + 1;
-                    parts.push(Part::Text(rest[..brace].to_owned()));
+                    parts.push(RubricPart::Text(rest[..brace].to_owned()));
                     rest = &rest[brace..];
                     continue;
                 }
             };
-            parts.extend([Part::Text(before.to_owned()), part]);
+            parts.extend([RubricPart::Text(before.to_owned()), part]);
             rest = after;
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(RubricPart::Text(rest.to_owned()));
         Self(parts)
     }
 
     fn fields(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
-            Part::Field(name) => Some(*name),
-            Part::Text(_) => None,
+            RubricPart::Field(name) => Some(*name),
+            RubricPart::Text(_) => None,
         })
     }
 
     fn fill(&self, values: &[(&str, &str)]) -> String {
         let value = |name| values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| *value);
         let parts = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            Part::Field(name) => value(*name),
+            RubricPart::Text(text) => text.as_str(),
+            RubricPart::Field(name) => value(*name),
         });
         parts.collect()
     }

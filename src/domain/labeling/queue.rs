@@ -26,7 +26,7 @@ pub struct QueuedQuery {
 
 /// A reviewer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct LabelDecision {
     /// Where it stands in the file.
     pub line: u64,
     /// The prompt's id.
@@ -113,12 +113,12 @@ pub fn write<'t>(
 ///
 /// # Errors
 /// [`QueueError`] for the first row that is wrong.
-pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Decision>, QueueError> {
+pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<LabelDecision>, QueueError> {
     let table = LabelTable::read(file).map_err(|(line, problem)| QueueProblem::from(problem).on(line))?;
     let place =
         |name: &'static str| table.header.iter().position(|column| column == name).ok_or(QueueError::Column(name));
     let (query, of_scheme, label) = (place("query_id")?, place("scheme")?, place("label")?);
-    let mut decisions: Vec<Decision> = Vec::new();
+    let mut decisions: Vec<LabelDecision> = Vec::new();
     let mut lines: HashMap<String, u64> = HashMap::new();
     for (line, row) in table.rows {
         if row[label].trim().is_empty() {
@@ -132,7 +132,7 @@ pub fn read(file: impl Read, scheme: Scheme) -> Result<Vec<Decision>, QueueError
         if let Some(first) = lines.insert(query_id.clone(), line) {
             return Err(QueueProblem::Again { id: query_id, first }.on(line));
         }
-        decisions.extend(scheme.label(position).map(|label| Decision { line, query_id, label }));
+        decisions.extend(scheme.label(position).map(|label| LabelDecision { line, query_id, label }));
     }
     Ok(decisions)
 }
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(read(text.as_bytes(), Scheme::Superclue).unwrap(), []);
         let filled = text.replace("0.5000,", "0.5000,Small Talk");
         let decisions = read(filled.as_bytes(), Scheme::Superclue).unwrap();
-        assert_eq!(decisions, [Decision { line: 3, query_id: "two".into(), label: "small_talk" }]);
+        assert_eq!(decisions, [LabelDecision { line: 3, query_id: "two".into(), label: "small_talk" }]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
 use super::interval::Uncertainty;
-use super::loss::Score;
+use super::loss::LossScore;
 use super::newton::inverse_but_for_a_constant;
 use super::scoring::Scoring;
 use super::tally::Tally;
@@ -32,7 +32,7 @@ pub(super) fn cluster(
 ) -> Result<Uncertainty, FitError> {
     let voters = log.voters.as_ref().ok_or(FitError::NoVoters)?;
     let rows_by_voter = RowsByVoter::new(voters);
-    let scores = Scores::new(log, scoring, weights, tally, fit);
+    let scores = ClusterScores::new(log, scoring, weights, tally, fit);
     let blocks = blocks_of(fit);
     let mut sums: Vec<VoterSums> = blocks.iter().map(VoterSums::new).collect();
     for ballot in rows_by_voter.iter() {
@@ -90,8 +90,8 @@ impl RowsByVoter {
     }
 }
 
-/// Scores of single votes.
-struct Scores<'a> {
+/// ClusterScores of single votes.
+struct ClusterScores<'a> {
     log: &'a VoteLog,
     weights: &'a Weights,
     counted: [bool; Outcome::ALL.len()],
@@ -101,7 +101,7 @@ struct Scores<'a> {
     strengths: Vec<f64>,
 }
 
-impl<'a> Scores<'a> {
+impl<'a> ClusterScores<'a> {
     fn new(log: &'a VoteLog, scoring: Scoring, weights: &'a Weights, tally: &Tally, fit: &'a Fit) -> Self {
         let mut places = vec![None; log.models.as_slice().len()];
         tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = Some(place));
@@ -130,7 +130,7 @@ impl<'a> Scores<'a> {
 /// Σ_g s_g s_gᵀ, accumulated voter by voter.
 struct VoterSums {
     models: usize,
-    /// Score of the current voter; zero outside `touched`.
+    /// LossScore of the current voter; zero outside `touched`.
     score: Vec<f64>,
     touched: Vec<usize>,
     meat: DMatrix<f64>,
@@ -149,7 +149,7 @@ impl VoterSums {
         }
     }
 
-    fn add(&mut self, first: usize, second: usize, score: Score, weight: f64) {
+    fn add(&mut self, first: usize, second: usize, score: LossScore, weight: f64) {
         self.add_at(first, weight * score.difference);
         self.add_at(second, -weight * score.difference);
         if self.score.len() > self.models {

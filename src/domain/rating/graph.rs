@@ -10,7 +10,7 @@ use super::fit::{Bridge, Direction};
 use super::tally::PairTally;
 
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct GraphLayout {
     /// The place of each model.
     pub(super) places: Vec<ModelPosition>,
     /// Models inside each component, largest component first. A component of two models of which one won every vote has
@@ -30,7 +30,7 @@ pub(super) enum ModelPosition {
 }
 
 /// Decomposes the graph. Every model must have met another.
-pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> Layout {
+pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> GraphLayout {
     let graph = Graph::new(models, pairs);
     let peeled = graph.peel();
     let mut beyond = vec![None; models];
@@ -56,7 +56,7 @@ pub(super) fn decompose(models: usize, pairs: &[PairTally]) -> Layout {
     let bridges = bridges(pairs, &labels);
     graph.spread(&mut labels);
     let places = (0..models).map(|model| place(labels[model], beyond[model])).collect();
-    Layout { places, components, bridges }
+    GraphLayout { places, components, bridges }
 }
 
 fn place(label: Option<usize>, beyond: Option<Direction>) -> ModelPosition {

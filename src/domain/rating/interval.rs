@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
-use super::loss::{OutcomeProbabilities, Score};
+use super::loss::{LossScore, OutcomeProbabilities};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
 use crate::rating::fit::Fit;
@@ -136,7 +136,7 @@ impl SquaredScores {
             (pair.second_wins, probabilities.of_second()),
             (pair.halves, probabilities.of_neither()),
         ];
-        let sum = |product: fn(Score) -> f64| votes.iter().map(|&(weight, score)| weight * product(score)).sum();
+        let sum = |product: fn(LossScore) -> f64| votes.iter().map(|&(weight, score)| weight * product(score)).sum();
         Self {
             difference: sum(|score| score.difference * score.difference),
             both: sum(|score| score.difference * score.log_nu),

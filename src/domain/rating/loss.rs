@@ -30,7 +30,7 @@ pub(super) struct OutcomeProbabilities {
 
 /// Derivatives of −ln P of one vote by d and by ln ν.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Score {
+pub(super) struct LossScore {
     pub(super) difference: f64,
     pub(super) log_nu: f64,
 }
@@ -77,16 +77,16 @@ impl Likelihood {
 
 impl OutcomeProbabilities {
     /// A sum of small terms rather than a difference from 1: exact even for 9,999 to 1.
-    pub(super) fn of_first(self) -> Score {
-        Score { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
+    pub(super) fn of_first(self) -> LossScore {
+        LossScore { difference: -(self.second + 0.5 * self.neither), log_nu: self.neither }
     }
 
-    pub(super) fn of_second(self) -> Score {
-        Score { difference: self.first + 0.5 * self.neither, log_nu: self.neither }
+    pub(super) fn of_second(self) -> LossScore {
+        LossScore { difference: self.first + 0.5 * self.neither, log_nu: self.neither }
     }
 
-    pub(super) fn of_neither(self) -> Score {
-        Score { difference: 0.5 * (self.first - self.second), log_nu: -(self.first + self.second) }
+    pub(super) fn of_neither(self) -> LossScore {
+        LossScore { difference: 0.5 * (self.first - self.second), log_nu: -(self.first + self.second) }
     }
 
     /// Expected points of the first model; neither is half a point.

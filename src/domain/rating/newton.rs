@@ -57,7 +57,7 @@ pub(super) fn minimise(loss: PairLoss, start: DVector<f64>) -> Result<Optimum, F
 
 /// The end of a search.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct NewtonResult {
     pub(super) point: DVector<f64>,
     /// The cost at the point, as the problem defines it.
     pub(super) cost: f64,
@@ -66,7 +66,7 @@ pub(super) struct Found {
 }
 
 /// Minimises a smooth convex problem from `start`.
-pub(super) fn descend<O>(problem: O, start: DVector<f64>) -> Result<Found, FitError>
+pub(super) fn descend<O>(problem: O, start: DVector<f64>) -> Result<NewtonResult, FitError>
 where
     O: CostFunction<Param = DVector<f64>, Output = f64>
         + Gradient<Param = DVector<f64>, Gradient = DVector<f64>>
@@ -80,7 +80,7 @@ where
     let mut state = run.state;
     // The last point, not argmin's "best": near the end the costs differ only by rounding.
     let point = state.take_param().ok_or_else(|| FitError::Solver("the solver kept no result".into()))?;
-    Ok(Found {
+    Ok(NewtonResult {
         point,
         cost: state.get_cost(),
         iterations: state.get_iter(),

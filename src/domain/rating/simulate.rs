@@ -21,7 +21,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use options::FEATURE_COUNT;
 pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownPairing};
-use pairs::Pairs;
+use pairs::PairSampler;
 
 use super::loss::logistic;
 use super::{CENTRE, POINTS_PER_STRENGTH};
@@ -75,7 +75,7 @@ pub struct SimulatedVote {
 pub struct Simulation {
     options: SimulationOptions,
     models: Vec<SimulatedModel>,
-    pairs: Pairs,
+    pairs: PairSampler,
     /// Standard deviation of each feature.
     deviations: [f64; FEATURE_COUNT],
     /// κ, and the share of ties in it; the rest are both-bad votes.
@@ -101,7 +101,7 @@ impl Simulation {
         options.check()?;
         let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
         let models = draw_models(&options, &mut rng);
-        let pairs = Pairs::new(&models, options.pairing);
+        let pairs = PairSampler::new(&models, options.pairing);
         let mut simulation =
             Self { options, models, pairs, deviations: [1.0; FEATURE_COUNT], kappa: 0.0, tie_share: 1.0, rng };
         simulation.estimate_scales()?;

@@ -22,7 +22,7 @@ pub(super) const NO_CHOICE: &str = "no_choice";
 
 /// Votes of a part of a file.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct VoteBatch {
     pub(super) log: VoteLog,
     /// Which of the wanted columns the file has anything in.
     pub(super) seen: ColumnSet,
@@ -46,7 +46,7 @@ pub(super) struct Details<'r> {
     pub(super) style: Option<[[u32; 2]; 4]>,
 }
 
-impl Batch {
+impl VoteBatch {
     /// No votes yet. A file with times has them kept until its votes are in order.
     pub(super) fn new(wanted: ColumnSet, timed: bool) -> Self {
         let columns = ColumnSet { seconds: wanted.seconds || timed, ..wanted };

@@ -2,7 +2,7 @@
 
 use csv::ByteRecord;
 
-use super::batch::Batch;
+use super::batch::VoteBatch;
 use super::cell::{Cell, Record};
 use super::columns::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
@@ -21,7 +21,7 @@ pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes
         Header::find(&header_names(job, &names)?, &job.options.columns).map_err(|reason| job.columns(reason))?;
     let begin = usize::try_from(reader.position().byte()).unwrap_or(first.len()).min(first.len());
     let form = DelimitedLayout { job, header: &header, width: names.len(), delimiter };
-    let mut votes = Batch::new(job.wanted, header.timed);
+    let mut votes = VoteBatch::new(job.wanted, header.timed);
     votes.rows = count_lines(&first[..begin]);
     let line_error = |(line, reason)| Stopped::Row(FilePosition::Line(count_lines(&first[..begin]) + line + 1), reason);
     let all = form.parse(&first[begin..]).map_err(line_error).and_then(|batch| {
@@ -41,8 +41,8 @@ struct DelimitedLayout<'f> {
 }
 
 impl DelimitedLayout<'_> {
-    fn parse(&self, block: &[u8]) -> Result<Batch, (u64, RowError)> {
-        let mut batch = Batch::new(self.job.wanted, self.header.timed);
+    fn parse(&self, block: &[u8]) -> Result<VoteBatch, (u64, RowError)> {
+        let mut batch = VoteBatch::new(self.job.wanted, self.header.timed);
         let mut reader = csv_reader(block, self.delimiter);
         let mut record = ByteRecord::new();
         loop {
@@ -59,7 +59,7 @@ impl DelimitedLayout<'_> {
         Ok(batch)
     }
 
-    fn add(&self, batch: &mut Batch, record: &ByteRecord) -> Result<(), RowError> {
+    fn add(&self, batch: &mut VoteBatch, record: &ByteRecord) -> Result<(), RowError> {
         if record.len() != self.width {
             let (fields, columns) = (record.len(), self.width);
             let reason = format!("{fields} fields where the header has {columns}: quote fields that hold a comma");

@@ -7,7 +7,7 @@ use std::io::BufReader;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
-use super::batch::Batch;
+use super::batch::VoteBatch;
 use super::cell::Record;
 use super::columns::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
@@ -21,7 +21,7 @@ pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
     let mut blocks = Blocks::new(text, None, job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let form = JsonLayout::of_first(job, &first);
-    let mut votes = Batch::new(job.wanted, form.header.timed);
+    let mut votes = VoteBatch::new(job.wanted, form.header.timed);
     let parse = |block: &[u8]| form.parse_lines(block);
     let begun = parse(&first).map_err(|(line, reason)| Stopped::Row(FilePosition::Line(line + 1), reason));
     let all = begun.and_then(|batch| {
@@ -35,7 +35,7 @@ pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
 /// Reads a file that is one array.
 pub(super) fn read_array(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let (text, allowance) = Bounded::by_record(text, job.options.limits);
-    let mut rows = Rows { job, form: None, votes: Batch::new(job.wanted, false), bad: None, allowance };
+    let mut rows = JsonRows { job, form: None, votes: VoteBatch::new(job.wanted, false), bad: None, allowance };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
     let read = (&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
     if let Some(reason) = rows.bad {
@@ -88,8 +88,8 @@ impl<'f> JsonLayout<'f> {
         columns.any(|column| !object.cell(column.at).is_empty())
     }
 
-    fn parse_lines(&self, block: &[u8]) -> Result<Batch, (u64, RowError)> {
-        let mut batch = Batch::new(self.job.wanted, self.header.timed);
+    fn parse_lines(&self, block: &[u8]) -> Result<VoteBatch, (u64, RowError)> {
+        let mut batch = VoteBatch::new(self.job.wanted, self.header.timed);
         for (at, line) in (0..).zip(block.split(|&byte| byte == b'\n')) {
             if line.trim_ascii().is_empty() {
                 continue;
@@ -107,7 +107,7 @@ impl<'f> JsonLayout<'f> {
         picked.map_err(|error| malformed("not a JSON object", &error))
     }
 
-    fn add(&self, batch: &mut Batch, object: &Picked) -> Result<(), RowError> {
+    fn add(&self, batch: &mut VoteBatch, object: &Picked) -> Result<(), RowError> {
         match open_webui::Feedback::of(object, &self.header) {
             Some(feedback) => feedback.add(batch),
             None => batch.add(object, &self.header),
@@ -116,16 +116,16 @@ impl<'f> JsonLayout<'f> {
 }
 
 /// The votes of an array, one object after the other.
-struct Rows<'f> {
+struct JsonRows<'f> {
     job: &'f Job<'f>,
     form: Option<JsonLayout<'f>>,
-    votes: Batch,
+    votes: VoteBatch,
     bad: Option<RowError>,
     /// Bytes of the file that the next object may take.
     allowance: Allowance,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
+impl<'de> DeserializeSeed<'de> for &mut JsonRows<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -133,7 +133,7 @@ impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Rows<'_> {
+impl<'de> Visitor<'de> for &mut JsonRows<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,14 +154,14 @@ impl<'de> Visitor<'de> for &mut Rows<'_> {
     }
 }
 
-impl Rows<'_> {
+impl JsonRows<'_> {
     fn add(&mut self, object: &Picked) -> Result<(), RowError> {
         let Self { job, form, votes, .. } = self;
         let form = form.get_or_insert_with(|| {
             let mut form = JsonLayout::new(job, false);
             form.header.timed = form.has_time(object);
             let rows = votes.rows;
-            *votes = Batch::new(job.wanted, form.header.timed);
+            *votes = VoteBatch::new(job.wanted, form.header.timed);
             votes.rows = rows;
             form
         });

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
 
 use super::ReadOptions;
-use super::batch::Batch;
+use super::batch::VoteBatch;
 use super::error::{FilePosition, RowError};
 use super::limits::ReadLimits;
 
@@ -118,8 +118,8 @@ impl From<io::Error> for Stopped {
 /// Works on all blocks. `parse` puts one into a batch and gives the line of a bad row, counted from 0 in its block.
 pub(super) fn read_blocks<R: Read + Send>(
     blocks: &mut Blocks<R>,
-    total: &mut Batch,
-    parse: impl Fn(&[u8]) -> Result<Batch, (u64, RowError)> + Sync,
+    total: &mut VoteBatch,
+    parse: impl Fn(&[u8]) -> Result<VoteBatch, (u64, RowError)> + Sync,
 ) -> Result<(), Stopped> {
     let many = BLOCKS_A_THREAD * rayon::current_num_threads();
     let mut wave = blocks.some(many)?;
@@ -139,7 +139,7 @@ pub(super) fn read_blocks<R: Read + Send>(
 
 /// A bad row: counted where that is asked for, else the end.
 pub(super) fn settle(
-    batch: &mut Batch,
+    batch: &mut VoteBatch,
     options: &ReadOptions,
     done: Result<(), RowError>,
     line: u64,

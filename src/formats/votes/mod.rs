@@ -30,7 +30,7 @@ pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
-use batch::Batch;
+use batch::VoteBatch;
 use lines::Stopped;
 use source::VoteSource;
 
@@ -67,7 +67,7 @@ pub fn read_log<P: AsRef<Path>>(
             Some(total) => total.append(file),
         }
     }
-    let mut total = total.unwrap_or_else(|| FileVotes { votes: Batch::new(wanted, false), timed: false });
+    let mut total = total.unwrap_or_else(|| FileVotes { votes: VoteBatch::new(wanted, false), timed: false });
     if total.timed && paths.len() > 1 {
         total.votes.log.sort_by_time();
     }
@@ -76,7 +76,7 @@ pub fn read_log<P: AsRef<Path>>(
 
 /// The votes of one file.
 struct FileVotes {
-    votes: Batch,
+    votes: VoteBatch,
     /// Whether they have times.
     timed: bool,
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::batch::{Batch, Details};
+use super::batch::{Details, VoteBatch};
 use super::cell::{Cell, Record, as_seconds};
 use super::columns::{Field, Header};
 use super::error::{RowError, shortened};
@@ -41,7 +41,7 @@ impl<'r> Feedback<'r> {
     }
 
     /// Adds its votes, all or none.
-    pub(super) fn add(&self, batch: &mut Batch) -> Result<(), RowError> {
+    pub(super) fn add(&self, batch: &mut VoteBatch) -> Result<(), RowError> {
         let model = self.data.get("model_id").and_then(Value::as_str).filter(|name| !name.is_empty());
         let model = model.ok_or_else(|| RowError::NoModel("data.model_id".into()))?;
         let Some(outcome) = self.outcome()? else {

@@ -10,7 +10,7 @@ use ::parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
 use ::parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 use rayon::prelude::*;
 
-use super::batch::{Batch, TAGS};
+use super::batch::{TAGS, VoteBatch};
 use super::columns::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::{FileVotes, Job};
@@ -47,9 +47,9 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
     let names: Vec<String> = flat.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let header = Header::find(&names, &job.options.columns).map_err(|reason| job.columns(reason))?;
-    let plan = Plan::new(job, &header, &names);
+    let plan = ReadPlan::new(job, &header, &names);
     plan.check_size(reader.metadata())?;
-    let mut votes = Batch::new(job.wanted, header.timed);
+    let mut votes = VoteBatch::new(job.wanted, header.timed);
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
     for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
@@ -76,7 +76,7 @@ fn reserve(log: &mut VoteLog, rows: i64) {
 }
 
 /// What to read of a file.
-struct Plan<'p> {
+struct ReadPlan<'p> {
     job: &'p Job<'p>,
     header: &'p Header,
     /// Positions of the columns that are needed.
@@ -85,7 +85,7 @@ struct Plan<'p> {
     tags: Vec<(usize, &'static str)>,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> ReadPlan<'p> {
     fn new(job: &'p Job<'p>, header: &'p Header, names: &[&str]) -> Self {
         let wanted = job.wanted;
         let fields = [
@@ -143,7 +143,7 @@ impl<'p> Plan<'p> {
     }
 
     /// The votes of a row group; a bad row is counted from 0 within it.
-    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<Batch, (u64, RowError)>, ParquetError> {
+    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<VoteBatch, (u64, RowError)>, ParquetError> {
         let read = |&at: &usize| read_column(group, at);
         let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);

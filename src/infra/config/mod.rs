@@ -19,7 +19,7 @@ use crate::domain::text_direction;
 pub use current::CurrentSettings;
 pub use sections::{
     BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
-    PairingPolicy, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
+    PairingPolicySetting, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
     ServerSettings, StorageSettings, Timeouts,
 };
 pub use service_url::ServiceUrl;

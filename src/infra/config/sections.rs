@@ -130,7 +130,7 @@ pub struct BattleSettings {
 /// How two models are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PairingPolicy {
+pub enum PairingPolicySetting {
     /// Every pair alike.
     Uniform,
     /// In proportion to the product of the two weights.
@@ -146,7 +146,7 @@ pub enum PairingPolicy {
 #[serde(deny_unknown_fields, default)]
 pub struct PairingSettings {
     /// `uniform`, `weighted`, `elo` or `active`.
-    pub policy: PairingPolicy,
+    pub policy: PairingPolicySetting,
     /// Share of battles drawn uniformly under `elo` and `active`, so that all pairs occur.
     pub uniform_share: f64,
     /// Under `elo`: the rating difference at which a pair is e times rarer.
@@ -382,7 +382,7 @@ impl Default for BattleSettings {
 impl Default for PairingSettings {
     fn default() -> Self {
         Self {
-            policy: PairingPolicy::Weighted,
+            policy: PairingPolicySetting::Weighted,
             uniform_share: 0.2,
             elo_width: 100.0,
             new_model_votes: 50,

@@ -16,7 +16,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::redis::RedisHandle;
 use concurrency::{ConcurrencyLimit, UnderWay};
 use gcra::{Count, LimitCounts, Rate};
-use shared::{Answer, SharedCounts};
+use shared::{LimitAnswer, SharedCounts};
 
 pub use concurrency::TurnPermit;
 
@@ -121,12 +121,12 @@ impl RateLimits {
             return Some(wait);
         }
         match shared.charge(counts).await {
-            Answer::Granted => {
+            LimitAnswer::Granted => {
                 self.local().charge(counts, Instant::now());
                 None
             }
-            Answer::Refused(wait) => Some(wait),
-            Answer::Nothing => self.take_alone(counts),
+            LimitAnswer::Refused(wait) => Some(wait),
+            LimitAnswer::Nothing => self.take_alone(counts),
         }
     }
 

@@ -29,7 +29,7 @@ return 0
 ";
 
 /// What Redis says.
-pub(super) enum Answer {
+pub(super) enum LimitAnswer {
     Granted,
     Refused(Duration),
     /// Redis is lost, takes no writes, or did not answer in time.
@@ -53,19 +53,19 @@ impl SharedCounts {
     }
 
     /// Counts one more on all of these, where all of them grant it.
-    pub(super) async fn charge(&self, counts: &[Count]) -> Answer {
-        let Some(mut connection) = self.link.connection() else { return Answer::Nothing };
+    pub(super) async fn charge(&self, counts: &[Count]) -> LimitAnswer {
+        let Some(mut connection) = self.link.connection() else { return LimitAnswer::Nothing };
         let mut call = self.script.prepare_invoke();
         for Count { name, rate } in counts {
             call.key(self.link.key("limit", name)).arg(micros(rate.interval)).arg(micros(rate.span));
         }
         match call.invoke_async(&mut connection).await {
-            Ok(0_u64) => Answer::Granted,
-            Ok(wait) => Answer::Refused(Duration::from_micros(wait)),
+            Ok(0_u64) => LimitAnswer::Granted,
+            Ok(wait) => LimitAnswer::Refused(Duration::from_micros(wait)),
             Err(error) => {
                 // The link's keeper finds out and says what is wrong.
                 tracing::debug!(reason = error.category(), "redis could not count");
-                Answer::Nothing
+                LimitAnswer::Nothing
             }
         }
     }

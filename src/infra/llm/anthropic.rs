@@ -86,7 +86,7 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct StreamEvent<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     delta: Option<ContentBlock>,
@@ -120,7 +120,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     if event.data.is_empty() {
         return Ok(StreamProgress::More);
     }
-    let event: Event<'_> = parse_json(event.data)?;
+    let event: StreamEvent<'_> = parse_json(event.data)?;
     if event.kind == "error" || event.error.is_some() {
         return Err(ChatError::Reported);
     }

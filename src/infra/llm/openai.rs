@@ -106,7 +106,7 @@ pub(super) fn with_system_prompt(system_prompt: &str, messages: &[Message]) -> V
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(default)]
-    choices: Option<Vec<Choice>>,
+    choices: Option<Vec<ChunkChoice>>,
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     object: Option<Word<'a>>,
@@ -124,7 +124,7 @@ struct TokenUsage {
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChunkChoice {
     delta: Option<Delta>,
 }
 

@@ -125,13 +125,14 @@ pub(crate) trait ReplyReader: Send + 'static {
 
 /// Sends the request when first polled and reads the answer as it arrives.
 pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
-    let exchange = Exchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
+    let exchange =
+        HttpExchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
     stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
         .fuse()
         .boxed()
 }
 
-struct Exchange<R> {
+struct HttpExchange<R> {
     request: Option<RequestBuilder>,
     response: Option<Response>,
     reader: R,
@@ -140,7 +141,7 @@ struct Exchange<R> {
     ending: Option<Result<(), ChatError>>,
 }
 
-impl<R: ReplyReader> Exchange<R> {
+impl<R: ReplyReader> HttpExchange<R> {
     async fn next(&mut self) -> Option<Result<ReplyPart, ChatError>> {
         loop {
             if let Some(part) = self.parts.pop_front() {

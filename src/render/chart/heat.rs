@@ -43,7 +43,7 @@ const TOLD: usize = 3;
 /// Draws the grid.
 #[must_use]
 pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
-    let plan = Plan::of(grid);
+    let plan = HeatPlan::of(grid);
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
     let (title, reading) =
@@ -110,14 +110,14 @@ impl Shown {
 }
 
 /// Where things are.
-struct Plan {
+struct HeatPlan {
     cell: f64,
     /// The corner of the first cell.
     origin: At,
     small: bool,
 }
 
-impl Plan {
+impl HeatPlan {
     fn of(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
@@ -135,7 +135,7 @@ impl Plan {
     }
 }
 
-fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &Plan) {
+fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
     let (font, class) = if plan.small { (9.5, " small") } else { (13.0, "") };
     let room = (plan.origin.0 - LEFT - 8.0) / font;
     for (at, name) in grid.names.iter().enumerate() {
@@ -150,7 +150,7 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &Plan) {
 
 fn cell(
     canvas: &mut Canvas,
-    plan: &Plan,
+    plan: &HeatPlan,
     (row, column): (usize, usize),
     shown: Shown,
     figure: Option<f64>,

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node};
 use super::axis::real;
 use super::heat::{HeatmapData, Shown};
 use super::history::Trace;
-use super::violin::Sample;
+use super::violin::ViolinSample;
 use super::{
     Frame, Language, Series, Setting, Topic, colours, curves, forest, heat, history, matrix, radar, style, text, violin,
 };
@@ -76,9 +76,13 @@ fn series(count: usize, places: usize) -> Vec<Series> {
     models(count).into_iter().enumerate().map(one).collect()
 }
 
-fn samples(count: usize) -> Vec<Sample> {
+fn samples(count: usize) -> Vec<ViolinSample> {
     let scores = |at: usize| (0..at).map(|n| real(1 + n % 10)).collect();
-    models(count).into_iter().enumerate().map(|(at, model)| Sample { name: model.model, scores: scores(at) }).collect()
+    models(count)
+        .into_iter()
+        .enumerate()
+        .map(|(at, model)| ViolinSample { name: model.model, scores: scores(at) })
+        .collect()
 }
 
 fn topic(key: &str) -> Topic<'_> {
@@ -227,7 +231,7 @@ fn a_radar_closes_what_is_whole_and_leaves_gaps_open() {
 
 #[test]
 fn a_violin_is_widest_where_most_scores_are_and_tells_the_quartiles() {
-    let sample = Sample { name: "m".into(), scores: vec![8.0, 8.0, 8.0, 4.0, 9.0, f64::NAN] };
+    let sample = ViolinSample { name: "m".into(), scores: vec![8.0, 8.0, 8.0, 4.0, 9.0, f64::NAN] };
     let svg = violin::draw(topic("v"), &[sample], &(1.0..=10.0), PAGE);
     let document = Document::parse(&svg).unwrap();
     let outline = document.descendants().find(|node| node.attribute("class") == Some("violin")).unwrap();
@@ -244,7 +248,7 @@ fn a_violin_is_widest_where_most_scores_are_and_tells_the_quartiles() {
 
 #[test]
 fn a_violin_of_correlations_has_ticks_in_round_steps() {
-    let sample = Sample { name: "m".into(), scores: vec![-0.5, 0.0, 0.25, 0.75] };
+    let sample = ViolinSample { name: "m".into(), scores: vec![-0.5, 0.0, 0.25, 0.75] };
     let ticks = |range: std::ops::RangeInclusive<f64>| {
         let svg = violin::draw(topic("v"), std::slice::from_ref(&sample), &range, PAGE);
         let document = Document::parse(&svg).unwrap();

@@ -15,7 +15,7 @@ use crate::render::i18n::fill;
 
 /// The scores of one model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
+pub struct ViolinSample {
     /// The model.
     pub name: String,
     /// Its scores, in any order; those that are not numbers are left out.
@@ -37,7 +37,7 @@ const NARROWEST: f64 = 0.035;
 
 /// Draws the samples in the order in which they come, on a scale from end to end of the range.
 #[must_use]
-pub fn draw(topic: Topic<'_>, samples: &[Sample], range: &RangeInclusive<f64>, frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, samples: &[ViolinSample], range: &RangeInclusive<f64>, frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::of).collect();
     let bottom = HEAD + ROW * real(rows.len());
@@ -103,7 +103,7 @@ struct ViolinRow<'a> {
 }
 
 impl<'a> ViolinRow<'a> {
-    fn of(sample: &'a Sample) -> Option<Self> {
+    fn of(sample: &'a ViolinSample) -> Option<Self> {
         let mut sorted: Vec<f64> = sample.scores.iter().copied().filter(|score| score.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         (!sorted.is_empty()).then_some(Self { name: &sample.name, sorted })

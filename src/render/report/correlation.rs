@@ -13,7 +13,7 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::domain::stats::matrix::{matrix, replicate_correlations};
 use crate::render::chart::correlations::{self, Cell};
 use crate::render::chart::scatter::{self, Dot};
-use crate::render::chart::violin::{self, Sample};
+use crate::render::chart::violin::{self, ViolinSample};
 use crate::render::chart::{Frame, Setting, Topic};
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
@@ -71,7 +71,7 @@ pub fn replicates(x: &Series, y: &Series, wanted: &[String]) -> Result<[Vec<f64>
 
 /// How correlations are distributed, by their names. None where nothing was resampled.
 #[must_use]
-pub fn of_replicates(title: &str, samples: &[Sample]) -> Option<String> {
+pub fn of_replicates(title: &str, samples: &[ViolinSample]) -> Option<String> {
     let values = samples.iter().flat_map(|sample| sample.scores.iter().copied());
     let range = range(values)?;
     Some(violin::draw(Topic { key: "resampled", title }, samples, &range, FRAME))
@@ -92,7 +92,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<RangeInclusive<f64>> {
 pub fn of_resampled_pair(x: &Series, y: &Series, wanted: &[String]) -> Result<Option<String>, SeriesError> {
     let found = replicates(x, y, wanted)?;
     let named = Coefficient::ALL.iter().map(|coefficient| coefficient.as_str().to_owned());
-    let samples: Vec<Sample> = named.zip(found).map(|(name, scores)| Sample { name, scores }).collect();
+    let samples: Vec<ViolinSample> = named.zip(found).map(|(name, scores)| ViolinSample { name, scores }).collect();
     Ok(of_replicates(&format!("{} and {}, resampled", x.title, y.title), &samples))
 }
 

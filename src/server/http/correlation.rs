@@ -78,14 +78,14 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
         (None, None) => {
             app.correlation.prepare(&board, group).await?;
             let claims = app.correlation.claims().await?;
-            Ok(HttpResponse::Ok().json(Listed { claims: &claims, ..Listed::of(&board, group) }))
+            Ok(HttpResponse::Ok().json(CatalogJson { claims: &claims, ..CatalogJson::of(&board, group) }))
         }
     }
 }
 
 /// All series and the correlations of a group of them.
 #[derive(Serialize)]
-struct Listed<'b> {
+struct CatalogJson<'b> {
     /// When it was computed, in milliseconds since 1970.
     made_at: Option<i64>,
     /// How often votes and items were resampled.
@@ -116,7 +116,7 @@ struct ListedCell {
     correlations: Correlations,
 }
 
-impl Listed<'_> {
+impl CatalogJson<'_> {
     fn of(board: &CorrelationSnapshot, group: SeriesGroup) -> Self {
         let grid = board.matrix(group);
         let series = |series: &Series| ListedSeries {

@@ -97,8 +97,8 @@ async fn reload(app: &AppState, source: &SettingsSource) {
         Err(error) => Err(error.into()),
     };
     match edited {
-        Ok(Taken::Nothing) => {}
-        Ok(Taken::Edits) => {
+        Ok(AppliedSettings::Nothing) => {}
+        Ok(AppliedSettings::Edits) => {
             tracing::info!(models = app.models.current().all().len(), "the edited settings are in force");
         }
         Err(error) => {
@@ -108,25 +108,25 @@ async fn reload(app: &AppState, source: &SettingsSource) {
 }
 
 /// What an edit came to.
-enum Taken {
+enum AppliedSettings {
     /// The settings are as before.
     Nothing,
     /// Others are in force now.
     Edits,
 }
 
-async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> Result<Taken, NotTakenUp> {
+async fn take_up(app: &AppState, env: &Environment, mut settings: Settings) -> Result<AppliedSettings, NotTakenUp> {
     let former = app.settings.now();
     let waiting = settings.keep_until_restart(&former);
     if !waiting.is_empty() {
         tracing::warn!(keys = waiting.join(", "), "some edited settings take effect at the next start");
     }
     if settings == *former {
-        return Ok(Taken::Nothing);
+        return Ok(AppliedSettings::Nothing);
     }
     exchange_models(app, env, &settings).await?;
     app.settings.replace(settings);
-    Ok(Taken::Edits)
+    Ok(AppliedSettings::Edits)
 }
 
 /// Puts the models of these settings in place; entries that did not change go on as they are.

@@ -14,7 +14,7 @@ use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReaso
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::flood::{Flood, Verdict};
+use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
 use super::screen::{Screen, ShownBlock};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
@@ -142,9 +142,9 @@ impl Driver {
         self.last_heard = Instant::now();
         match self.flood.judge(self.last_heard) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
-            Verdict::Obey => {}
-            Verdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
-            Verdict::Close => return Err(close(Closing::Flooding)),
+            FloodVerdict::Obey => {}
+            FloodVerdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
+            FloodVerdict::Close => return Err(close(Closing::Flooding)),
         }
         match frame {
             AggregatedMessage::Text(text) if text.len() > MAX_MESSAGE_BYTES => {

@@ -13,7 +13,7 @@ const ENDURED: u32 = 2 * OBEYED;
 
 /// What is to be done with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum FloodVerdict {
     /// It is obeyed.
     Obey,
     /// It is refused, and the client told.
@@ -35,17 +35,17 @@ impl Flood {
     }
 
     /// Counts a message.
-    pub(super) fn judge(&mut self, now: Instant) -> Verdict {
+    pub(super) fn judge(&mut self, now: Instant) -> FloodVerdict {
         if now.duration_since(self.began) >= SPAN {
             *self = Self::new(now);
         }
         self.messages = self.messages.saturating_add(1);
         if self.messages <= OBEYED {
-            Verdict::Obey
+            FloodVerdict::Obey
         } else if self.messages <= ENDURED {
-            Verdict::Refuse
+            FloodVerdict::Refuse
         } else {
-            Verdict::Close
+            FloodVerdict::Close
         }
     }
 }
@@ -60,7 +60,7 @@ mod tests {
         let mut flood = Flood::new(start);
         let verdicts: Vec<_> = (0..=ENDURED).map(|_| flood.judge(start)).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        assert_eq!([Verdict::Obey, Verdict::Refuse, Verdict::Close].map(count), [500, 500, 1]);
-        assert_eq!(flood.judge(start + SPAN), Verdict::Obey);
+        assert_eq!([FloodVerdict::Obey, FloodVerdict::Refuse, FloodVerdict::Close].map(count), [500, 500, 1]);
+        assert_eq!(flood.judge(start + SPAN), FloodVerdict::Obey);
     }
 }

@@ -50,7 +50,7 @@ impl<S> FrameLimit<S> {
                 self.payload_left -= step as u64;
                 continue;
             }
-            match Header::parse(&data[at..]) {
+            match FrameHeader::parse(&data[at..]) {
                 None => {
                     self.header.extend_from_slice(&data[at..]);
                     break;
@@ -72,12 +72,12 @@ impl<S> FrameLimit<S> {
     }
 }
 
-struct Header {
+struct FrameHeader {
     bytes: usize,
     payload: u64,
 }
 
-impl Header {
+impl FrameHeader {
     /// The header at the start of `data` (RFC 6455, section 5.2); `None` while its end has not come.
     fn parse(data: &[u8]) -> Option<Self> {
         let second = *data.get(1)?;

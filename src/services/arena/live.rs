@@ -88,7 +88,7 @@ pub struct LiveBattle {
     /// Pseudonym of the visitor whose it is.
     pub visitor: String,
     state: Mutex<LiveState>,
-    head: watch::Sender<Head>,
+    head: watch::Sender<LogHead>,
     audience: watch::Sender<usize>,
     /// Bytes of the log that the watcher who is ahead of the others has.
     furthest: AtomicU64,
@@ -100,7 +100,7 @@ pub struct LiveBattle {
 
 /// What every watcher waits for.
 #[derive(Debug, Clone, Copy)]
-struct Head {
+struct LogHead {
     /// The number of the latest event.
     seq: u64,
     /// Bytes of all events so far.
@@ -144,7 +144,7 @@ impl LiveBattle {
         Self {
             id,
             visitor,
-            head: watch::Sender::new(Head { seq: next_seq - 1, bytes: 0, moved: false }),
+            head: watch::Sender::new(LogHead { seq: next_seq - 1, bytes: 0, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
@@ -348,7 +348,7 @@ impl LiveState {
 #[derive(Debug)]
 pub struct Watcher {
     battle: Arc<LiveBattle>,
-    head: watch::Receiver<Head>,
+    head: watch::Receiver<LogHead>,
     told: u64,
 }
 

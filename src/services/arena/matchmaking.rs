@@ -9,7 +9,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
-use crate::infra::config::{CurrentSettings, PairingPolicy, PairingSettings};
+use crate::infra::config::{CurrentSettings, PairingPolicySetting, PairingSettings};
 use crate::infra::rng::SharedRng;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
@@ -131,10 +131,10 @@ impl Matchmaker {
 fn rules(settings: &PairingSettings) -> PairingRules {
     PairingRules {
         policy: match settings.policy {
-            PairingPolicy::Uniform => Policy::Uniform,
-            PairingPolicy::Weighted => Policy::Weighted,
-            PairingPolicy::Elo => Policy::Elo,
-            PairingPolicy::Active => Policy::Active,
+            PairingPolicySetting::Uniform => Policy::Uniform,
+            PairingPolicySetting::Weighted => Policy::Weighted,
+            PairingPolicySetting::Elo => Policy::Elo,
+            PairingPolicySetting::Active => Policy::Active,
         },
         uniform_share: settings.uniform_share,
         elo_width: settings.elo_width,

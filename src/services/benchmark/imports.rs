@@ -26,7 +26,7 @@ const JUDGED: [&str; 3] = ["raw_text", "judgment", "judgement"];
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportCounts {
     /// Number of records in the file.
     pub read: u64,
     /// Number of new records.
@@ -69,7 +69,7 @@ pub async fn suite(
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<Taken, BenchError> {
+pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts, BenchError> {
     let records = records(path)?;
     let items: HashMap<&str, &Item> = bench.data.items.iter().map(|item| (item.id.as_str(), item)).collect();
     let mut given: BTreeMap<(String, &str), Vec<(&Record, Answer)>> = BTreeMap::new();
@@ -91,7 +91,7 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<Taken, BenchE
         rows.extend(rows_of(bench, path, items[item], &model, &answers)?);
     }
     let new = bench.store.import_answers(&bench.set(), &rows).await?;
-    Ok(Taken { read: records.len() as u64, new })
+    Ok(ImportCounts { read: records.len() as u64, new })
 }
 
 /// The answers of one model to one item, each to the question that the suite asks then.
@@ -148,7 +148,7 @@ fn rows_of(
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<Taken, BenchError> {
+pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts, BenchError> {
     let records = records(path)?;
     let items: HashMap<&str, &Item> = bench.data.items.iter().map(|item| (item.id.as_str(), item)).collect();
     let (mut rows, mut seen) = (Vec::with_capacity(records.len()), HashSet::new());
@@ -163,7 +163,7 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<Taken, Bench
         rows.push(row);
     }
     let new = bench.store.import_judgements(&rows).await?;
-    Ok(Taken { read: records.len() as u64, new })
+    Ok(ImportCounts { read: records.len() as u64, new })
 }
 
 fn verdict(

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::classifier::Classifier;
-use crate::domain::labeling::queue::{self, Decision, QueueError, QueueProblem};
+use crate::domain::labeling::queue::{self, LabelDecision, QueueError, QueueProblem};
 use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
@@ -208,7 +208,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 /// Result of importing a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reviewed {
+pub struct ReviewImport {
     /// Decisions in the file.
     pub decisions: usize,
     /// Those that are new or other ones than before.
@@ -225,22 +225,22 @@ pub async fn import_review(
     reviewer: &str,
     file: &Path,
     now: Timestamp,
-) -> Result<Reviewed, LabelingError> {
+) -> Result<ReviewImport, LabelingError> {
     let of_file = |problem| LabelingError::Review { file: file.to_owned(), problem };
     let name = named(reviewer)?;
     let open = File::open(file).map_err(|reason| LabelingError::File { file: file.to_owned(), reason })?;
     let decisions = queue::read(open, scheme).map_err(of_file)?;
-    for Decision { line, query_id, .. } in &decisions {
+    for LabelDecision { line, query_id, .. } in &decisions {
         if !store.has_query(query_id).await? {
             return Err(of_file(QueueProblem::UnknownQuery(query_id.chars().take(60).collect()).on(*line)));
         }
     }
-    let label = |decision: &'_ Decision| (decision.query_id.clone(), decision.label);
+    let label = |decision: &'_ LabelDecision| (decision.query_id.clone(), decision.label);
     let said: Vec<(String, &str)> = decisions.iter().map(label).collect();
     let labels: Vec<NewLabel> =
         said.iter().map(|(query_id, label)| NewLabel { query_id, label, confidence: None }).collect();
     let changed = store.put_labels(LabelSource { scheme, source: LabelOrigin::Review, name }, &labels, now).await?;
-    Ok(Reviewed { decisions: decisions.len(), changed })
+    Ok(ReviewImport { decisions: decisions.len(), changed })
 }
 
 fn named(reviewer: &str) -> Result<&str, LabelingError> {

@@ -31,7 +31,7 @@ impl Text {
 /// Whether what a paper prints follows from its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Every printed number does.
     Reproduced,
     /// One does not.
@@ -116,7 +116,7 @@ pub struct Claim {
     /// The numbers.
     pub numbers: Vec<Number>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// What does not fit, where the verdict is a contradiction.
     pub contradiction: Option<Text>,
 }
@@ -124,18 +124,18 @@ pub struct Claim {
 impl Claim {
     fn new(id: &'static str, (paper, place): (&'static str, &'static str), says: Text, numbers: Vec<Number>) -> Self {
         let verdict = if numbers.iter().any(|number| number.agrees == Some(false)) {
-            Verdict::Contradiction
+            ClaimVerdict::Contradiction
         } else if numbers.iter().any(|number| number.agrees.is_some()) {
-            Verdict::Reproduced
+            ClaimVerdict::Reproduced
         } else {
-            Verdict::NotPrinted
+            ClaimVerdict::NotPrinted
         };
         Self { id, paper, place, says, numbers, verdict, contradiction: None }
     }
 
     /// What to say where the numbers contradict each other.
     fn or_else(self, contradiction: Text) -> Self {
-        let contradiction = (self.verdict == Verdict::Contradiction).then_some(contradiction);
+        let contradiction = (self.verdict == ClaimVerdict::Contradiction).then_some(contradiction);
         Self { contradiction, ..self }
     }
 }

@@ -65,17 +65,17 @@ fn the_studies_of_the_other_papers_come_out_as_reckoned_elsewhere() {
 #[test]
 fn verdicts_are_what_the_numbers_say_and_every_contradiction_is_told() {
     let claims = &*CLAIMS;
-    let of = |verdict: Verdict| -> Vec<&str> {
+    let of = |verdict: ClaimVerdict| -> Vec<&str> {
         claims.iter().filter(|claim| claim.verdict == verdict).map(|claim| claim.id).collect()
     };
-    assert_eq!(of(Verdict::Contradiction), ["S24", "S25", "S26", "S27", "A7", "M3", "U5"]);
-    assert_eq!(of(Verdict::NotPrinted), ["A3"]);
+    assert_eq!(of(ClaimVerdict::Contradiction), ["S24", "S25", "S26", "S27", "A7", "M3", "U5"]);
+    assert_eq!(of(ClaimVerdict::NotPrinted), ["A3"]);
     assert_eq!(
-        of(Verdict::Reproduced),
+        of(ClaimVerdict::Reproduced),
         ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S12", "A2", "A8", "M2", "U4"]
     );
     for claim in claims {
-        assert_eq!(claim.contradiction.is_some(), claim.verdict == Verdict::Contradiction, "{}", claim.id);
+        assert_eq!(claim.contradiction.is_some(), claim.verdict == ClaimVerdict::Contradiction, "{}", claim.id);
         for text in
             claim.contradiction.iter().chain([&claim.says]).chain(claim.numbers.iter().map(|number| &number.name))
         {

@@ -60,12 +60,12 @@ pub struct Published {
     pub note: Option<String>,
     /// The values, in the paper's order.
     #[serde(skip_deserializing)]
-    pub points: Vec<Point>,
+    pub points: Vec<PublishedPoint>,
 }
 
 /// One published value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct PublishedPoint {
     /// The model, method or service.
     pub subject: String,
     /// The part's key.
@@ -122,7 +122,7 @@ static SERIES: LazyLock<Vec<Published>> = LazyLock::new(|| {
     index.series.into_iter().map(with_points).collect()
 });
 
-fn points(id: &str) -> Vec<Point> {
+fn points(id: &str) -> Vec<PublishedPoint> {
     let text = FILES.iter().find(|(name, _)| *name == id).map_or("", |(_, text)| *text);
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     rows.collect::<Result<_, _>>().expect("a test reads every file")

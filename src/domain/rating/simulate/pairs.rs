@@ -9,14 +9,14 @@ use super::{PairingPolicy, SimulatedModel};
 
 /// All pairs of models with their probabilities.
 #[derive(Debug)]
-pub(super) struct Pairs {
+pub(super) struct PairSampler {
     /// Positions of the two models, the lower first.
     pairs: Vec<[u32; 2]>,
     probabilities: Vec<f64>,
     alias: WeightedAliasIndex<f64>,
 }
 
-impl Pairs {
+impl PairSampler {
     pub(super) fn new(models: &[SimulatedModel], policy: PairingPolicy) -> Self {
         let number = u32::try_from(models.len()).expect("there are at most MOST_MODELS models");
         let pairs: Vec<[u32; 2]> = (0..number).flat_map(|a| (a + 1..number).map(move |b| [a, b])).collect();

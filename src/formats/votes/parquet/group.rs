@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::super::columns::Field;
-use super::Plan;
+use super::ReadPlan;
 use super::column::ParquetColumn;
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
 pub(super) struct RowGroup<'g> {
-    pub(super) plan: &'g Plan<'g>,
+    pub(super) plan: &'g ReadPlan<'g>,
     pub(super) columns: Vec<ParquetColumn>,
     /// Units in one second of each column that says so itself.
     pub(super) units: Vec<Option<f64>>,

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::super::batch::{Batch, STYLE_NAMES, count};
+use super::super::batch::{STYLE_NAMES, VoteBatch, count};
 use super::super::columns::Field;
 use super::super::error::RowError;
 use super::column::ParquetColumn;
 use super::group::RowGroup;
-use super::rows::{Read, Rows};
+use super::rows::{ParquetRows, Read};
 use super::texts::Texts;
 use crate::domain::rating::vote_log::Labels;
 
 impl RowGroup<'_> {
     /// The votes of the rows; a bad row is counted from 0.
-    pub(super) fn into_batch(self) -> Result<Batch, (u64, RowError)> {
-        let mut batch = Batch::new(self.plan.job.wanted, self.plan.header.timed);
+    pub(super) fn into_batch(self) -> Result<VoteBatch, (u64, RowError)> {
+        let mut batch = VoteBatch::new(self.plan.job.wanted, self.plan.header.timed);
         batch.rows = self.rows as u64;
         let kept = self.votes(&mut batch)?;
         self.labels(&mut batch, &kept);
@@ -24,8 +24,8 @@ impl RowGroup<'_> {
     }
 
     /// Models, outcomes and times; returns which rows they are of.
-    fn votes(&self, batch: &mut Batch) -> Result<Vec<u32>, (u64, RowError)> {
-        let Some(mut rows) = Rows::of(self) else { return Ok(Vec::new()) };
+    fn votes(&self, batch: &mut VoteBatch) -> Result<Vec<u32>, (u64, RowError)> {
+        let Some(mut rows) = ParquetRows::of(self) else { return Ok(Vec::new()) };
         let mut kept = Vec::with_capacity(self.rows);
         batch.log.a.reserve_exact(self.rows);
         batch.log.b.reserve_exact(self.rows);
@@ -50,8 +50,8 @@ impl RowGroup<'_> {
     }
 
     /// Texts beside, for the rows that are kept.
-    fn labels(&self, batch: &mut Batch, kept: &[u32]) {
-        let Batch { log, seen, .. } = batch;
+    fn labels(&self, batch: &mut VoteBatch, kept: &[u32]) {
+        let VoteBatch { log, seen, .. } = batch;
         for (field, labels, seen) in [
             (Field::Voter, &mut log.voters, &mut seen.voters),
             (Field::Language, &mut log.languages, &mut seen.languages),
@@ -69,8 +69,8 @@ impl RowGroup<'_> {
     }
 
     /// Numbers beside, for the rows that are kept.
-    fn details(&self, batch: &mut Batch, kept: &[u32]) {
-        let Batch { log, seen, .. } = batch;
+    fn details(&self, batch: &mut VoteBatch, kept: &[u32]) {
+        let VoteBatch { log, seen, .. } = batch;
         let timed = self.plan.header.timed;
         if let Some(column) = log.seconds.as_mut().filter(|_| !timed) {
             *column = vec![f64::NAN; kept.len()];
@@ -95,7 +95,7 @@ impl RowGroup<'_> {
     }
 
     /// Counts of style, for the rows that are kept.
-    fn style(&self, batch: &mut Batch, kept: &[u32]) -> Result<(), RowError> {
+    fn style(&self, batch: &mut VoteBatch, kept: &[u32]) -> Result<(), RowError> {
         let Some(style) = &mut batch.log.style else { return Ok(()) };
         let mut features = style.features_mut();
         features.iter_mut().for_each(|column| **column = vec![[0; 2]; kept.len()]);

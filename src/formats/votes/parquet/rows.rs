@@ -15,7 +15,7 @@ use crate::domain::rating::vote_log::{Labels, VoteLog};
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns that make a vote.
-pub(super) struct Rows<'g> {
+pub(super) struct ParquetRows<'g> {
     group: &'g RowGroup<'g>,
     models: [Models<'g>; 2],
     winners: Winners<'g>,
@@ -31,7 +31,7 @@ pub(super) enum Read<'r> {
     LeftOut(&'r str),
 }
 
-impl<'g> Rows<'g> {
+impl<'g> ParquetRows<'g> {
     /// `None` where there are no models.
     pub(super) fn of(group: &'g RowGroup<'g>) -> Option<Self> {
         Some(Self {

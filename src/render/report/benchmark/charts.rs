@@ -114,7 +114,8 @@ impl Drawing<'_> {
     }
 
     fn violin(&self) -> Option<String> {
-        let sample = |entry: &&ScoreEntry| violin::Sample { name: self.name(entry), scores: entry.ratings.clone() };
+        let sample =
+            |entry: &&ScoreEntry| violin::ViolinSample { name: self.name(entry), scores: entry.ratings.clone() };
         let samples: Vec<_> = self.entries.iter().take(ROWS).map(sample).collect();
         let topic = Topic { key: "violin", title: self.words.distribution };
         let any = samples.iter().any(|sample| !sample.scores.is_empty());

@@ -7,7 +7,7 @@ use crate::domain::correlation::study::Study;
 use crate::domain::correlation::study::{Mixture, Results, StudiedPair};
 use crate::domain::stats::correlation::Coefficient;
 use crate::render::chart::correlations::Cell;
-use crate::render::chart::violin::Sample;
+use crate::render::chart::violin::ViolinSample;
 use crate::render::report::correlation as figures;
 
 /// Maximum number of pairs with a scatter or a violin plot of their own.
@@ -90,14 +90,14 @@ fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) ->
 
 /// A picture for each coefficient, a violin for each pair of which something was resampled.
 fn violins(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result<Vec<Picture>, StudyReportError> {
-    let mut samples: [Vec<Sample>; 3] = Default::default();
+    let mut samples: [Vec<ViolinSample>; 3] = Default::default();
     let resampled = results.pairs.iter().filter(|pair| pair.report.bootstrap.is_some());
     for pair in resampled.take(PAIRS) {
         let [x, y] = [&pair.report.x.series, &pair.report.y.series].map(|name| index.named(name));
         let found = figures::replicates(x?, y?, &study.file.models)?;
         for (samples, scores) in samples.iter_mut().zip(found) {
             let slice = pair.slice.as_ref().map_or(String::new(), |slice| format!(", {slice}"));
-            samples.push(Sample { name: format!("pair {}{slice}", pair.pair), scores });
+            samples.push(ViolinSample { name: format!("pair {}{slice}", pair.pair), scores });
         }
     }
     let drawn = Coefficient::ALL.into_iter().zip(samples).filter_map(|(coefficient, samples)| {

@@ -43,7 +43,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts) -> Vec<Field> {
+    fn fields(&self, words: &LeaderboardTexts) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -66,21 +66,21 @@ impl LeaderboardView {
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())
         .map(|(name, label, chosen, choices)| {
-            let choice = |(value, label)| Choice { chosen: value == *chosen, value, label };
-            Field { name, label, choices: choices.into_iter().map(choice).collect() }
+            let choice = |(value, label)| FilterChoice { chosen: value == *chosen, value, label };
+            FilterField { name, label, choices: choices.into_iter().map(choice).collect() }
         })
         .collect()
     }
 }
 
 /// A list to choose from.
-struct Field {
+struct FilterField {
     name: &'static str,
     label: &'static str,
-    choices: Vec<Choice>,
+    choices: Vec<FilterChoice>,
 }
 
-struct Choice {
+struct FilterChoice {
     value: String,
     label: String,
     chosen: bool,

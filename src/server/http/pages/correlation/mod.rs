@@ -12,7 +12,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::claims::{Claim, Text, Verdict};
+use crate::domain::benchmark::claims::{Claim, ClaimVerdict, Text};
 use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
@@ -69,10 +69,10 @@ struct CorrelationPage<'a> {
 struct Choices {
     label: &'static str,
     of_models: bool,
-    series: Vec<Choice>,
+    series: Vec<SeriesChoice>,
 }
 
-struct Choice {
+struct SeriesChoice {
     name: String,
     label: String,
 }
@@ -111,7 +111,7 @@ fn choices(names: &Names<'_>) -> Vec<Choices> {
     ];
     let of = |(source, label): (SeriesSource, &'static str)| {
         let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::of(series) == source);
-        let choice = |series: &Series| Choice { name: series.name.to_string(), label: names.of(series) };
+        let choice = |series: &Series| SeriesChoice { name: series.name.to_string(), label: names.of(series) };
         Choices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
     };
     let all = SOURCES.into_iter().zip(names.words().sources).map(of);
