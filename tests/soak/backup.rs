@@ -123,10 +123,16 @@ async fn open(arena: &Arena) -> anyhow::Result<SqliteConnection> {
     Ok(SqliteConnectOptions::new().filename(file).create_if_missing(true).connect().await?)
 }
 
-/// Votes as the first version kept them, with counts that can be read; all of them are rated, as the recount takes it.
-fn first_rows() -> anyhow::Result<String> {
+/// The schema from which on exclusions are rows beside the votes.
+const EXCLUDE_BESIDE_VOTES: i64 = 20_261_123_110_000;
+
+/// Sample rows for a schema, with counts that can be read; all votes are rated, as the recount takes them.
+fn sample_rows(schema: i64) -> anyhow::Result<String> {
     let counts = serde_json::to_string(&[TextCounts::default(); 2])?;
-    let rows = include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL");
+    let mut rows = include_str!("../data/sample_rows.sql").replace("FALSE, 'admin'", "TRUE, NULL");
+    if schema >= EXCLUDE_BESIDE_VOTES {
+        rows = rows.replace("rated, exclusion, ", "").replace("TRUE, NULL, '{}'", "'{}'");
+    }
     Ok(rows.replace("'[]'", &format!("'{counts}'")))
 }
 
@@ -141,7 +147,7 @@ async fn former_schemas(folder: &Path) -> anyhow::Result<Vec<String>> {
         std::fs::create_dir(arena.data())?;
         let mut connection = open(&arena).await?;
         migrations.run_to(migration.version, &mut connection).await?;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(first_rows()?)).execute(&mut connection).await?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sample_rows(migration.version)?)).execute(&mut connection).await?;
         connection.close().await?;
         arena.start().await?;
         one_vote(visitor(&arena)).await?;

@@ -65,6 +65,9 @@ macro_rules! replay {
         assert_eq!(votes, 2, "the sample rows are still there");
         let failures: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM side_failures").fetch_one($pool).await.unwrap();
         assert_eq!(failures, 1, "one failure, told three times");
+        let exclusions: Vec<(i64, String)> =
+            sqlx::query_as("SELECT vote_seq, rule FROM vote_exclusions").fetch_all($pool).await.unwrap();
+        assert_eq!(exclusions, [(2, "admin".to_owned())], "the exclusion that stood in the vote");
     }};
 }
 
