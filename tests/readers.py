@@ -80,15 +80,20 @@ def add_battle(database, n):
         counts = [{"tokens": n, "headings": [n, 0, 1, 0, 0, 2], "ordered": 1, "unordered": n, "bold_stars": 3, "bold_underscores": n}] * 2
         outcome = ["a", "b", "tie", "both_bad"][n // 3 % 4]
         first = [None, n][n % 2]
-        rated, exclusion = (0, "identity_leak") if n % 11 == 0 else (1, None)
-        database.execute(
+        cast = database.execute(
             "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, category, intent,"
             " satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a,"
-            " duration_ms_b, text_counts, rated, exclusion, receipt, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 1, ?, ?, NULL, ?, 8, ?, ?, ?, '{}', ?)",
+            " duration_ms_b, text_counts, receipt, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 1, ?, ?, NULL, ?, 8, ?, '{}', ?)",
             (f"v{n}", battle, visitor, a, b, outcome, language, category, intent, [None, 1 + n % 5][n % 2], policy, probability,
-             first, n, json.dumps(counts), rated, exclusion, at),
+             first, n, json.dumps(counts), at),
         )
+        if n % 11 == 0:
+            database.execute(
+                "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at)"
+                " VALUES (?, ?, 'identity_leak', 'a test', 'readers', ?)",
+                (f"e{n}", cast.lastrowid, at),
+            )
 
 
 def serve_once(program, data):

@@ -13,13 +13,13 @@ const MAKE_VOTES: &str = "WITH RECURSIVE numbers (n) AS (SELECT $1 + 1 UNION ALL
      drawn AS (SELECT n, n * 7919 % 120 AS a, (n * 7919 % 120 + 1 + n * 104729 % 119) % 120 AS b, n * 48271 % 997 AS luck \
      FROM numbers) \
      INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, pairing_policy, \
-     policy_version, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, rated, \
+     policy_version, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, \
      receipt, created_at) SELECT '01980000-0000-7000-9000-' || n, '01980000-0000-7000-8000-' || n, \
      '8a5edab282632443219e051e4ade' || (n % 5000), 'model-' || a, 'model-' || b, \
      CASE WHEN luck < 200 THEN 'tie' WHEN luck < 600 + 3 * (a - b) THEN 'a' ELSE 'b' END, 1, TRUE, \
      CASE WHEN n % 3 = 0 THEN 'zh' ELSE 'en' END, 'weighted', 1, 0.5, 210, 340, 2345, 3210, \
      '[{\"tokens\":183,\"headings\":[0,2,0,0,0,0],\"ordered\":0,\"unordered\":4,\"bold_stars\":3,\"bold_underscores\":0},\
-     {\"tokens\":95,\"headings\":[0,0,0,0,0,0],\"ordered\":3,\"unordered\":0,\"bold_stars\":0,\"bold_underscores\":0}]', TRUE, \
+     {\"tokens\":95,\"headings\":[0,0,0,0,0,0],\"ordered\":3,\"unordered\":0,\"bold_stars\":0,\"bold_underscores\":0}]', \
      $3, 1795000000000 + n FROM drawn";
 
 /// Makes a database in the data folder, and returns a connection to it. The votes are without battles: what is measured
