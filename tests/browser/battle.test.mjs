@@ -107,7 +107,7 @@ test("a vote opens only when both replies have ended, and stop ends them", async
   assert.ok(await vote(page, "A is better").isEnabled());
   const text = await page.locator(".replies").innerText();
   assert.ok(!text.includes("the original paper") && !text.includes("return a"), "both replies ended early");
-  assert.equal(await page.getByRole("status").textContent(), "Both replies have ended. You can vote now.");
+  await page.getByRole("status").filter({ hasText: /^Both replies have ended\. You can vote now\.$/ }).waitFor();
   page.assertQuiet();
 });
 
