@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::correlate::{close, found};
-use crate::rating::shared;
 use crate::support::program::{Run, langya};
+use crate::support::ratings::shared;
 
 /// A folder with people's file and the judge's.
 fn files(people: &str, judge: &str) -> TempDir {

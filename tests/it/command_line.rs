@@ -7,6 +7,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
 use crate::support::program::{Server, langya};
+use crate::support::ratings::shared;
 use crate::support::visitor::{Visitor, get};
 
 /// An empty folder with this settings file.
@@ -174,11 +175,8 @@ fn check_fit(votes: &Path) {
 fn a_fit_prints_the_keys_of_the_contract() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     check_fit(&root.join("tests/data/small_votes.csv"));
-    let real = root.join("../shared/data/llmfao.csv");
-    if real.exists() {
-        check_fit(&real);
-    } else {
-        println!("skipped: ../shared/data/llmfao.csv is not there");
+    if let Some(shared) = shared() {
+        check_fit(&shared.join("data/llmfao.csv"));
     }
 }
 

@@ -17,9 +17,9 @@ use langya::services::labeling::{import_review, label_all, read_seeds, report, t
 use langya::services::transfer::export::{self, Selection};
 use serde_json::Value;
 
-use crate::rating::shared;
 use crate::support::arena::TestArena;
 use crate::support::program::langya;
+use crate::support::ratings::shared;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 

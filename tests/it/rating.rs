@@ -1,7 +1,6 @@
 //! Ratings: goldens of independent implementations, edge cases and invariances.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::FitError;
@@ -16,56 +15,14 @@ use langya::domain::rating::pair_counts::Comparison;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::tally::Tally;
-use langya::domain::rating::vote_log::{ColumnSet, Labels, Names, VoteLog};
-use langya::formats::votes::{ReadOptions, read_log};
+use langya::domain::rating::vote_log::{Labels, Names, VoteLog};
 use proptest::prelude::*;
 
+use crate::support::ratings::{
+    Votes, agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared,
+};
+
 // ---------------------------------------------------------------------------------------------------- goldens
-
-/// Reference votes and results too large for the repository: in `../shared`, or in the folder `LANGYA_SHARED`.
-pub(crate) fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
-    if folder.join("golden").is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no reference results at {}", folder.display());
-    None
-}
-
-pub(crate) fn read_votes(path: &Path) -> VoteLog {
-    read_log(&[path], ColumnSet::default(), &ReadOptions::default()).unwrap()
-}
-
-/// A column of a golden file by model.
-pub(crate) fn golden(file: &Path, column: &str) -> BTreeMap<String, f64> {
-    let mut reader = csv::Reader::from_path(file).unwrap();
-    let header = reader.headers().unwrap().clone();
-    let place = header.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column} in {file:?}"));
-    reader
-        .records()
-        .map(|row| row.unwrap())
-        .map(|row| {
-            (row[header.iter().position(|name| name == "model").unwrap()].to_owned(), row[place].parse().unwrap())
-        })
-        .collect()
-}
-
-#[track_caller]
-pub(crate) fn agree(
-    board: &Leaderboard,
-    file: &Path,
-    column: &str,
-    tolerance: f64,
-    value: impl Fn(&RankedModel) -> f64,
-) {
-    let expected = golden(file, column);
-    assert_eq!(board.models.len(), expected.len());
-    for model in &board.models {
-        let (got, want) = (value(model), expected[&model.model]);
-        assert!((got - want).abs() <= tolerance, "{column} of {}: {got} instead of {want}", model.model);
-    }
-}
 
 #[track_caller]
 fn check_goldens(votes: &Path, golden: &Path) {
@@ -121,37 +78,8 @@ fn the_small_fixture_agrees_with_fifty_digit_results() {
 
 // ------------------------------------------------------------------------------------------------- hard cases
 
-/// Repeated votes: A, B, outcome, number.
-pub(crate) type Votes = [(&'static str, &'static str, Outcome, u32)];
-
-pub(crate) fn log_of(votes: &Votes) -> VoteLog {
-    let mut log = VoteLog::default();
-    for &(a, b, outcome, count) in votes {
-        for _ in 0..count {
-            log.push(a, b, outcome).unwrap();
-        }
-    }
-    log
-}
-
-pub(crate) fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
-    let board = rank_log(log, options).unwrap();
-    let json = serde_json::to_value(&board).unwrap();
-    for model in json["models"].as_array().unwrap() {
-        for field in ["rating", "elo", "win_tie_rate"] {
-            assert!(model[field].is_number(), "{field} is not a finite number: {model}");
-        }
-    }
-    board
-}
-
 fn board(votes: &Votes) -> Leaderboard {
     board_of(&log_of(votes), &LeaderboardOptions::default())
-}
-
-#[track_caller]
-pub(crate) fn line<'board>(board: &'board Leaderboard, model: &str) -> &'board RankedModel {
-    board.models.iter().find(|line| line.model == model).unwrap_or_else(|| panic!("no {model}"))
 }
 
 /// Every method and interval method of Bradley–Terry. Each vote has its own voter.
@@ -187,11 +115,6 @@ fn check_board(board: &Leaderboard, expected: &[(&str, f64)]) {
         assert!((line.rating - rating).abs() < 1e-9, "{name}: {} instead of {rating}", line.rating);
     }
     assert!(board.converged, "{board:?}");
-}
-
-/// Rating points of odds.
-pub(crate) fn points(odds: f64) -> f64 {
-    400.0 * odds.log10()
 }
 
 /// The 95 % likelihood-ratio limit, in points, of a model that won `wins` votes against an opponent at the mean.
@@ -481,24 +404,6 @@ fn a_leaderboard_has_the_documented_fields_in_order() {
 }
 
 // ------------------------------------------------------------------------------------------------- properties
-
-/// Votes among up to eight models; every model ties with the next, so that the graph is strongly connected.
-pub(crate) fn connected_votes() -> impl Strategy<Value = Vec<(u8, u8, Outcome)>> {
-    let vote = (0..8_u8, 1..8_u8, prop::sample::select(Outcome::ALL.to_vec()));
-    prop::collection::vec(vote, 0..120).prop_map(|mut votes| {
-        votes.iter_mut().for_each(|vote| vote.1 = (vote.0 + vote.1) % 8);
-        votes.extend((0..8).map(|model| (model, (model + 1) % 8, Tie)));
-        votes
-    })
-}
-
-pub(crate) fn recorded(votes: &[(u8, u8, Outcome)]) -> VoteLog {
-    let mut log = VoteLog::default();
-    for &(a, b, outcome) in votes {
-        log.push(&format!("model {a}"), &format!("model {b}"), outcome).unwrap();
-    }
-    log
-}
 
 fn without_elo(board: Leaderboard) -> Vec<RankedModel> {
     board.models.into_iter().map(|line| RankedModel { elo: 0.0, ..line }).collect()

@@ -20,7 +20,7 @@ use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
-use crate::rating::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};
+use crate::support::ratings::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};
 
 /// The normal quantile of a 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;

@@ -19,7 +19,7 @@ use langya::domain::stats::{SeriesSide, Share, Undefined, ranks};
 use proptest::prelude::*;
 use serde::Deserialize;
 
-use crate::rating::shared;
+use crate::support::ratings::shared;
 
 #[track_caller]
 fn close(got: f64, want: f64, tolerance: f64) {

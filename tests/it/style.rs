@@ -17,7 +17,7 @@ use langya::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog}
 use langya::domain::rating::{CENTRE, FitError, POINTS_PER_STRENGTH};
 use langya::formats::votes::{ReadOptions, read_log};
 
-use crate::rating::{golden, shared};
+use crate::support::ratings::{golden, shared};
 
 /// The half width of a normal interval at 95 %, in standard errors.
 const Z: f64 = 1.959_963_984_540_054;

@@ -50,6 +50,13 @@ pub(super) struct PairRubrics {
     multi_reference: Rubric,
 }
 
+/// Whether the judge is shown the reference answers of an item that has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum References {
+    Shown,
+    Hidden,
+}
+
 /// What two models answered.
 #[derive(Clone, Copy)]
 struct Players<'a> {
@@ -74,7 +81,7 @@ impl PairRubrics {
         item: &Item,
         answers: &[Answer],
         baseline: &[Answer],
-        by_reference: bool,
+        references: References,
     ) -> Vec<JudgeTask> {
         let turns = item.turn_numbers().take(2);
         let answered = turns.filter(|turn| answer_of(answers, *turn).and(answer_of(baseline, *turn)).is_some());
@@ -84,26 +91,26 @@ impl PairRubrics {
                 Game::First => Players { a: answers, b: baseline },
                 Game::Second => Players { a: baseline, b: answers },
             };
-            JudgeTask { turn, game, step: self.step(item, turn, players, by_reference) }
+            JudgeTask { turn, game, step: self.step(item, turn, players, references) }
         };
         games.map(judging).collect()
     }
 
-    fn step(&self, item: &Item, turn: u32, players: Players<'_>, by_reference: bool) -> JudgeStep {
+    fn step(&self, item: &Item, turn: u32, players: Players<'_>, references: References) -> JudgeStep {
         let empty = |answers: &[Answer]| {
             (1..=turn).any(|turn| answer_of(answers, turn).is_none_or(|answer| answer.trim().is_empty()))
         };
         if empty(players.a) || empty(players.b) {
             return JudgeStep::Failed(Status::EmptyAnswer);
         }
-        JudgeStep::Ask(self.request(item, turn, players, by_reference))
+        JudgeStep::Ask(self.request(item, turn, players, references))
     }
 
-    fn request(&self, item: &Item, turn: u32, players: Players<'_>, by_reference: bool) -> JudgeRequest {
+    fn request(&self, item: &Item, turn: u32, players: Players<'_>, references: References) -> JudgeRequest {
         let question = |turn| item.turn(turn).map_or("", |turn| turn.question.as_str());
         let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
         let said = |answers, turn| answer_of(answers, turn).unwrap_or_default();
-        let known = by_reference && (1..=turn).all(|turn| reference(turn).is_some());
+        let known = references == References::Shown && (1..=turn).all(|turn| reference(turn).is_some());
         let rubric = match (turn, known) {
             (1, false) => &self.single,
             (1, true) => &self.single_reference,

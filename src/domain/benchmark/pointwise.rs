@@ -4,6 +4,7 @@ use super::item::{Answer, Ask, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 use crate::judging::prompt_file::PromptText;
+use crate::language::Language;
 
 /// The question and the reference of a single-turn item.
 pub(super) fn question_and_reference(item: &Item) -> (&str, &str) {
@@ -39,9 +40,9 @@ pub(super) fn numbered(dimensions: &[&str], text: &PromptText) -> String {
 }
 
 /// One line about the form of a reply with scores by dimension.
-pub(super) fn dictionary_reminder(dimensions: &[&str], overall: &str, chinese: bool) -> String {
+pub(super) fn dictionary_reminder(dimensions: &[&str], overall: &str, language: Language) -> String {
     let scores: String = dimensions.iter().map(|dimension| format!("'{dimension}': 7, ")).collect();
-    if chinese {
+    if language == Language::Chinese {
         format!("请在回答的最后一行严格按照这个格式给出1到10的整数分数：{{{scores}'{overall}': 7}}")
     } else {
         format!("End your reply with whole numbers from 1 to 10 in exactly this form: {{{scores}'{overall}': 7}}")

@@ -11,7 +11,8 @@ use comrak::nodes::{Node, NodeLink, NodeList, NodeValue};
 use comrak::options::Plugins;
 use comrak::{Arena, Options};
 
-use super::{code, escape, math, sanitize};
+use super::math::{self, Layout};
+use super::{code, escape, sanitize};
 
 /// Bytes of one line that are still read as Markdown.
 const MAX_LINE: usize = 16 * 1024;
@@ -39,7 +40,7 @@ pub(super) struct Block {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Code { language: String, text: String, closed: bool },
-    Math { latex: String, display: bool },
+    Math { latex: String, layout: Layout },
 }
 
 impl Slot {
@@ -47,7 +48,7 @@ impl Slot {
         match self {
             Slot::Code { language, text, closed: true } => code::highlighted(language, text),
             Slot::Code { language, text, closed: false } => code::plain(language, text),
-            Slot::Math { latex, display } => math::html(latex, *display),
+            Slot::Math { latex, layout } => math::html(latex, *layout),
         }
     }
 }
@@ -183,13 +184,16 @@ fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>) 
     let value = node.data().value.clone();
     let replacement = match value {
         NodeValue::CodeBlock(block) if block.info.trim() == "math" && block.closed => {
-            slot(slots, Slot::Math { latex: block.literal, display: true })
+            slot(slots, Slot::Math { latex: block.literal, layout: Layout::Block })
         }
         NodeValue::CodeBlock(block) => {
             let language = block.info.split_whitespace().next().unwrap_or_default().to_owned();
             slot(slots, Slot::Code { language, text: block.literal, closed: block.fenced && block.closed })
         }
-        NodeValue::Math(formula) => slot(slots, Slot::Math { latex: formula.literal, display: formula.display_math }),
+        NodeValue::Math(formula) => {
+            let layout = if formula.display_math { Layout::Block } else { Layout::Inline };
+            slot(slots, Slot::Math { latex: formula.literal, layout })
+        }
         NodeValue::HtmlInline(tag) if is_line_break(&tag) => NodeValue::LineBreak,
         NodeValue::HtmlInline(tag) => NodeValue::Text(tag.into()),
         NodeValue::HtmlBlock(html) => {

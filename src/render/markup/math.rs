@@ -25,14 +25,23 @@ const DEFINITIONS: &[&str] = &[
     "\\providecommand",
 ];
 
-/// A formula as MathML, inline or on a line of its own.
-pub(super) fn html(latex: &str, display: bool) -> String {
+/// Where a formula stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Layout {
+    /// Within a line of text.
+    Inline,
+    /// On a line of its own.
+    Block,
+}
+
+/// A formula as MathML.
+pub(super) fn html(latex: &str, layout: Layout) -> String {
     // The parser's few internal assertions must not end a battle; it shares no state with us.
-    let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, display))).ok().flatten();
+    let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, layout))).ok().flatten();
     mathml.unwrap_or_else(|| format!("<code class=\"tex\">{}</code>", escape(latex)))
 }
 
-fn mathml(latex: &str, display: bool) -> Option<String> {
+fn mathml(latex: &str, layout: Layout) -> Option<String> {
     if latex.len() > MAX_LATEX || depth(latex).max(longest_chain(latex)) > MAX_DEPTH {
         return None;
     }
@@ -41,7 +50,10 @@ fn mathml(latex: &str, display: bool) -> Option<String> {
     }
     let storage = Storage::new();
     let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
-    let display_mode = if display { DisplayMode::Block } else { DisplayMode::Inline };
+    let display_mode = match layout {
+        Layout::Inline => DisplayMode::Inline,
+        Layout::Block => DisplayMode::Block,
+    };
     let mut mathml = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut mathml, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;

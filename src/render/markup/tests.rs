@@ -437,6 +437,6 @@ proptest! {
 
     #[test]
     fn any_formula_becomes_harmless_html(latex in "[\\\\{}a-z^_&$%# 0-9\\[\\]()'\"<>]{0,60}") {
-        assert_harmless(&math::html(&latex, true));
+        assert_harmless(&math::html(&latex, math::Layout::Block));
     }
 }

@@ -36,6 +36,15 @@ const SWEEP_EVERY: Duration = Duration::from_secs(20);
 /// How often measurements are sorted into their buckets.
 const TIDY_EVERY: Duration = Duration::from_secs(5);
 
+/// What an instance does for the leaderboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Fits it.
+    Leader,
+    /// Takes in what the leader has fitted.
+    Follower,
+}
+
 /// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
 /// The instance that has the lead fits, `rating.debounce_ms` after the first new vote; the others take in what it has
 /// fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
@@ -53,7 +62,9 @@ pub async fn keep_leaderboard(
         let over = shutdown.is_cancelled();
         // At the end the lead is given up at once, and who had it takes in the votes of the last moment.
         leads = *leader_election.borrow_and_update() || over && leads;
-        let done = update(&mut refitter, leads, over).await;
+        let role = if leads { Role::Leader } else { Role::Follower };
+        let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
+        let done = update(&mut refitter, role, store).await;
         if over {
             return;
         }
@@ -81,8 +92,8 @@ pub async fn keep_leaderboard(
 }
 
 /// Whether it went well.
-async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
-    let done = bring_up_to_date(refitter, leads, over).await;
+async fn update(refitter: &mut Refitter, role: Role, store: StoreWhen) -> bool {
+    let done = bring_up_to_date(refitter, role, store).await;
     match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.counts.read, "leaderboard fitted"),
         Ok(false) => {}
@@ -98,12 +109,12 @@ async fn update(refitter: &mut Refitter, leads: bool, over: bool) -> bool {
 }
 
 /// Whether a leaderboard was fitted.
-async fn bring_up_to_date(refitter: &mut Refitter, leads: bool, over: bool) -> Result<bool, RefitError> {
-    if !leads {
+async fn bring_up_to_date(refitter: &mut Refitter, role: Role, store: StoreWhen) -> Result<bool, RefitError> {
+    if role == Role::Follower {
         return refitter.follow().await.map(|()| false);
     }
     let fitted = refitter.refit().await?;
-    refitter.store_counts(if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew }).await?;
+    refitter.store_counts(store).await?;
     Ok(fitted)
 }
 

@@ -15,7 +15,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::flood::{Flood, FloodVerdict};
-use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, ProtocolError, ServerMessage};
+use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::screen::{Screen, ShownBlock};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
@@ -57,7 +57,7 @@ struct Driver {
 struct Watching {
     watcher: Watcher,
     screen: Option<Screen>,
-    with_prompts: bool,
+    prompts: Prompts,
 }
 
 /// Why the loop ends.
@@ -180,7 +180,7 @@ impl Driver {
                 match battles.start(&visitor, opening, permit).await {
                     Ok(watcher) => {
                         let screen = html.then(Screen::default);
-                        self.watch(Watching { watcher, screen, with_prompts: false }).await
+                        self.watch(Watching { watcher, screen, prompts: Prompts::Known }).await
                     }
                     Err(error) => self.say_error(&error, None).await,
                 }
@@ -238,7 +238,7 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             blocks = screen.everything().await;
         }
-        self.watch(Watching { watcher, screen, with_prompts: true }).await?;
+        self.watch(Watching { watcher, screen, prompts: Prompts::Repeated }).await?;
         self.say_blocks(&id, &blocks).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.send_events(&missed).await?;
@@ -279,14 +279,13 @@ impl Driver {
 
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
-        let battle = Arc::clone(watching.watcher.battle());
+        let (battle, prompts) = (Arc::clone(watching.watcher.battle()), watching.prompts);
         for entry in entries {
-            let with_prompt = self.watching.as_ref().is_some_and(|watching| watching.with_prompts);
             let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.send(&ServerMessage::of_entry(&battle.id, entry, with_prompt)).await?;
+            self.send(&ServerMessage::of_entry(&battle.id, entry, prompts)).await?;
             self.say_blocks(&battle.id, &blocks).await?;
         }
         Ok(())

@@ -232,14 +232,23 @@ pub enum ServerMessage<'a> {
     },
 }
 
+/// Whether a client is sent the visitor's own questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompts {
+    /// No: it has just sent them.
+    Known,
+    /// Yes: it comes back and may have lost them.
+    Repeated,
+}
+
 impl<'a> ServerMessage<'a> {
-    /// An event of a battle as the wire says it. `with_prompt` repeats the question to a client that comes back.
+    /// An event of a battle as the wire says it.
     #[must_use]
-    pub fn of_entry(battle: &'a str, entry: &'a EventEntry, with_prompt: bool) -> Self {
+    pub fn of_entry(battle: &'a str, entry: &'a EventEntry, prompts: Prompts) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
-                Self::Battle { battle, turn, seq, prompt: with_prompt.then_some(prompt.as_ref()) }
+                Self::Battle { battle, turn, seq, prompt: (prompts == Prompts::Repeated).then_some(prompt.as_ref()) }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
             BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },

@@ -18,7 +18,7 @@ use langya::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgem
 use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 use langya::domain::judging::verdict::{Rating, Verdict};
 
-use crate::rating::shared;
+use crate::support::ratings::shared;
 
 /// A file of the reference material; `None`, with the reason printed, where that is absent.
 pub(crate) fn reference(name: &str) -> Option<PathBuf> {

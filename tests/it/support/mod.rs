@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub(crate) mod postgres;
 pub(crate) mod program;
 pub(crate) mod proxy;
+pub(crate) mod ratings;
 pub(crate) mod raw_socket;
 pub(crate) mod redis;
 pub(crate) mod scripted;

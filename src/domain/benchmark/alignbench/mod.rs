@@ -156,7 +156,7 @@ impl Suite for AlignBench {
 
     fn reminder(&self, item: &Item) -> String {
         match self.by_dimension {
-            true => pointwise::dictionary_reminder(dimensions_of(item), OVERALL, true),
+            true => pointwise::dictionary_reminder(dimensions_of(item), OVERALL, Language::Chinese),
             false => "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[5]]”。".to_owned(),
         }
     }

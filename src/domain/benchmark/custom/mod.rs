@@ -32,7 +32,7 @@ use super::data::DataError;
 use super::item::{Answer, Ask, Item, Sampling};
 use super::judgement::{JudgeRequest, JudgeTask, Judgement};
 use super::options::{NAMES, SuiteError, SuiteOptions};
-use super::pairwise::{self, PairRubrics};
+use super::pairwise::{self, PairRubrics, References};
 use super::score::Scores;
 use super::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
@@ -159,8 +159,8 @@ impl CustomSuite {
         Sampling { temperature, max_tokens, seed: None }
     }
 
-    fn in_chinese(&self) -> bool {
-        self.declaration.language == Language::Chinese
+    fn language(&self) -> Language {
+        self.declaration.language
     }
 }
 
@@ -240,7 +240,7 @@ impl Suite for CustomSuite {
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         match &self.judge {
-            Judge::Pair(rubrics) => rubrics.judgings(item, answers, baseline, true),
+            Judge::Pair(rubrics) => rubrics.judgings(item, answers, baseline, References::Shown),
             Judge::Choice(_) => choices::judgings(item, answers),
             Judge::Reference(rubric) => {
                 pointwise::judging(answers, |answer| pointwise_request(rubric, item, "", answer))
@@ -279,15 +279,21 @@ impl Suite for CustomSuite {
                 ("Reply with one letter from A to D and nothing else.", "请只回答A、B、C、D中的一个字母。")
             }
             Judge::Dimensions(..) => {
-                let overall = if self.in_chinese() { "综合得分" } else { "Final Score" };
-                return pointwise::dictionary_reminder(&self.dimensions(), overall, self.in_chinese());
+                let overall = match self.language() {
+                    Language::English => "Final Score",
+                    Language::Chinese => "综合得分",
+                };
+                return pointwise::dictionary_reminder(&self.dimensions(), overall, self.language());
             }
             Judge::Reference(_) | Judge::Turn(_) => (
                 "End your reply with the rating in exactly this form, from 1 to 10: 'Rating: [[6]]'.",
                 "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[6]]”。",
             ),
         };
-        if self.in_chinese() { chinese.to_owned() } else { english.to_owned() }
+        match self.language() {
+            Language::English => english.to_owned(),
+            Language::Chinese => chinese.to_owned(),
+        }
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

@@ -12,7 +12,7 @@ use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
 use crate::benchmark::judgement::{JudgeTask, Judgement};
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, scores};
+use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, References, scores};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
@@ -88,7 +88,8 @@ impl Suite for SuperClueOpen {
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let exact = capability_of(&item.category).is_some_and(|known| known.exact);
-        self.rubrics.judgings(item, answers, baseline, exact)
+        let references = if exact { References::Shown } else { References::Hidden };
+        self.rubrics.judgings(item, answers, baseline, references)
     }
 
     fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {

@@ -158,9 +158,9 @@ impl Suite for Urs {
     fn reminder(&self, item: &Item) -> String {
         let intent = intent_of(&item.category);
         match self.language(item) {
-            Language::English => pointwise::dictionary_reminder(&intent.criteria, "Final Score", false),
+            Language::English => pointwise::dictionary_reminder(&intent.criteria, "Final Score", Language::English),
             Language::Chinese => {
-                pointwise::dictionary_reminder(&criteria_in(Language::Chinese, intent), "综合得分", true)
+                pointwise::dictionary_reminder(&criteria_in(Language::Chinese, intent), "综合得分", Language::Chinese)
             }
         }
     }

@@ -3,13 +3,14 @@
 use super::arithmetic::{self, Solution, equals, number};
 use super::dates;
 use super::units::{self, Conversion};
-use super::words::{is_chinese, question, questions};
+use super::words::{language_of, question, questions};
+use crate::domain::language::Language;
 use crate::infra::llm::Message;
 
 pub(super) fn answer(conversation: &[Message]) -> String {
     let asked = question(conversation);
     worked_out(conversation).unwrap_or_else(|| {
-        if is_chinese(asked) {
+        if language_of(asked) == Language::Chinese {
             "我只会算术、单位换算和日期，例如 `(3+5)×2`、`10公里是多少英里`、\
              `2024年5月1日是星期几`。这个问题我不知道答案。"
                 .to_owned()
@@ -27,15 +28,15 @@ pub(super) fn worked_out(conversation: &[Message]) -> Option<String> {
     if let Some(answer) = dates::answer(asked) {
         return Some(answer);
     }
-    let chinese = is_chinese(asked);
+    let language = language_of(asked);
     if let Some(conversion) = units::find(asked) {
-        return Some(conversion_text(&conversion, chinese));
+        return Some(conversion_text(&conversion, language));
     }
     let last = questions(conversation).skip(1).find_map(|earlier| Some(arithmetic::solve(earlier, None)?.value));
-    arithmetic::solve(asked, last).map(|solution| solution_text(&solution, chinese))
+    arithmetic::solve(asked, last).map(|solution| solution_text(&solution, language))
 }
 
-fn solution_text(solution: &Solution, chinese: bool) -> String {
+fn solution_text(solution: &Solution, language: Language) -> String {
     let result = equals(solution.value);
     let headline = format!("$$ {} {result} $$", solution.expression);
     if solution.steps.len() < 2 {
@@ -43,25 +44,28 @@ fn solution_text(solution: &Solution, chinese: bool) -> String {
     }
     let steps: Vec<String> =
         solution.steps.iter().enumerate().map(|(index, step)| format!("{}. ${step}$", index + 1)).collect();
-    let (working, closing) =
-        if chinese { ("步骤：", "所以结果是") } else { ("Step by step:", "So the result is") };
-    let end = if chinese { "。" } else { "." };
+    let (working, closing) = if language == Language::Chinese {
+        ("步骤：", "所以结果是")
+    } else {
+        ("Step by step:", "So the result is")
+    };
+    let end = if language == Language::Chinese { "。" } else { "." };
     format!("{headline}\n\n{working}\n\n{}\n\n{closing} **${}$**{end}", steps.join("\n"), number(solution.value))
 }
 
-fn conversion_text(conversion: &Conversion, chinese: bool) -> String {
+fn conversion_text(conversion: &Conversion, language: Language) -> String {
     let (from, to) = (conversion.from.symbol, conversion.to.symbol);
     let (value, result) = (number(conversion.value), about(conversion.result()));
-    let colon = if chinese { "：" } else { ":" };
+    let colon = if language == Language::Chinese { "：" } else { ":" };
     if conversion.is_proportional() {
         let each = about(conversion.from.factor / conversion.to.factor);
-        let rule = if chinese { "换算关系" } else { "The rule" };
+        let rule = if language == Language::Chinese { "换算关系" } else { "The rule" };
         format!(
             "{rule}{colon} $1\\,\\text{{{from}}} {each}\\,\\text{{{to}}}$\n\n$$ {value}\\,\\text{{{from}}} {result}\\,\\text{{{to}}} $$"
         )
     } else {
         let rule = if to == "°F" { "F = C \\times \\frac{9}{5} + 32" } else { "C = (F - 32) \\times \\frac{5}{9}" };
-        let name = if chinese { "公式" } else { "The rule" };
+        let name = if language == Language::Chinese { "公式" } else { "The rule" };
         format!("{name}{colon} ${rule}$\n\n$$ {value}\\,\\text{{{from}}} {result}\\,\\text{{{to}}} $$")
     }
 }

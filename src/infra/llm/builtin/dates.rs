@@ -3,21 +3,22 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::words::is_chinese;
+use super::words::language_of;
+use crate::domain::language::Language;
 
 /// An answer about dates as a Markdown sentence; `None` where the text holds no date.
 pub(super) fn answer(text: &str) -> Option<String> {
     let dates = find(text);
-    let chinese = is_chinese(text);
+    let language = language_of(text);
     match dates.as_slice() {
         [] => None,
         [date] => match days_to_add(text) {
-            Some(days) => Some(later(*date, days, chinese)?),
-            None => Some(weekday_sentence(*date, chinese)),
+            Some(days) => Some(later(*date, days, language)?),
+            None => Some(weekday_sentence(*date, language)),
         },
         [first, second, ..] => {
             let days = (*second - *first).get_days().abs();
-            Some(if chinese {
+            Some(if language == Language::Chinese {
                 format!("从 {first} 到 {second} 相差 **{days} 天**。")
             } else {
                 format!("From {first} to {second} there are **{days} days**.")
@@ -26,18 +27,18 @@ pub(super) fn answer(text: &str) -> Option<String> {
     }
 }
 
-fn later(date: Date, days: i32, chinese: bool) -> Option<String> {
+fn later(date: Date, days: i32, language: Language) -> Option<String> {
     let then = date.checked_add(days.days()).ok()?;
-    Some(if chinese {
+    Some(if language == Language::Chinese {
         format!("{date} 之后 {days} 天是 **{then}**，{}。", weekday_in_chinese(then.weekday()))
     } else {
         format!("{days} days from {date} is **{then}**, a {:?}.", then.weekday())
     })
 }
 
-fn weekday_sentence(date: Date, chinese: bool) -> String {
+fn weekday_sentence(date: Date, language: Language) -> String {
     let day = date.day_of_year();
-    if chinese {
+    if language == Language::Chinese {
         format!("{date} 是**{}**，是当年的第 {day} 天。", weekday_in_chinese(date.weekday()))
     } else {
         format!("{date} is a **{:?}**, day {day} of its year.", date.weekday())

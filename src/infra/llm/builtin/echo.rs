@@ -2,14 +2,15 @@
 
 use rand::{Rng, RngExt};
 
-use super::words::{excerpt, is_chinese, question, questions};
+use super::words::{excerpt, language_of, question, questions};
+use crate::domain::language::Language;
 use crate::infra::llm::Message;
 
 pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     let asked = excerpt(question(conversation), 400);
     let earlier = questions(conversation).nth(1).map(|text| excerpt(text, 80));
     let way = rng.random_range(0..3);
-    if is_chinese(&asked) {
+    if language_of(&asked) == Language::Chinese {
         in_chinese(&asked, earlier.as_deref(), way)
     } else {
         in_english(&asked, earlier.as_deref(), way)

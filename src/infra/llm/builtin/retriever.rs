@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use super::words::{is_chinese, question, questions, terms};
+use super::words::{language_of, question, questions, terms};
+use crate::domain::language::Language;
 use crate::infra::llm::Message;
 
 /// One passage of the text.
@@ -49,10 +50,10 @@ struct Index {
 static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(include_str!("passages.txt")));
 
 pub(super) fn answer(conversation: &[Message]) -> String {
-    let chinese = is_chinese(question(conversation));
+    let language = language_of(question(conversation));
     let hits = search(conversation);
     let Some((best, others)) = hits.split_first() else {
-        let nothing = if chinese {
+        let nothing = if language == Language::Chinese {
             "我在自己的小资料库里没有找到相关内容，所以不知道答案。"
         } else {
             "I found nothing about that in my small library, so I do not know."

@@ -4,7 +4,8 @@
 
 use rand::{Rng, RngExt};
 
-use super::words::{excerpt, is_chinese, question, questions};
+use super::words::{excerpt, language_of, question, questions};
+use crate::domain::language::Language;
 use crate::infra::llm::Message;
 
 /// A keyword and the sentences for it; `{}` stands for what came after the keyword, seen from the other side.
@@ -76,16 +77,17 @@ const CHINESE_OTHERWISE: &[&str] =
 
 pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     let asked = question(conversation);
-    let chinese = is_chinese(asked);
+    let language = language_of(asked);
     if questions(conversation).skip(1).any(|earlier| earlier == asked) {
-        let again = if chinese {
+        let again = if language == Language::Chinese {
             "这句话你刚才说过了。是我没有听懂吗？"
         } else {
             "You said that before. Did I miss your point?"
         };
         return again.to_owned();
     }
-    let (rules, otherwise) = if chinese { (CHINESE, CHINESE_OTHERWISE) } else { (ENGLISH, ENGLISH_OTHERWISE) };
+    let (rules, otherwise) =
+        if language == Language::Chinese { (CHINESE, CHINESE_OTHERWISE) } else { (ENGLISH, ENGLISH_OTHERWISE) };
     let lower = asked.to_lowercase().replace('’', "'");
     let found = rules.iter().find_map(|rule| Some((rule, after_keyword(&lower, rule.keyword)?)));
     let (answers, rest) = found.map_or((otherwise, String::new()), |(rule, rest)| (rule.answers, rest));
@@ -93,7 +95,7 @@ pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     if template.contains("{}") && rest.is_empty() {
         return otherwise[0].to_owned();
     }
-    template.replace("{}", &if chinese { reflect_chinese(&rest) } else { reflect_english(&rest) })
+    template.replace("{}", &if language == Language::Chinese { reflect_chinese(&rest) } else { reflect_english(&rest) })
 }
 
 /// What follows a keyword up to the end of its sentence; `None` where the keyword does not stand there as a word.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::calculator::worked_out;
 use super::retriever::{Hit, search};
-use super::words::{excerpt, is_chinese, question};
+use super::words::{excerpt, language_of, question};
+use crate::domain::language::Language;
 use crate::infra::llm::Message;
 
 /// A program for a task that its words name.
@@ -54,19 +55,19 @@ const CODE_WORDS: [&str; 9] = ["code", "function", "program", "python", "write",
 
 pub(super) fn answer(conversation: &[Message]) -> String {
     let asked = question(conversation);
-    let chinese = is_chinese(asked);
+    let language = language_of(asked);
     let mut text = String::new();
     if let Some(snippet) = snippet_for(asked) {
         section(&mut text, snippet.title, &format!("```python\n{}\n```\n\n{}", snippet.code, snippet.note));
     } else if let Some(worked) = worked_out(conversation) {
-        section(&mut text, if chinese { "计算" } else { "Working" }, &worked);
+        section(&mut text, if language == Language::Chinese { "计算" } else { "Working" }, &worked);
     } else {
         let hits = search(conversation);
         if let Some((best, others)) = hits.split_first() {
-            passages(&mut text, *best, others, chinese);
+            passages(&mut text, *best, others, language);
         }
     }
-    if text.is_empty() { nothing_known(asked, chinese) } else { text }
+    if text.is_empty() { nothing_known(asked, language) } else { text }
 }
 
 fn snippet_for(asked: &str) -> Option<&'static Snippet> {
@@ -81,7 +82,7 @@ fn section(text: &mut String, title: &str, body: &str) {
 }
 
 /// The best passage as a summary and its sentences as points; near passages in a table.
-fn passages(text: &mut String, best: Hit, others: &[Hit], chinese: bool) {
+fn passages(text: &mut String, best: Hit, others: &[Hit], language: Language) {
     let sentences = sentences(best.passage.text);
     let (first, rest) = sentences.split_first().map_or((best.passage.text, &[][..]), |(first, rest)| (*first, rest));
     section(text, best.passage.title, &format!("**{first}**"));
@@ -91,7 +92,7 @@ fn passages(text: &mut String, best: Hit, others: &[Hit], chinese: bool) {
     }
     let related: Vec<&Hit> = others.iter().filter(|hit| hit.score > 0.5 * best.score).collect();
     if !related.is_empty() {
-        let head = if chinese { "| 相关内容 | 要点 |" } else { "| See also | In short |" };
+        let head = if language == Language::Chinese { "| 相关内容 | 要点 |" } else { "| See also | In short |" };
         let rows: Vec<String> = related
             .iter()
             .map(|hit| format!("| {} | {} |", hit.passage.title, excerpt(hit.passage.text, 90).replace('|', "/")))
@@ -116,9 +117,9 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-fn nothing_known(asked: &str, chinese: bool) -> String {
+fn nothing_known(asked: &str, language: Language) -> String {
     let asked = excerpt(asked, 100);
-    if chinese {
+    if language == Language::Chinese {
         format!(
             "关于“{asked}”，我的资料里没有可靠的内容，我不想编造。\n\n我能做的是：\n\n- 算术、单位换算和日期\n\
              - 回答一些地理、历史和科学常识\n- 写几个简单的程序"

@@ -1,5 +1,6 @@
 //! Words of English and Chinese text: pieces to stream, terms to search with, the last question of a conversation.
 
+use crate::domain::language::Language;
 use crate::infra::llm::{Message, Role};
 
 /// Whether a character is a Chinese one.
@@ -7,9 +8,9 @@ pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}')
 }
 
-/// Whether a text is to be answered in Chinese.
-pub(super) fn is_chinese(text: &str) -> bool {
-    text.chars().any(is_han)
+/// The language to answer a text in: Chinese where it holds any Chinese character.
+pub(super) fn language_of(text: &str) -> Language {
+    if text.chars().any(is_han) { Language::Chinese } else { Language::English }
 }
 
 /// The last message of the visitor; empty where there is none.

@@ -35,9 +35,9 @@ pub(super) fn draw(
     charts.extend(drawing.radar(&categories));
     charts.extend(drawing.matrix(&categories));
     charts.extend(drawing.violin());
-    let shown = charts.into_iter().map(|svg| of(svg, false));
-    let folded = drawing.curves(&categories).into_iter().map(|svg| of(svg, true));
-    shown.chain(folded).collect()
+    let open = charts.into_iter().map(Chart::open);
+    let folded = drawing.curves(&categories).into_iter().map(Chart::folded);
+    open.chain(folded).collect()
 }
 
 /// Draws the cross validation: a row an evaluator, a column a generator of references. None where there is nothing in it.
@@ -51,11 +51,17 @@ pub(super) fn grid(grid: &SelfPreferenceMatrix, language: Language) -> Option<Ch
     let columns: Vec<String> = generators.iter().map(|generator| (*generator).to_owned()).collect();
     let topic = Topic { key: "cross-validation", title: finding_texts(language).grid.title };
     let frame = Frame { language, setting: Setting::Page };
-    (!rows.is_empty()).then(|| of(matrix::draw(topic, &columns, &rows, frame), false))
+    (!rows.is_empty()).then(|| Chart::open(matrix::draw(topic, &columns, &rows, frame)))
 }
 
-fn of(svg: String, folded: bool) -> Chart {
-    Chart { label: chart::title(&svg).to_owned(), svg, folded }
+impl Chart {
+    fn open(svg: String) -> Self {
+        Self { label: chart::title(&svg).to_owned(), svg, folded: false }
+    }
+
+    fn folded(svg: String) -> Self {
+        Self { folded: true, ..Self::open(svg) }
+    }
 }
 
 struct Drawing<'d> {
