@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::{OutFile, Overwrite};
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions};
+use crate::domain::rating::simulate::{PairingPolicy, Simulation, SimulationOptions, VoterActivity};
 use crate::formats::simulation::{write_truth, write_votes};
 use crate::formats::tables::Format;
 
@@ -43,6 +43,9 @@ pub struct SimulateOptions {
     /// Number of voters
     #[arg(long, value_name = "N", default_value_t = 1000)]
     voters: u32,
+    /// How often each voter votes: all equally often, or the k-th in proportion to 1/k
+    #[arg(long, value_name = "equal|zipf", default_value = "equal")]
+    activity: VoterActivity,
     /// Share of a vote's random variation that is its voter's lasting taste: 0 for independent votes, below 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     voter_spread: f64,
@@ -88,6 +91,7 @@ impl SimulateOptions {
             ties: self.ties,
             both_bad: self.both_bad,
             voters: self.voters,
+            activity: self.activity,
             voter_spread: self.voter_spread,
             style: self.style.unwrap_or_default(),
             pairing: self.pairing,

@@ -35,6 +35,7 @@ mod health;
 mod hosts;
 mod import;
 mod instances;
+mod jackknife;
 mod labels;
 mod limits;
 mod logs;

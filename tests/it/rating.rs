@@ -27,7 +27,8 @@ use crate::support::ratings::{
 #[track_caller]
 fn check_goldens(votes: &Path, golden: &Path) {
     let log = read_votes(votes);
-    let board = board_of(&log, &LeaderboardOptions::default());
+    let by_votes = LeaderboardOptions { interval: IntervalMethod::Sandwich, ..LeaderboardOptions::default() };
+    let board = board_of(&log, &by_votes);
     agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating);
     agree(&board, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
     let sandwich = golden.join("sandwich.csv");

@@ -27,8 +27,10 @@ pub struct FitOptions {
     /// Rating method: Bradley–Terry (bt) or Elo in log order (elo)
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
-    /// Interval method: sandwich formula, sandwich formula clustered by voter (cluster), bootstrap, or none
-    #[arg(long, value_name = "sandwich|cluster|bootstrap|none", default_value = "sandwich")]
+    /// Interval method: jackknife that leaves out one voter at a time, sandwich formula for independent votes, sandwich
+    /// formula clustered by voter (cluster), bootstrap, or none; auto is jackknife where the votes name their voters, else
+    /// sandwich
+    #[arg(long, value_name = "auto|jackknife|sandwich|cluster|bootstrap|none", default_value = "auto")]
     pub interval: IntervalMethod,
     /// Number of bootstrap replicates
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -111,7 +113,7 @@ impl FitOptions {
     /// Columns to read besides models and outcome. Charts include the rating history, which needs times.
     pub(super) fn columns(&self) -> ColumnSet {
         let mut columns = ColumnSet {
-            voters: self.interval == IntervalMethod::Cluster || self.robustness,
+            voters: self.interval.reads_voters() || self.robustness,
             style: self.style,
             pair_probabilities: self.reweight == Reweight::PairProbability,
             seconds: self.charts.is_some(),

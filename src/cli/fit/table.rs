@@ -73,7 +73,10 @@ fn summary(board: &Leaderboard) -> String {
         Method::Elo => "Elo in log order".into(),
     };
     let interval = match board.interval {
-        IntervalMethod::Sandwich => format!("sandwich intervals at {} confidence", board.confidence),
+        IntervalMethod::Jackknife => format!("intervals by leaving out each voter at {} confidence", board.confidence),
+        IntervalMethod::Auto | IntervalMethod::Sandwich => {
+            format!("sandwich intervals at {} confidence", board.confidence)
+        }
         IntervalMethod::Cluster => format!("sandwich intervals by voter at {} confidence", board.confidence),
         IntervalMethod::Bootstrap => bootstrap(board),
         IntervalMethod::None => "no intervals".into(),

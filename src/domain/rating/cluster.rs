@@ -13,7 +13,8 @@ use super::loss::LossScore;
 use super::newton::inverse_but_for_a_constant;
 use super::scoring::Scoring;
 use super::tally::Tally;
-use super::vote_log::{Labels, VoteLog};
+use super::vote_log::VoteLog;
+use super::voter_rows::RowsByVoter;
 use super::weighting::Weights;
 use crate::battle::Outcome;
 use crate::rating::fit::Fit;
@@ -57,40 +58,7 @@ fn quadratic_forms(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> DVector<f64> 
     DVector::from_fn(inverse.ncols(), |i, _| inverse.column(i).dot(&half.column(i)).max(0.0))
 }
 
-/// Rows of a log grouped by voter.
-struct RowsByVoter {
-    rows: Vec<u32>,
-    /// Start of each voter's rows, and the end of the last.
-    starts: Vec<usize>,
-}
-
-impl RowsByVoter {
-    /// Counting sort; each row without a voter is a group of its own at the end.
-    fn new(voters: &Labels) -> Self {
-        let known = voters.names.as_slice().len();
-        let mut starts = vec![0; known + 1];
-        voters.rows.iter().filter(|&&voter| voter != Labels::NONE).for_each(|&voter| starts[voter as usize + 1] += 1);
-        (0..known).for_each(|voter| starts[voter + 1] += starts[voter]);
-        let mut next = starts.clone();
-        let mut rows = vec![0; starts[known]];
-        for (row, &voter) in (0_u32..).zip(&voters.rows) {
-            if voter == Labels::NONE {
-                rows.push(row);
-                starts.push(rows.len());
-            } else {
-                rows[next[voter as usize]] = row;
-                next[voter as usize] += 1;
-            }
-        }
-        Self { rows, starts }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        self.starts.windows(2).map(|bounds| &self.rows[bounds[0]..bounds[1]]).filter(|rows| !rows.is_empty())
-    }
-}
-
-/// ClusterScores of single votes.
+/// Scores of single votes.
 struct ClusterScores<'a> {
     log: &'a VoteLog,
     weights: &'a Weights,
@@ -130,7 +98,7 @@ impl<'a> ClusterScores<'a> {
 /// Σ_g s_g s_gᵀ, accumulated voter by voter.
 struct VoterSums {
     models: usize,
-    /// LossScore of the current voter; zero outside `touched`.
+    /// Score of the current voter; zero outside `touched`.
     score: Vec<f64>,
     touched: Vec<usize>,
     meat: DMatrix<f64>,

@@ -22,6 +22,11 @@ pub(super) struct Uncertainty {
     errors: Vec<Option<f64>>,
     /// Standard error of ln ν, if it is a parameter.
     log_nu: Option<f64>,
+    /// Effective numbers of voters, if the errors come from the variation between voters with Student's t: of the
+    /// strengths, and of ln ν.
+    voters: Option<(Vec<f64>, f64)>,
+    /// Models that the votes of a single voter tie to the rest.
+    carried: Vec<usize>,
 }
 
 /// Standard errors of a strength at or below this are rounding.
@@ -30,7 +35,7 @@ const ROUNDING: f64 = 1e-9;
 impl Uncertainty {
     /// No standard error is known.
     pub(super) fn unknown(models: usize) -> Self {
-        Self { errors: vec![None; models], log_nu: None }
+        Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new() }
     }
 
     /// Stores the variances of the parameters of a block. A zero variance means that every vote equals its prediction,
@@ -40,6 +45,27 @@ impl Uncertainty {
             self.errors[model] = Some(variance.sqrt()).filter(|error| *error > ROUNDING);
         }
         self.log_nu = variances.iter().nth(block.members.len()).map(|variance| variance.sqrt());
+    }
+
+    /// Stores variances between voters, with the effective number of voters of each parameter. A parameter that is not
+    /// determined without one of the voters has no standard error.
+    pub(super) fn put_by_voters(
+        &mut self,
+        block: &ModelBlock,
+        variances: &DVector<f64>,
+        effective: &[f64],
+        carried: &[bool],
+    ) {
+        self.put(block, variances);
+        let (voters, of_nu) = self.voters.get_or_insert_with(|| (vec![0.0; self.errors.len()], 0.0));
+        for (place, &model) in block.members.iter().enumerate() {
+            voters[model] = effective[place];
+            if carried[place] {
+                self.errors[model] = None;
+                self.carried.push(model);
+            }
+        }
+        *of_nu = effective.get(block.members.len()).copied().unwrap_or(0.0);
     }
 }
 
@@ -52,28 +78,48 @@ pub(super) struct Ends {
     pub(super) error: Option<f64>,
 }
 
+impl Ends {
+    /// `at` plus and minus `quantile` standard errors.
+    pub(super) fn around(at: f64, error: f64, quantile: f64) -> Self {
+        let margin = quantile * error;
+        Self { lower: at - margin, upper: at + margin, error: Some(error) }
+    }
+}
+
 /// Intervals of the strengths by model, and of ln ν; `None` where the votes determine no interval.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Intervals {
     pub(super) strengths: Vec<Option<Ends>>,
     pub(super) log_nu: Option<Ends>,
+    /// Effective number of voters by model, where the intervals come from the variation between voters.
+    pub(super) voters: Option<Vec<f64>>,
+    /// Models without an interval because a single voter's votes tie them to the rest.
+    pub(super) carried: Vec<usize>,
 }
 
 impl Intervals {
     pub(super) fn none(models: usize) -> Self {
-        Self { strengths: vec![None; models], log_nu: None }
+        Self { strengths: vec![None; models], ..Self::default() }
     }
 }
 
 impl Uncertainty {
-    /// Normal intervals around a fit.
+    /// Intervals around a fit: by Student's t where the effective numbers of voters are known, else normal ones.
     pub(super) fn around(&self, fit: &Fit, level: ConfidenceLevel) -> Intervals {
-        let ends = |(at, error): (f64, f64)| {
-            let margin = level.z() * error;
-            Ends { lower: at - margin, upper: at + margin, error: Some(error) }
+        let voters = self.voters.as_ref();
+        let z = level.z();
+        let quantile = |voters: Option<f64>| voters.map_or(z, |voters| level.t(voters - 1.0));
+        let strength = |(model, strength): (usize, Option<f64>)| {
+            let quantile = quantile(voters.map(|(voters, _)| voters[model]));
+            Some(Ends::around(strength?, self.errors[model]?, quantile))
         };
-        let strengths = fit.strengths().zip(&self.errors).map(|(strength, error)| strength.zip(*error).map(ends));
-        Intervals { strengths: strengths.collect(), log_nu: fit.log_nu.zip(self.log_nu).map(ends) }
+        let of_nu = quantile(voters.map(|(_, of_nu)| *of_nu));
+        Intervals {
+            strengths: fit.strengths().enumerate().map(strength).collect(),
+            log_nu: fit.log_nu.zip(self.log_nu).map(|(at, error)| Ends::around(at, error, of_nu)),
+            voters: voters.map(|(voters, _)| voters.clone()),
+            carried: self.carried.clone(),
+        }
     }
 }
 

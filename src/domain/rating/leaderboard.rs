@@ -133,4 +133,8 @@ pub struct RankedModel {
     /// Mean over its opponents of its share of points against each; a tie or both-bad vote is half a point.
     #[serde(default)]
     pub empirical_win_rate: Option<f64>,
+    /// Effective number of voters behind the interval, fewer than all if some vote much more than others; `None` unless
+    /// the interval comes from the variation between voters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_voters: Option<f64>,
 }

@@ -94,15 +94,15 @@ impl OutcomeProbabilities {
         self.first + 0.5 * self.neither
     }
 
-    fn by_difference_twice(self) -> f64 {
+    pub(super) fn by_difference_twice(self) -> f64 {
         self.first * self.second + 0.25 * self.neither * (self.first + self.second)
     }
 
-    fn by_both(self) -> f64 {
+    pub(super) fn by_both(self) -> f64 {
         -0.5 * self.neither * (self.first - self.second)
     }
 
-    fn by_log_nu_twice(self) -> f64 {
+    pub(super) fn by_log_nu_twice(self) -> f64 {
         self.neither * (self.first + self.second)
     }
 }

@@ -37,9 +37,11 @@ mod block;
 mod cluster;
 mod counting;
 mod graph;
+mod jackknife;
 mod loss;
 mod newton;
 mod public_scale;
+mod voter_rows;
 
 use crate::stats::confidence::InvalidConfidence;
 
@@ -68,7 +70,7 @@ pub enum FitError {
     #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
     NoStyle,
     /// Clustered intervals need voters, which the votes do not have.
-    #[error("the votes name no voters: add a voter column or use sandwich intervals")]
+    #[error("the votes name no voters: add a voter column, or ask for sandwich intervals")]
     NoVoters,
     /// Reweighting by pair probability needs probabilities, which the votes do not have.
     #[error("the votes have no pair probabilities: add a column pair_probability or reweight by pair-count")]

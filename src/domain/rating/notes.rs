@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fit::{Direction, OneWayBridge};
 
+/// Models that a note names; of the others it gives the number.
+pub const MODELS_LISTED: usize = 5;
+
 /// One note of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -57,6 +60,18 @@ pub enum RatingNote {
     NoVoterVariance,
     /// No intervals: every vote of a component equals its prediction.
     NoVoteVariance,
+    /// Models without an interval, because leaving out one of the voters leaves no votes that compare them with the rest.
+    CarriedByOneVoter {
+        /// The models.
+        models: Vec<String>,
+    },
+    /// Models whose intervals rest on few voters.
+    FewVoters {
+        /// The models.
+        models: Vec<String>,
+        /// The least effective number of voters among them.
+        least: f64,
+    },
     /// No clustered intervals of a fit with style control: one voter cast all votes.
     OneVoter,
     /// A style feature left out because its difference is the same in every vote.
@@ -115,6 +130,16 @@ impl fmt::Display for RatingNote {
                 "every vote of a group of models equals its prediction, such as a single tie, so the sampling error \
                  cannot be estimated: these models have no intervals",
             ),
+            Self::CarriedByOneVoter { models } => write!(
+                f,
+                "without one of the voters, nothing compares these models with the rest, so they have no intervals: {}",
+                quoted(models)
+            ),
+            Self::FewVoters { models, least } => write!(
+                f,
+                "few voters carry the intervals of these models (effectively {least:.1} at the least): {}",
+                quoted(models)
+            ),
             Self::OneVoter => f.write_str(
                 "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals",
             ),
@@ -137,6 +162,13 @@ impl fmt::Display for RatingNote {
             Self::Text { text } => f.write_str(text),
         }
     }
+}
+
+/// The first models by name, and the number of the others.
+fn quoted(models: &[String]) -> String {
+    let named: Vec<String> = models.iter().take(MODELS_LISTED).map(|model| format!("{model:?}")).collect();
+    let more = models.len() - named.len();
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 
 fn fmt_unbounded(f: &mut fmt::Formatter<'_>, model: &str, direction: Direction, confidence: f64) -> fmt::Result {

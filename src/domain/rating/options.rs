@@ -24,8 +24,12 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalMethod {
-    /// Sandwich formula, with independent votes.
+    /// [`Jackknife`](Self::Jackknife) where voters are known, else [`Sandwich`](Self::Sandwich).
     #[default]
+    Auto,
+    /// Jackknife that leaves out one voter at a time, with Student's t.
+    Jackknife,
+    /// Sandwich formula, with independent votes.
     Sandwich,
     /// Sandwich formula, clustered by voter.
     Cluster,
@@ -39,6 +43,24 @@ pub enum IntervalMethod {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {0}")]
 pub struct UnknownChoice(&'static str);
+
+impl IntervalMethod {
+    /// The method for votes of which voters are known or not; never [`Auto`](Self::Auto).
+    #[must_use]
+    pub fn resolve(self, voters_known: bool) -> Self {
+        match self {
+            Self::Auto if voters_known => Self::Jackknife,
+            Self::Auto => Self::Sandwich,
+            chosen => chosen,
+        }
+    }
+
+    /// Whether the method uses the voters of votes that have any.
+    #[must_use]
+    pub fn reads_voters(self) -> bool {
+        matches!(self, Self::Auto | Self::Jackknife | Self::Cluster)
+    }
+}
 
 impl std::str::FromStr for Method {
     type Err = UnknownChoice;
@@ -57,11 +79,13 @@ impl std::str::FromStr for IntervalMethod {
 
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
         match text {
+            "auto" => Ok(Self::Auto),
+            "jackknife" => Ok(Self::Jackknife),
             "sandwich" => Ok(Self::Sandwich),
             "cluster" => Ok(Self::Cluster),
             "bootstrap" => Ok(Self::Bootstrap),
             "none" => Ok(Self::None),
-            _ => Err(UnknownChoice("sandwich, cluster, bootstrap or none")),
+            _ => Err(UnknownChoice("auto, jackknife, sandwich, cluster, bootstrap or none")),
         }
     }
 }

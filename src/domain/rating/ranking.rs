@@ -11,6 +11,7 @@ use super::comparison::ComparisonSet;
 use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::interval::{Ends, Intervals, joint_sandwich};
+use super::jackknife::jackknife;
 use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
@@ -59,11 +60,14 @@ fn rank_tally(
 ) -> Result<Leaderboard, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
     let (fit, interval) = match options.method {
-        Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval),
+        Method::Bt => {
+            let voters_known = log.is_some_and(VoteLog::knows_voters);
+            (fit_strengths(&tally, options.scoring)?, options.interval.resolve(voters_known))
+        }
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
     let styled = match options.style {
-        true => Some(style_controlled(log, &tally, &fit, &weights, options)?),
+        true => Some(style_controlled(log, &tally, &fit, &weights, interval, options)?),
         false => None,
     };
     let (intervals, bootstrap) = match styled {
@@ -83,7 +87,7 @@ fn rank_tally(
     if let Some(anchor) = &options.anchor {
         move_to_anchor(&mut scaled, &tally, anchor)?;
     }
-    let models = ranked_models(&tally, &fit, &scaled, elo, options.min_votes);
+    let models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options.min_votes);
     let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
@@ -106,7 +110,7 @@ fn rank_tally(
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };
-    board.notes = notes(&tally, &board, options);
+    board.notes = notes(&tally, &board, &intervals.carried, options);
     board.notes.extend(style_notes);
     Ok(board)
 }
@@ -120,7 +124,13 @@ fn intervals_by(
     options: &LeaderboardOptions,
 ) -> Result<(Intervals, Option<BootstrapReport>), FitError> {
     match method {
-        IntervalMethod::Sandwich => Ok((joint_sandwich(tally, fit)?.around(fit, options.confidence), None)),
+        IntervalMethod::Jackknife => {
+            let errors = jackknife(log.ok_or(FitError::NoVoters)?, options.scoring, weights, tally, fit)?;
+            Ok((errors.around(fit, options.confidence), None))
+        }
+        IntervalMethod::Auto | IntervalMethod::Sandwich => {
+            Ok((joint_sandwich(tally, fit)?.around(fit, options.confidence), None))
+        }
         IntervalMethod::Cluster => {
             let log = log.ok_or(FitError::NoVoters)?;
             let errors = cluster(log, options.scoring, weights, tally, fit)?;
@@ -163,7 +173,14 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
 }
 
 /// The rows in leaderboard order.
-fn ranked_models(tally: &Tally, fit: &Fit, scaled: &[ScaledModel], elo: &EloTable, min_votes: u64) -> Vec<RankedModel> {
+fn ranked_models(
+    tally: &Tally,
+    fit: &Fit,
+    scaled: &[ScaledModel],
+    intervals: &Intervals,
+    elo: &EloTable,
+    min_votes: u64,
+) -> Vec<RankedModel> {
     let empirical = empirical_win_rates(tally);
     let line = |(model, here): (usize, &ScaledModel)| {
         let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
@@ -188,6 +205,7 @@ fn ranked_models(tally: &Tally, fit: &Fit, scaled: &[ScaledModel], elo: &EloTabl
             unbounded: here.unbounded,
             standard_error: here.ends.and_then(|ends| ends.error),
             empirical_win_rate: Some(empirical[model]),
+            effective_voters: intervals.voters.as_ref().map(|voters| voters[model]).filter(|voters| *voters > 0.0),
         }
     };
     let mut models: Vec<RankedModel> = scaled.iter().enumerate().map(line).collect();

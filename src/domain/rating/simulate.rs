@@ -13,6 +13,7 @@
 
 mod options;
 mod pairs;
+mod voters;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,8 +21,9 @@ use rand_distr::{Distribution, StandardNormal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use options::FEATURE_COUNT;
-pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownPairing};
+pub use options::{PairingPolicy, SimulationError, SimulationOptions, UnknownActivity, UnknownPairing, VoterActivity};
 use pairs::PairSampler;
+use voters::VoterSampler;
 
 use super::loss::logistic;
 use super::{CENTRE, POINTS_PER_STRENGTH};
@@ -76,6 +78,7 @@ pub struct Simulation {
     options: SimulationOptions,
     models: Vec<SimulatedModel>,
     pairs: PairSampler,
+    voters: VoterSampler,
     /// Standard deviation of each feature.
     deviations: [f64; FEATURE_COUNT],
     /// κ, and the share of ties in it; the rest are both-bad votes.
@@ -102,8 +105,9 @@ impl Simulation {
         let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
         let models = draw_models(&options, &mut rng);
         let pairs = PairSampler::new(&models, options.pairing);
+        let voters = VoterSampler::new(options.voters, options.activity);
         let mut simulation =
-            Self { options, models, pairs, deviations: [1.0; FEATURE_COUNT], kappa: 0.0, tie_share: 1.0, rng };
+            Self { options, models, pairs, voters, deviations: [1.0; FEATURE_COUNT], kappa: 0.0, tie_share: 1.0, rng };
         simulation.estimate_scales()?;
         Ok(simulation)
     }
@@ -117,7 +121,7 @@ impl Simulation {
     /// Draws the next vote.
     pub fn vote(&mut self) -> SimulatedVote {
         let Meeting { a, b, pair_probability, counts } = self.meeting();
-        let voter = self.rng.random_range(0..self.options.voters);
+        let voter = self.voters.draw(&mut self.rng);
         let p = self.share_of_a(a, b, &counts);
         let noise = self.noise(voter, a, b);
         let undecided = 0.5 * self.kappa * p * (1.0 - p);

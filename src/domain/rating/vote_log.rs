@@ -259,6 +259,12 @@ impl VoteLog {
         self.outcomes.len()
     }
 
+    /// Whether any vote names its voter.
+    #[must_use]
+    pub fn knows_voters(&self) -> bool {
+        self.voters.as_ref().is_some_and(|voters| !voters.names.as_slice().is_empty())
+    }
+
     /// Whether there is no vote.
     #[must_use]
     pub fn is_empty(&self) -> bool {

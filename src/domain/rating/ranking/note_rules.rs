@@ -7,10 +7,17 @@ use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::super::scoring::TieRule;
 use super::super::tally::Tally;
 
+/// Below this effective number of voters, an interval is only as good as a guess at how voters differ.
+const FEW_VOTERS: f64 = 10.0;
 /// One-way connections that the note lists; [`Leaderboard::bridges`] has all of them.
 const BRIDGES_LISTED: usize = 5;
 
-pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOptions) -> Vec<RatingNote> {
+pub(super) fn notes(
+    tally: &Tally,
+    board: &Leaderboard,
+    carried: &[usize],
+    options: &LeaderboardOptions,
+) -> Vec<RatingNote> {
     if board.models.is_empty() {
         return vec![RatingNote::NoVotes];
     }
@@ -25,7 +32,9 @@ pub(super) fn notes(tally: &Tally, board: &Leaderboard, options: &LeaderboardOpt
         notes.extend(one_way_votes(board));
     }
     notes.extend(board.bootstrap.and_then(infinite_replicates));
-    notes.extend(missing_intervals(board));
+    notes.extend(missing_intervals(board, carried));
+    notes.extend(carried_by_one_voter(tally, carried));
+    notes.extend(few_voters(board));
     notes
 }
 
@@ -40,20 +49,37 @@ fn missing_tie_parameter(tally: &Tally, board: &Leaderboard, options: &Leaderboa
 }
 
 /// The reason why models that are compared with others have no interval.
-fn missing_intervals(board: &Leaderboard) -> Option<RatingNote> {
+fn missing_intervals(board: &Leaderboard, carried: &[usize]) -> Option<RatingNote> {
     let rated = |model: &&RankedModel| model.unbounded.is_none();
     let compared = |model: &RankedModel| {
         board.models.iter().filter(rated).any(|o| o.model != model.model && o.component == model.component)
     };
     let missing = |model: &RankedModel| model.standard_error.is_none() && compared(model);
-    if !board.models.iter().filter(rated).any(missing) {
+    if board.models.iter().filter(rated).filter(|model| missing(model)).count() <= carried.len() {
         return None;
     }
     match board.interval {
-        IntervalMethod::Cluster => Some(RatingNote::NoVoterVariance),
+        IntervalMethod::Cluster | IntervalMethod::Jackknife => Some(RatingNote::NoVoterVariance),
         IntervalMethod::Sandwich => Some(RatingNote::NoVoteVariance),
-        IntervalMethod::Bootstrap | IntervalMethod::None => None,
+        IntervalMethod::Auto | IntervalMethod::Bootstrap | IntervalMethod::None => None,
     }
+}
+
+fn carried_by_one_voter(tally: &Tally, carried: &[usize]) -> Option<RatingNote> {
+    let models: Vec<String> = carried.iter().map(|&model| tally.models[model].name.clone()).collect();
+    (!models.is_empty()).then_some(RatingNote::CarriedByOneVoter { models })
+}
+
+/// Models with intervals from few voters, and the least effective number of them.
+fn few_voters(board: &Leaderboard) -> Option<RatingNote> {
+    let few = |model: &&RankedModel| model.standard_error.is_some() && voters(model) < FEW_VOTERS;
+    let models: Vec<&RankedModel> = board.models.iter().filter(few).collect();
+    let least = models.iter().map(|model| voters(model)).reduce(f64::min)?;
+    Some(RatingNote::FewVoters { models: models.into_iter().map(|model| model.model.clone()).collect(), least })
+}
+
+fn voters(model: &RankedModel) -> f64 {
+    model.effective_voters.unwrap_or(f64::INFINITY)
 }
 
 fn infinite_replicates(report: BootstrapReport) -> Option<RatingNote> {

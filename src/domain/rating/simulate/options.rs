@@ -21,8 +21,10 @@ pub struct SimulationOptions {
     pub ties: f64,
     /// Share of both-bad votes.
     pub both_bad: f64,
-    /// Number of voters, each of whom votes equally often.
+    /// Number of voters.
     pub voters: u32,
+    /// How often each of them votes.
+    pub activity: VoterActivity,
     /// ρ, the share of a vote's random variation that is the voter's lasting taste: 0 for independent votes, below 1.
     pub voter_spread: f64,
     /// β: change of the log odds per standard deviation of each feature, in the order of [`FEATURES`].
@@ -40,6 +42,7 @@ impl Default for SimulationOptions {
             ties: 0.0,
             both_bad: 0.0,
             voters: 1000,
+            activity: VoterActivity::default(),
             voter_spread: 0.0,
             style: [0.0; FEATURE_COUNT],
             pairing: PairingPolicy::default(),
@@ -57,6 +60,33 @@ pub enum PairingPolicy {
     Zipf,
     /// Models of similar strength meet more often: in proportion to p(1−p).
     Close,
+}
+
+/// How often each voter votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VoterActivity {
+    /// All voters vote equally often.
+    #[default]
+    Equal,
+    /// The k-th voter votes in proportion to 1/k: few voters cast most of the votes.
+    Zipf,
+}
+
+/// An unknown name of a [`VoterActivity`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected equal or zipf")]
+pub struct UnknownActivity;
+
+impl FromStr for VoterActivity {
+    type Err = UnknownActivity;
+
+    fn from_str(text: &str) -> Result<Self, UnknownActivity> {
+        match text {
+            "equal" => Ok(Self::Equal),
+            "zipf" => Ok(Self::Zipf),
+            _ => Err(UnknownActivity),
+        }
+    }
 }
 
 /// An unknown name of a [`PairingPolicy`].

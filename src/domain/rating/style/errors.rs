@@ -12,6 +12,31 @@ use super::super::vote_log::Labels;
 use super::loss::{Shares, StyleLoss, squared};
 use crate::stats::real_len;
 
+/// Variances of the strengths and effects, in the order of the point.
+pub(super) struct Variances {
+    pub(super) values: DVector<f64>,
+    /// Effective numbers of voters, if the variances are those between voters with Student's t.
+    pub(super) voters: Option<Vec<f64>>,
+    /// Parameters that are not determined without one of the voters.
+    pub(super) carried: Vec<bool>,
+}
+
+impl Variances {
+    /// Variances with normal intervals.
+    pub(super) fn of_votes(values: DVector<f64>) -> Self {
+        Self { values, voters: None, carried: Vec::new() }
+    }
+
+    pub(super) fn is_carried(&self, place: usize) -> bool {
+        self.carried.get(place).copied().unwrap_or(false)
+    }
+
+    /// The standard error of a parameter.
+    pub(super) fn error(&self, place: usize) -> Option<f64> {
+        (!self.is_carried(place)).then(|| self.values[place].sqrt())
+    }
+}
+
 /// Variances of the strengths and effects at the optimum. `None` if one voter cast all votes.
 pub(super) fn variances(
     loss: &StyleLoss<'_>,
@@ -27,12 +52,16 @@ pub(super) fn variances(
         Some(voters) => middle_by_voter(loss, point, voters),
     };
     let Some(middle) = middle else { return Ok(None) };
-    let singular = || FitError::Solver("the Hessian with style features cannot be inverted".into());
-    // The stiffness of the held means meets only zeros in B.
-    let inverse = loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse();
+    let inverse = held_inverse(loss, point)?;
     let half = middle * &inverse;
     let variance = |i: usize| inverse.column(i).dot(&half.column(i)).max(0.0);
     Ok(Some(DVector::from_iterator(size, (0..size).map(variance))))
+}
+
+/// The inverse of the Hessian with held means, whose stiffness meets only zeros in B.
+pub(super) fn held_inverse(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
+    let singular = || FitError::Solver("the Hessian with style features cannot be inverted".into());
+    Ok(loss.held_curvature(point).cholesky().ok_or_else(singular)?.inverse())
 }
 
 fn middle_by_voter(loss: &StyleLoss<'_>, point: &DVector<f64>, voters: &Labels) -> Option<DMatrix<f64>> {
@@ -73,7 +102,7 @@ fn scores(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<f64> {
 
 /// Votes sorted by voter, and the start of each voter's votes, plus the end. A vote without a voter is a cluster of its
 /// own.
-fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
+pub(super) fn by_voter(rows: &[u32], voters: &Labels) -> (Vec<u32>, Vec<usize>) {
     let named = u32::try_from(voters.names.as_slice().len()).unwrap_or(u32::MAX);
     let mut next = u64::from(named);
     let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(rows.len());

@@ -44,36 +44,47 @@ pub(in super::super) fn style_controlled(
     tally: &Tally,
     plain: &Fit,
     weights: &Weights,
+    interval: IntervalMethod,
     options: &LeaderboardOptions,
 ) -> Result<StyledBoard, FitError> {
-    let errors = match options.interval {
+    let errors = match interval {
         _ if options.method == Method::Elo || options.scoring.ties == TieRule::Davidson => {
             return Err(FitError::StyleOptions);
         }
         IntervalMethod::Bootstrap => return Err(FitError::StyleOptions),
         IntervalMethod::Cluster => StyleErrors::Voters,
+        IntervalMethod::Jackknife => StyleErrors::Jackknife,
         // Effects have intervals even where ratings have none.
-        IntervalMethod::Sandwich | IntervalMethod::None => StyleErrors::Votes,
+        IntervalMethod::Auto | IntervalMethod::Sandwich | IntervalMethod::None => StyleErrors::Votes,
     };
     let log = log.ok_or(FitError::NoStyle)?;
     let weights = weights_of(log, tally, weights, options.scoring);
     let options_of_style = StyleOptions { scoring: options.scoring, errors, weights: weights.as_deref() };
     let styled = fit_style(log, tally, plain, options_of_style)?;
-    let shown = options.interval != IntervalMethod::None;
-    let around = |(at, error): (f64, f64)| ends(at, error, options.confidence);
-    let strengths = styled.fit.strengths().zip(&styled.errors);
-    let strengths = strengths.map(|(strength, error)| strength.zip(*error).filter(|_| shown).map(around)).collect();
+    let shown = interval != IntervalMethod::None;
+    let voters = styled.voters;
+    let strength = |(model, strength): (usize, Option<f64>)| {
+        let quantile = quantile(voters.as_ref().map(|voters| voters[model]), options.confidence);
+        Some(Ends::around(strength?, styled.errors[model]?, quantile)).filter(|_| shown)
+    };
+    let strengths = styled.fit.strengths().enumerate().map(strength).collect();
     let effects = styled.effects.iter().filter_map(|effect| shown_effect(effect, options.confidence)).collect();
-    Ok(StyledBoard { fit: styled.fit, intervals: Intervals { strengths, log_nu: None }, effects, notes: styled.notes })
+    Ok(StyledBoard {
+        fit: styled.fit,
+        intervals: Intervals { strengths, voters, carried: styled.carried, ..Intervals::default() },
+        effects,
+        notes: styled.notes,
+    })
 }
 
-fn ends(at: f64, error: f64, level: ConfidenceLevel) -> Ends {
-    let margin = level.z() * error;
-    Ends { lower: at - margin, upper: at + margin, error: Some(error) }
+/// Half the width of an interval in standard errors, by Student's t where the effective number of voters is known.
+fn quantile(voters: Option<f64>, level: ConfidenceLevel) -> f64 {
+    voters.map_or(level.z(), |voters| level.t(voters - 1.0))
 }
 
 fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> {
-    let Ends { lower, upper, .. } = ends(effect.coefficient, effect.error?, level);
+    let quantile = quantile(effect.voters, level);
+    let Ends { lower, upper, .. } = Ends::around(effect.coefficient, effect.error?, quantile);
     Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
 }
 

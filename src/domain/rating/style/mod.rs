@@ -12,6 +12,7 @@
 
 mod errors;
 mod features;
+mod jackknife;
 mod leaderboard_style;
 mod loss;
 
@@ -28,7 +29,7 @@ use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
-use errors::variances;
+use errors::{Variances, variances};
 use features::StyledVotes;
 use loss::StyleLoss;
 
@@ -49,6 +50,8 @@ pub enum StyleErrors {
     Votes,
     /// Clustered by voter; a vote without a voter is a cluster of its own.
     Voters,
+    /// By leaving out one voter at a time, as in [`IntervalMethod::Jackknife`](super::options::IntervalMethod).
+    Jackknife,
 }
 
 /// Options of a fit with style control.
@@ -69,6 +72,10 @@ pub struct StyledFit {
     pub fit: Fit,
     /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::interval::sandwich`].
     pub errors: Vec<Option<f64>>,
+    /// Effective number of voters by model, with [`StyleErrors::Jackknife`].
+    pub voters: Option<Vec<f64>>,
+    /// Models without a standard error because a single voter's votes tie them to the rest.
+    pub carried: Vec<usize>,
     /// Effects of the features in the fit, in the order of [`FEATURES`].
     pub effects: Vec<Effect>,
     /// Features left out and missing intervals.
@@ -84,6 +91,8 @@ pub struct Effect {
     pub coefficient: f64,
     /// Standard error of the coefficient, if requested and identified.
     pub error: Option<f64>,
+    /// Effective number of voters, with [`StyleErrors::Jackknife`].
+    pub voters: Option<f64>,
 }
 
 /// Fits the votes of `log` with style control. `tally` must hold the same votes, with
@@ -95,18 +104,19 @@ pub struct Effect {
 pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOptions) -> Result<StyledFit, FitError> {
     let columns = log.style.as_ref().ok_or(FitError::NoStyle)?;
     let voters = match (options.errors, &log.voters) {
-        (StyleErrors::Voters, None) => return Err(FitError::NoVoters),
-        (StyleErrors::Voters, Some(voters)) => Some(voters),
+        (StyleErrors::Voters | StyleErrors::Jackknife, None) => return Err(FitError::NoVoters),
+        (StyleErrors::Voters | StyleErrors::Jackknife, Some(voters)) => Some(voters),
         _ => None,
     };
     let votes = StyledVotes::gather(log, columns, tally, plain, options);
     let mut notes: Vec<RatingNote> = votes.constant().map(constant).collect();
     let (loss, found) = fit_identified_features(&votes, plain, &mut notes)?;
-    let variances = match options.errors {
-        StyleErrors::None => None,
-        StyleErrors::Votes | StyleErrors::Voters => variances(&loss, &found.point, voters)?,
+    let variances = match (options.errors, voters) {
+        (StyleErrors::None, _) => None,
+        (StyleErrors::Jackknife, Some(voters)) => jackknife::variances(&loss, &found.point, voters)?,
+        (_, voters) => variances(&loss, &found.point, voters)?.map(Variances::of_votes),
     };
-    if options.errors == StyleErrors::Voters && variances.is_none() {
+    if voters.is_some() && variances.is_none() {
         notes.push(RatingNote::OneVoter);
     }
     Ok(assemble(&loss, &found, variances.as_ref(), plain, notes))
@@ -192,30 +202,39 @@ fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Optio
 fn assemble(
     loss: &StyleLoss<'_>,
     found: &Found,
-    variances: Option<&DVector<f64>>,
+    variances: Option<&Variances>,
     plain: &Fit,
     notes: Vec<RatingNote>,
 ) -> StyledFit {
     let mut fit = plain.clone();
     let mut errors = vec![None; plain.model_strengths.len()];
-    let error = |place: usize| variances.map(|variances| variances[place].sqrt());
+    let error = |place: usize| variances.and_then(|variances| variances.error(place));
+    let voters = |place: usize| variances?.voters.as_ref().map(|voters| voters[place]);
+    let mut voters_by_model = vec![0.0; plain.model_strengths.len()];
+    let mut carried = Vec::new();
     for (place, &model) in loss.models().iter().enumerate() {
         if let ModelStrength::Rated { strength, .. } = &mut fit.model_strengths[model] {
             *strength = found.point[place];
         }
         errors[model] = error(place);
+        voters_by_model[model] = voters(place).unwrap_or(0.0);
+        if variances.is_some_and(|variances| variances.is_carried(place)) {
+            carried.push(model);
+        }
     }
     let first = loss.models().len();
     let effect = |(place, &feature): (usize, &usize)| Effect {
         feature: FEATURES[feature],
         coefficient: found.point[first + place],
         error: error(first + place),
+        voters: voters(first + place),
     };
     let effects = loss.kept().iter().enumerate().map(effect).collect();
     fit.converged = found.converged;
     fit.iterations = found.iterations;
     fit.log_likelihood = 0.0 - found.loss;
-    StyledFit { fit, errors, effects, notes }
+    let voters = variances.and_then(|variances| variances.voters.as_ref()).map(|_| voters_by_model);
+    StyledFit { fit, errors, voters, carried, effects, notes }
 }
 
 fn constant(feature: &'static str) -> RatingNote {

@@ -1,7 +1,7 @@
 //! Notes of a leaderboard in the languages of the pages.
 
 use crate::domain::rating::fit::Direction;
-use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 
 pub(super) fn english(note: &RatingNote) -> String {
     note.to_string()
@@ -49,6 +49,12 @@ pub(super) fn chinese(note: &RatingNote) -> String {
         RatingNote::NoVoteVariance => {
             "某组模型的每张选票都与拟合完全一致（例如只有一次平局），无法估计抽样误差，因此这些模型没有区间".into()
         }
+        RatingNote::CarriedByOneVoter { models } => {
+            format!("去掉某一位投票者后，没有选票能把这些模型与其他模型相比，因此它们没有区间：{}", listed(models))
+        }
+        RatingNote::FewVoters { models, least } => {
+            format!("这些模型的区间只依靠少数投票者（有效人数最少为 {least:.1}）：{}", listed(models))
+        }
         RatingNote::OneVoter => "全部选票来自同一位投票者，无法估计投票者之间的差异，因此没有区间".into(),
         RatingNote::ConstantFeature { feature } => {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
@@ -61,6 +67,12 @@ pub(super) fn chinese(note: &RatingNote) -> String {
         }
         RatingNote::Text { text } => text.clone(),
     }
+}
+
+fn listed(models: &[String]) -> String {
+    let named: Vec<String> = models.iter().take(MODELS_LISTED).map(|model| format!("“{model}”")).collect();
+    let more = models.len() - named.len();
+    if more > 0 { format!("{}，另有 {more} 个", named.join("、")) } else { named.join("、") }
 }
 
 fn feature_name(feature: &str) -> &str {

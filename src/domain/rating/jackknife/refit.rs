@@ -1,0 +1,125 @@
+//! The fit without one voter, for voters whose votes weigh too much for a single Newton step.
+
+use std::collections::HashMap;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::BlockVote;
+use crate::battle::Outcome;
+use crate::rating::FitError;
+use crate::rating::block::ModelBlock;
+use crate::rating::graph::decompose;
+use crate::rating::loss::{Likelihood, PairLoss};
+use crate::rating::newton::minimise;
+use crate::rating::tally::PairTally;
+
+/// Points that rounding leaves of votes that are taken out.
+const ROUNDING: f64 = 1e-9;
+
+/// Refits of a block without one voter.
+pub(super) struct Refits {
+    likelihood: Likelihood,
+    models: usize,
+    gauges: Vec<Vec<usize>>,
+    pairs: Vec<PairTally>,
+    index: HashMap<(usize, usize), usize>,
+    point: DVector<f64>,
+    hessian: DMatrix<f64>,
+}
+
+/// H·(θ_(g) − θ) without a voter.
+pub(super) enum LeftOut {
+    Fitted(DVector<f64>),
+    /// The votes of the others do not connect all models: the step of the largest group, if there is any, and the
+    /// parameters outside of it.
+    Divided(Option<DVector<f64>>, Vec<usize>),
+}
+
+impl Refits {
+    pub(super) fn new(block: &ModelBlock, pairs: &[PairTally], point: &DVector<f64>, hessian: DMatrix<f64>) -> Self {
+        let pairs = block.pairs(pairs);
+        let index = pairs.iter().enumerate().map(|(row, pair)| ((pair.first, pair.second), row)).collect();
+        Self {
+            likelihood: block.likelihood,
+            models: block.members.len(),
+            gauges: block.gauges().to_vec(),
+            pairs,
+            index,
+            point: point.clone(),
+            hessian,
+        }
+    }
+
+    /// The fit without these votes.
+    pub(super) fn without(&self, votes: &[BlockVote]) -> Result<LeftOut, FitError> {
+        let pairs = self.subtract(votes);
+        let kept = self.largest_groups(&pairs);
+        let apart: Vec<usize> =
+            (0..self.models).filter(|model| !kept.iter().flatten().any(|one| one == model)).collect();
+        if kept.iter().all(|group| group.len() < 2) {
+            return Ok(LeftOut::Divided(None, (0..self.point.len()).collect()));
+        }
+        let mut group_of = vec![None; self.models];
+        for (group, members) in kept.iter().enumerate() {
+            members.iter().for_each(|&model| group_of[model] = Some(group));
+        }
+        let inside = |pair: &PairTally| group_of[pair.first].is_some() && group_of[pair.first] == group_of[pair.second];
+        let pairs = pairs.into_iter().filter(inside).collect();
+        let gauges = kept.into_iter().chain(apart.iter().map(|&model| vec![model])).collect();
+        let loss = PairLoss::new(self.likelihood, self.models, pairs, gauges);
+        let step = &self.hessian * (minimise(loss, self.point.clone())?.point - &self.point);
+        Ok(if apart.is_empty() { LeftOut::Fitted(step) } else { LeftOut::Divided(Some(step), apart) })
+    }
+
+    fn subtract(&self, votes: &[BlockVote]) -> Vec<PairTally> {
+        let mut pairs = self.pairs.clone();
+        for vote in votes {
+            let turned = !self.index.contains_key(&(vote.first, vote.second));
+            let key = if turned { (vote.second, vote.first) } else { (vote.first, vote.second) };
+            let pair = &mut pairs[self.index[&key]];
+            let points = match vote.outcome {
+                Outcome::AWins if turned => &mut pair.second_wins,
+                Outcome::BWins if turned => &mut pair.first_wins,
+                Outcome::AWins => &mut pair.first_wins,
+                Outcome::BWins => &mut pair.second_wins,
+                Outcome::Tie | Outcome::BothBad => &mut pair.halves,
+            };
+            *points -= vote.weight;
+            // Weights that are no whole numbers leave a rest where all votes of a kind are taken out.
+            if *points < ROUNDING {
+                *points = 0.0;
+            }
+        }
+        pairs
+    }
+
+    /// The largest group of models of each gauge that these votes still compare both ways.
+    fn largest_groups(&self, pairs: &[PairTally]) -> Vec<Vec<usize>> {
+        let met: Vec<PairTally> =
+            pairs.iter().filter(|pair| pair.points_first() + pair.points_second() > 0.0).copied().collect();
+        let of_gauge = |gauge: &Vec<usize>| {
+            let position: HashMap<usize, usize> = gauge.iter().enumerate().map(|(at, &model)| (model, at)).collect();
+            let within = |pair: &PairTally| {
+                Some(PairTally { first: *position.get(&pair.first)?, second: *position.get(&pair.second)?, ..*pair })
+            };
+            let within: Vec<PairTally> = met.iter().filter_map(within).collect();
+            let mut largest = largest_component(gauge.len(), &within);
+            largest.iter_mut().for_each(|at| *at = gauge[*at]);
+            largest
+        };
+        self.gauges.iter().map(of_gauge).collect()
+    }
+}
+
+/// The largest component by votes both ways; models that no vote is left of are in none.
+fn largest_component(models: usize, pairs: &[PairTally]) -> Vec<usize> {
+    let mut met: Vec<usize> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+    met.sort_unstable();
+    met.dedup();
+    let mut position = vec![0; models];
+    met.iter().enumerate().for_each(|(at, &model)| position[model] = at);
+    let moved = |pair: &PairTally| PairTally { first: position[pair.first], second: position[pair.second], ..*pair };
+    let pairs: Vec<PairTally> = pairs.iter().map(moved).collect();
+    let layout = decompose(met.len(), &pairs);
+    layout.components.into_iter().next().unwrap_or_default().into_iter().map(|at| met[at]).collect()
+}

@@ -1,0 +1,139 @@
+//! Standard errors under style control by leaving out one voter at a time, each by one Newton step; formulas as in
+//! [`super::super::jackknife`], over (θ, β).
+
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+
+use super::super::FitError;
+use super::super::jackknife::{Sums, VoterTerm, corrected_score};
+use super::super::vote_log::Labels;
+use super::errors::{Variances, by_voter, held_inverse};
+use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
+use super::loss::{Shares, StyleLoss};
+
+/// Voters whose terms a thread computes at a time.
+const CHUNK: usize = 512;
+
+/// Variances of the strengths and effects between voters. `None` if one voter cast all votes.
+pub(super) fn variances(
+    loss: &StyleLoss<'_>,
+    point: &DVector<f64>,
+    voters: &Labels,
+) -> Result<Option<Variances>, FitError> {
+    let size = point.len();
+    if size == 0 {
+        return Ok(Some(Variances::of_votes(DVector::zeros(0))));
+    }
+    let inverse = held_inverse(loss, point)?;
+    let (order, begins) = by_voter(&loss.votes().rows, voters);
+    let style = StyledPoint {
+        votes: loss.votes(),
+        kept: loss.kept(),
+        models: loss.models().len(),
+        point,
+        inverse: &inverse,
+        predict: loss.predict(point),
+    };
+    let bounds: Vec<&[usize]> = begins.windows(2).collect();
+    let found: Vec<Vec<(VoterTerm, bool)>> = bounds
+        .par_chunks(CHUNK)
+        .map(|chunk| chunk.iter().map(|bounds| style.leave_out(&order[bounds[0]..bounds[1]])).collect())
+        .collect();
+    let (mut terms, mut carried) = (Vec::new(), vec![false; size]);
+    for (term, is_determined) in found.into_iter().flatten() {
+        if is_determined {
+            terms.push(term);
+        } else {
+            term.parameters
+                .iter()
+                .filter(|&&place| place < loss.models().len())
+                .for_each(|&place| carried[place] = true);
+        }
+    }
+    let sums = Sums::new(size, &terms);
+    Ok(sums.meat().map(|meat| Variances {
+        values: sums.variances(&inverse, &meat),
+        voters: Some(sums.effective_voters()),
+        carried,
+    }))
+}
+
+/// One vote of the voter, by positions in the voter's parameters; the features follow the models there.
+struct Vote {
+    first: usize,
+    second: usize,
+    x: FeatureVector,
+    weight: f64,
+}
+
+/// The optimum, with all that leaving out a voter needs.
+struct StyledPoint<'a, P> {
+    votes: &'a StyledVotes,
+    /// The features in the fit.
+    kept: &'a [usize],
+    models: usize,
+    point: &'a DVector<f64>,
+    inverse: &'a DMatrix<f64>,
+    /// θ_first − θ_second + x·β of a vote, from the difference of the strengths.
+    predict: P,
+}
+
+impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
+    fn group_of(&self, vote: u32) -> FeatureGroup {
+        let groups = self.votes.groups.as_slice();
+        groups[groups.partition_point(|group| group.begin <= vote as usize) - 1]
+    }
+
+    /// The parameters that votes touch: their models in order, then all features; and the number of the models.
+    fn touched(&self, votes: &[u32]) -> (Vec<usize>, usize) {
+        let groups = votes.iter().map(|&vote| self.group_of(vote));
+        let mut parameters: Vec<usize> = groups.flat_map(|group| [group.first, group.second]).collect();
+        parameters.sort_unstable();
+        parameters.dedup();
+        let models = parameters.len();
+        parameters.extend(self.models..self.point.len());
+        (parameters, models)
+    }
+
+    /// The term of a voter, and whether the fit without the voter is determined.
+    fn leave_out(&self, votes: &[u32]) -> (VoterTerm, bool) {
+        let (parameters, models) = self.touched(votes);
+        let place = |model: usize| parameters[..models].binary_search(&model).expect("each vote's models are listed");
+        let (mut score, mut information) = (vec![0.0; parameters.len()], vec![0.0; parameters.len()]);
+        let mut terms = Vec::with_capacity(votes.len());
+        for &vote in votes {
+            let (group, vote) = (self.group_of(vote), &self.votes.votes[vote as usize]);
+            let shares = Shares::at((self.predict)(self.point[group.first] - self.point[group.second], vote));
+            let slope = vote.weight * shares.residual(vote.points);
+            let weight = vote.weight * shares.p * shares.q;
+            let (first, second) = (place(group.first), place(group.second));
+            score[first] += slope;
+            score[second] -= slope;
+            information[first] += weight;
+            information[second] += weight;
+            for (at, &feature) in self.kept.iter().enumerate() {
+                score[models + at] += slope * vote.x[feature];
+                information[models + at] += weight * vote.x[feature] * vote.x[feature];
+            }
+            terms.push(Vote { first, second, x: vote.x, weight });
+        }
+        let inverse = |i: usize, j: usize| self.inverse[(parameters[i], parameters[j])];
+        let corrected = corrected_score(&score, inverse, |from, to| self.curve(&terms, models, from, to));
+        let is_determined = corrected.is_some();
+        (VoterTerm { parameters, corrected: corrected.unwrap_or_default(), information }, is_determined)
+    }
+
+    /// Sets `to` to H_g times `from`.
+    fn curve(&self, votes: &[Vote], models: usize, from: &[f64], to: &mut [f64]) {
+        to.fill(0.0);
+        for vote in votes {
+            let along = self.kept.iter().enumerate().map(|(at, &feature)| vote.x[feature] * from[models + at]);
+            let slope = vote.weight * (from[vote.first] - from[vote.second] + along.sum::<f64>());
+            to[vote.first] += slope;
+            to[vote.second] -= slope;
+            for (at, &feature) in self.kept.iter().enumerate() {
+                to[models + at] += slope * vote.x[feature];
+            }
+        }
+    }
+}
