@@ -37,6 +37,7 @@ use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
+use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::vote_tally::VoteTally;
 
@@ -174,6 +175,7 @@ impl AppState {
             clock: self.clock.clone(),
             settings: self.settings.clone(),
             ranked_by: None,
+            votes: RatedVotes::default(),
             relabelled: FacetChanges::default(),
             ranked_exclusions: None,
             tally: VoteTally::default(),

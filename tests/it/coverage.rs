@@ -124,7 +124,11 @@ fn where_votes_of_a_voter_hang_together_only_clustered_intervals_cover_the_truth
 
 #[track_caller]
 fn jackknife_covers(options: &SimulationOptions, votes: usize) {
-    let [jackknife] = coverage(options, votes, [IntervalMethod::Jackknife]);
+    let ways = [IntervalMethod::Jackknife, IntervalMethod::Cluster, IntervalMethod::Sandwich];
+    let [jackknife, cluster, sandwich] = coverage(options, votes, ways);
+    let (models, voters, activity) = (options.models, options.voters, options.activity);
+    println!("{models} models, {votes} votes, {voters} voters, {activity:?}, taste {}:", options.voter_spread);
+    println!("by voter {:.4}, as independent votes {:.4}, without each voter:", cluster.share(), sandwich.share());
     jackknife.holds();
 }
 

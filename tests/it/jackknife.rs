@@ -101,12 +101,16 @@ fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_interval() {
 }
 
 #[test]
-fn votes_of_a_single_voter_give_no_intervals() {
+fn votes_of_a_single_voter_are_taken_as_independent_with_a_note() {
     let votes = [("a", "b", AWins, "v"), ("a", "b", AWins, "v"), ("b", "a", AWins, "v")];
     let board = board_of(&log_of(&votes), &LeaderboardOptions::default());
-    assert_eq!(board.interval, IntervalMethod::Jackknife);
-    assert!(board.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()));
-    assert!(!board.notes.is_empty());
+    assert_eq!(board.interval, IntervalMethod::Sandwich);
+    assert!(board.models.iter().all(|model| model.lower.is_some()));
+    assert!(board.notes.contains(&RatingNote::IntervalsOfOneVoter), "{:?}", board.notes);
+
+    let left_out = board_of(&log_of(&votes), &jackknife());
+    assert!(left_out.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()));
+    assert!(!left_out.notes.is_empty() && !left_out.notes.contains(&RatingNote::IntervalsOfOneVoter));
 }
 
 #[test]

@@ -394,7 +394,7 @@ proptest! {
     #[test]
     fn clusters_of_one_vote_equal_the_sandwich(votes in connected_votes(), options in methods()) {
         let log = with_voters(recorded(&votes), |row| (row % 3 != 0).then(|| row.to_string()));
-        let plain = board_of(&log, &options);
+        let plain = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..options.clone() });
         let clustered = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Cluster, ..options });
         let groups = f64::from(u32::try_from(votes.len()).unwrap());
         for model in &plain.models {

@@ -28,8 +28,8 @@ pub struct FitOptions {
     #[arg(long, value_name = "bt|elo", default_value = "bt")]
     pub method: Method,
     /// Interval method: jackknife that leaves out one voter at a time, sandwich formula for independent votes, sandwich
-    /// formula clustered by voter (cluster), bootstrap, or none; auto is jackknife where the votes name their voters, else
-    /// sandwich
+    /// formula clustered by voter (cluster), bootstrap, or none; auto is jackknife where the votes name several voters,
+    /// else sandwich
     #[arg(long, value_name = "auto|jackknife|sandwich|cluster|bootstrap|none", default_value = "auto")]
     pub interval: IntervalMethod,
     /// Number of bootstrap replicates

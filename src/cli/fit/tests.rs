@@ -160,7 +160,7 @@ fn unknown_choices_are_refused_as_bad_usage() {
         ("--ties=x", "expected half, drop or davidson"),
         ("--both-bad=x", "expected half or drop"),
         ("--method=mle", "expected bt or elo"),
-        ("--interval=exact", "expected sandwich, cluster, bootstrap or none"),
+        ("--interval=exact", "expected auto, jackknife, sandwich, cluster, bootstrap or none"),
         ("--reweight=x", "expected none, pair-count or pair-probability"),
         ("--turns=2", "expected first or multi"),
         ("--as-of=soon", "'soon' for '--as-of <TIME>': write 2026-11-21 or 2026-11-21T08:00:00Z"),

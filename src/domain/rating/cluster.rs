@@ -14,7 +14,7 @@ use super::newton::inverse_but_for_a_constant;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
-use super::voter_rows::RowsByVoter;
+use super::votes_by_voter::{VoterVote, VotesByVoter};
 use super::weighting::Weights;
 use crate::battle::Outcome;
 use crate::rating::fit::Fit;
@@ -32,13 +32,13 @@ pub(super) fn cluster(
     fit: &Fit,
 ) -> Result<Uncertainty, FitError> {
     let voters = log.voters.as_ref().ok_or(FitError::NoVoters)?;
-    let rows_by_voter = RowsByVoter::new(voters);
-    let scores = ClusterScores::new(log, scoring, weights, tally, fit);
+    let votes = VotesByVoter::new(log, voters, scoring, tally);
+    let scores = ClusterScores::new(weights, fit);
     let blocks = blocks_of(fit);
     let mut sums: Vec<VoterSums> = blocks.iter().map(VoterSums::new).collect();
-    for ballot in rows_by_voter.iter() {
+    for of_voter in votes.iter() {
         for (block, sums) in blocks.iter().zip(&mut sums) {
-            ballot.iter().for_each(|&row| scores.add(row as usize, block, sums));
+            of_voter.iter().for_each(|vote| scores.add(vote, block, sums));
             sums.close();
         }
     }
@@ -60,38 +60,29 @@ fn quadratic_forms(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> DVector<f64> 
 
 /// Scores of single votes.
 struct ClusterScores<'a> {
-    log: &'a VoteLog,
     weights: &'a Weights,
-    counted: [bool; Outcome::ALL.len()],
-    /// Positions in the tally, by position in the log.
-    places: Vec<Option<usize>>,
     fit: &'a Fit,
     strengths: Vec<f64>,
 }
 
 impl<'a> ClusterScores<'a> {
-    fn new(log: &'a VoteLog, scoring: Scoring, weights: &'a Weights, tally: &Tally, fit: &'a Fit) -> Self {
-        let mut places = vec![None; log.models.as_slice().len()];
-        tally.models.iter().enumerate().for_each(|(place, model)| places[model.index] = Some(place));
-        let counted = Outcome::ALL.map(|outcome| scoring.counts(outcome));
+    fn new(weights: &'a Weights, fit: &'a Fit) -> Self {
         let strengths = fit.strengths().map(|strength| strength.unwrap_or(0.0)).collect();
-        Self { log, weights, counted, places, fit, strengths }
+        Self { weights, fit, strengths }
     }
 
-    /// Adds the score of a vote if it is rated and both models belong to one component of the block.
-    fn add(&self, row: usize, block: &ModelBlock, sums: &mut VoterSums) {
-        let outcome = self.log.outcomes[row];
-        let place = |model: u32| self.places[model as usize];
-        let Some((a, b)) = place(self.log.a[row]).zip(place(self.log.b[row])) else { return };
-        let Some((first, second)) = block.positions(a, b).filter(|_| self.counted[outcome as usize]) else { return };
+    /// Adds the score of a vote if both models belong to one component of the block.
+    fn add(&self, vote: &VoterVote, block: &ModelBlock, sums: &mut VoterSums) {
+        let (a, b) = (vote.a as usize, vote.b as usize);
+        let Some((first, second)) = block.positions(a, b) else { return };
         let d = self.strengths[a] - self.strengths[b];
         let probabilities = block.likelihood.probabilities(d, self.fit.log_nu.unwrap_or(0.0));
-        let score = match outcome {
+        let score = match vote.outcome {
             Outcome::AWins => probabilities.of_first(),
             Outcome::BWins => probabilities.of_second(),
             Outcome::Tie | Outcome::BothBad => probabilities.of_neither(),
         };
-        sums.add(first, second, score, self.weights.of_vote(row, a, b));
+        sums.add(first, second, score, self.weights.of_vote(vote.row as usize, a, b));
     }
 }
 

@@ -41,7 +41,7 @@ mod jackknife;
 mod loss;
 mod newton;
 mod public_scale;
-mod voter_rows;
+mod votes_by_voter;
 
 use crate::stats::confidence::InvalidConfidence;
 
@@ -70,7 +70,7 @@ pub enum FitError {
     #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
     NoStyle,
     /// Clustered intervals need voters, which the votes do not have.
-    #[error("the votes name no voters: add a voter column, or ask for sandwich intervals")]
+    #[error("the votes name no voters: add a voter column or use sandwich intervals")]
     NoVoters,
     /// Reweighting by pair probability needs probabilities, which the votes do not have.
     #[error("the votes have no pair probabilities: add a column pair_probability or reweight by pair-count")]

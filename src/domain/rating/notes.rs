@@ -60,6 +60,8 @@ pub enum RatingNote {
     NoVoterVariance,
     /// No intervals: every vote of a component equals its prediction.
     NoVoteVariance,
+    /// One voter cast all votes, and the intervals take these votes to be independent.
+    IntervalsOfOneVoter,
     /// Models without an interval, because leaving out one of the voters leaves no votes that compare them with the rest.
     CarriedByOneVoter {
         /// The models.
@@ -129,6 +131,9 @@ impl fmt::Display for RatingNote {
             Self::NoVoteVariance => f.write_str(
                 "every vote of a group of models equals its prediction, such as a single tie, so the sampling error \
                  cannot be estimated: these models have no intervals",
+            ),
+            Self::IntervalsOfOneVoter => f.write_str(
+                "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others",
             ),
             Self::CarriedByOneVoter { models } => write!(
                 f,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::scoring::Scoring;
+use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::BootstrapOptions;
@@ -24,7 +25,7 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalMethod {
-    /// [`Jackknife`](Self::Jackknife) where voters are known, else [`Sandwich`](Self::Sandwich).
+    /// [`Jackknife`](Self::Jackknife) where several voters are known, else [`Sandwich`](Self::Sandwich).
     #[default]
     Auto,
     /// Jackknife that leaves out one voter at a time, with Student's t.
@@ -45,13 +46,13 @@ pub enum IntervalMethod {
 pub struct UnknownChoice(&'static str);
 
 impl IntervalMethod {
-    /// The method for votes of which voters are known or not; never [`Auto`](Self::Auto).
+    /// The method for votes of these voters; never [`Auto`](Self::Auto).
     #[must_use]
-    pub fn resolve(self, voters_known: bool) -> Self {
-        match self {
-            Self::Auto if voters_known => Self::Jackknife,
-            Self::Auto => Self::Sandwich,
-            chosen => chosen,
+    pub fn resolve(self, voters: VotersKnown) -> Self {
+        match (self, voters) {
+            (Self::Auto, VotersKnown::Several) => Self::Jackknife,
+            (Self::Auto, VotersKnown::One | VotersKnown::None) => Self::Sandwich,
+            (chosen, _) => chosen,
         }
     }
 

@@ -14,12 +14,13 @@ use super::interval::{Ends, Intervals, joint_sandwich};
 use super::jackknife::jackknife;
 use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
 use super::matrices::{Matrices, empirical_win_rates};
+use super::notes::RatingNote;
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::scoring::{Scoring, TieRule};
 use super::style::style_controlled;
 use super::tally::{TalliedModel, Tally};
-use super::vote_log::VoteLog;
+use super::vote_log::{VoteLog, VotersKnown};
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
 use crate::stats::{real, real_len};
@@ -59,11 +60,9 @@ fn rank_tally(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
+    let voters = log.map_or(VotersKnown::None, VoteLog::voters_known);
     let (fit, interval) = match options.method {
-        Method::Bt => {
-            let voters_known = log.is_some_and(VoteLog::knows_voters);
-            (fit_strengths(&tally, options.scoring)?, options.interval.resolve(voters_known))
-        }
+        Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval.resolve(voters)),
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
     let styled = match options.style {
@@ -111,6 +110,9 @@ fn rank_tally(
         robustness: None,
     };
     board.notes = notes(&tally, &board, &intervals.carried, options);
+    if interval == IntervalMethod::Sandwich && voters == VotersKnown::One {
+        board.notes.push(RatingNote::IntervalsOfOneVoter);
+    }
     board.notes.extend(style_notes);
     Ok(board)
 }

@@ -4,41 +4,65 @@
 //! the [`ColumnSet`] is not read and is `None`. Names are stored once ([`Names`]) and rows hold their positions, so ten
 //! million votes fit into memory.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 use rayon::slice::ParallelSliceMut;
 
 use crate::battle::Outcome;
 
 /// Distinct texts in order of first appearance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Names {
     names: Vec<String>,
-    positions: HashMap<String, u32>,
+    /// The hash and the position of each name.
+    table: HashTable<(u64, u32)>,
+    hasher: DefaultHashBuilder,
 }
+
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for Names {}
 
 impl Names {
     /// The position of a name; a new name is added.
     pub fn position(&mut self, name: &str) -> u32 {
-        if let Some(&known) = self.positions.get(name) {
-            return known;
+        let hash = self.hasher.hash_one(name);
+        let known = |&(other, position): &(u64, u32)| other == hash && self.names[position as usize] == name;
+        match self.table.entry(hash, known, |&(hash, _)| hash) {
+            Entry::Occupied(entry) => entry.get().1,
+            Entry::Vacant(entry) => {
+                let next = u32::try_from(self.names.len()).expect("memory ends long before 2^32 names");
+                entry.insert((hash, next));
+                self.names.push(name.to_owned());
+                next
+            }
         }
-        let next = u32::try_from(self.names.len()).expect("memory ends long before 2^32 names");
-        self.names.push(name.to_owned());
-        self.positions.insert(name.to_owned(), next);
-        next
     }
 
     /// The position of a known name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.positions.get(name).copied()
+        let hash = self.hasher.hash_one(name);
+        let known = |&(other, position): &(u64, u32)| other == hash && self.names[position as usize] == name;
+        self.table.find(hash, known).map(|&(_, position)| position)
     }
 
     /// The names by position.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.names
+    }
+
+    /// The names by position.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<String> {
+        self.names
     }
 
     /// Adds the names of another list and returns their positions here.
@@ -70,6 +94,17 @@ impl Labels {
         let places = self.names.merge(&other.names);
         self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
     }
+}
+
+/// How many voters the votes of a log name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VotersKnown {
+    /// None.
+    None,
+    /// All votes are one voter's.
+    One,
+    /// At least two, or one beside votes that name none.
+    Several,
 }
 
 /// Counts of a style feature in the replies of sides A and B, one pair for each vote.
@@ -259,10 +294,15 @@ impl VoteLog {
         self.outcomes.len()
     }
 
-    /// Whether any vote names its voter.
+    /// How many voters the votes name.
     #[must_use]
-    pub fn knows_voters(&self) -> bool {
-        self.voters.as_ref().is_some_and(|voters| !voters.names.as_slice().is_empty())
+    pub fn voters_known(&self) -> VotersKnown {
+        let Some(voters) = &self.voters else { return VotersKnown::None };
+        match voters.names.as_slice().len() {
+            0 => VotersKnown::None,
+            1 if !voters.rows.contains(&Labels::NONE) => VotersKnown::One,
+            _ => VotersKnown::Several,
+        }
     }
 
     /// Whether there is no vote.

@@ -102,6 +102,15 @@ pub enum RowError {
         /// What stands there.
         text: String,
     },
+    /// The times are whole numbers, and the file does not say of what.
+    #[error(
+        "{column} holds whole numbers and the file does not say whether they count seconds, milliseconds or days: write \
+         it as a timestamp, as a date, or as seconds with a fraction"
+    )]
+    TimeUnit {
+        /// The time column.
+        column: String,
+    },
     /// A count, a probability or a length is no number.
     #[error("{column} is {text:?}: give a number")]
     Number {
@@ -121,7 +130,7 @@ impl RowError {
             Self::NoModel(_) => "no_model",
             Self::SelfPlay(_) => "self_play",
             Self::Winner(_) => "unknown_winner",
-            Self::Time { .. } => "bad_time",
+            Self::Time { .. } | Self::TimeUnit { .. } => "bad_time",
             Self::Number { .. } => "bad_number",
         }
     }

@@ -23,7 +23,7 @@ mod pages;
 mod rows;
 mod texts;
 
-use column::{ParquetColumn, read_column, time_unit};
+use column::{ParquetColumn, TimeUnit, read_column};
 use group::RowGroup;
 
 /// Row groups under way at once for each thread.
@@ -150,7 +150,7 @@ impl<'p> ReadPlan<'p> {
         if columns.iter().any(|column| column.len() != rows) {
             return Err(ParquetError::General("its columns are not of one length".into()));
         }
-        let units = self.needed.iter().map(|&at| time_unit(group, at)).collect();
+        let units = self.needed.iter().map(|&at| TimeUnit::of(group, at)).collect();
         Ok(RowGroup { plan: self, columns, units, rows }.into_batch())
     }
 }

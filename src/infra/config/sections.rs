@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::domain::judging::budget::Prices;
+use crate::domain::rating::options::IntervalMethod;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +166,9 @@ pub struct RatingSettings {
     pub debounce_ms: u64,
     /// Confidence level of the intervals.
     pub confidence: f64,
+    /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
+    /// `"cluster"`, `"sandwich"`, `"bootstrap"` or `"none"`.
+    pub interval: IntervalMethod,
     /// Models with fewer rated votes are provisional.
     pub min_votes: u64,
 }
@@ -393,7 +397,7 @@ impl Default for PairingSettings {
 
 impl Default for RatingSettings {
     fn default() -> Self {
-        Self { debounce_ms: 250, confidence: 0.95, min_votes: 30 }
+        Self { debounce_ms: 250, confidence: 0.95, interval: IntervalMethod::Auto, min_votes: 30 }
     }
 }
 

@@ -186,7 +186,8 @@ async fn read_and_fit(
         VoteRange { upto: last_vote_seq, until: filter.until.unwrap_or(VoteRange::ALL.until), ..VoteRange::ALL };
     let slice = filter.slice();
     // The history needs times.
-    let mut columns = ColumnSet { seconds: true, style: filter.style, ..ColumnSet::default() };
+    let voters = options.interval.reads_voters();
+    let mut columns = ColumnSet { seconds: true, style: filter.style, voters, ..ColumnSet::default() };
     slice.add_columns(&mut columns);
     let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
     let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;

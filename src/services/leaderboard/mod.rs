@@ -1,6 +1,7 @@
 //! Leaderboards: counts and refits the published one as votes arrive, and fits filtered ones on demand.
 
 pub mod filtered;
+pub mod rated_votes;
 pub mod refit;
 pub mod stored;
 pub mod vote_log;

@@ -1,7 +1,8 @@
 //! The published leaderboard: fitted from the vote log, stored with its date, and read by pages, pairing and the
 //! command line.
 //!
-//! [`VoteTally`] counts only new votes; its counts equal those of a full read.
+//! [`VoteTally`] counts only new votes; its counts equal those of a full read. Intervals by voter need the single votes,
+//! which [`RatedVotes`] holds in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
+use super::rated_votes::RatedVotes;
 use super::stored;
 use super::vote_log::ReadLogError;
 use super::vote_tally::{Counted, StoreWhen, VoteTally};
@@ -20,7 +22,7 @@ use crate::domain::rating::elo::{self, EloTable};
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank;
+use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -161,6 +163,7 @@ fn pair_key(one: &str, other: &str) -> (String, String) {
 pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptions, FitError> {
     Ok(LeaderboardOptions {
         confidence: ConfidenceLevel::new(settings.confidence)?,
+        interval: settings.interval,
         min_votes: settings.min_votes,
         ..LeaderboardOptions::default()
     })
@@ -214,6 +217,8 @@ pub struct Refitter {
     pub ranked_exclusions: Option<i64>,
     /// Counts of the votes so far.
     pub tally: VoteTally,
+    /// The rated votes with their voters, where the intervals need them.
+    pub votes: RatedVotes,
     /// Changes of the facets by final labels.
     pub relabelled: FacetChanges,
 }
@@ -257,13 +262,23 @@ impl Refitter {
             return Ok(false);
         }
         let oldest = self.oldest_unranked().await?;
-        // A copy takes a few hundred kilobytes for any number of votes.
-        let (comparisons, elo) = (self.tally.counts.comparisons.clone(), self.tally.counts.elo.clone());
-        let board = tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??;
+        let board = self.fit(options).await?;
         self.publish(board).await?;
         let lag = oldest.and_then(|cast| u64::try_from(self.clock.now().0.saturating_sub(cast.0)).ok());
         metrics::refitted(started.elapsed(), lag.map(Duration::from_millis));
         Ok(true)
+    }
+
+    async fn fit(&mut self, options: LeaderboardOptions) -> Result<Leaderboard, RefitError> {
+        if options.interval.reads_voters() {
+            let (upto, exclusion_changes) = (self.tally.last_seq(), self.tally.counts.exclusion_changes);
+            let log = self.votes.catch_up(&self.store, upto, exclusion_changes).await?;
+            return Ok(tokio::task::spawn_blocking(move || rank_log(&log, &options)).await??);
+        }
+        self.votes = RatedVotes::default();
+        // A copy takes a few hundred kilobytes for any number of votes.
+        let (comparisons, elo) = (self.tally.counts.comparisons.clone(), self.tally.counts.elo.clone());
+        Ok(tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??)
     }
 
     /// Stores the counts of the votes for the next process.

@@ -10,6 +10,7 @@ use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::{NewExclusion, Store};
 use langya::services::labeling::final_labels::FacetChanges;
+use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 
@@ -64,6 +65,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
         ranked_by: None,
         ranked_exclusions: None,
         tally: VoteTally::default(),
+        votes: RatedVotes::default(),
         relabelled: FacetChanges::default(),
     };
     let mut first = refitter();
@@ -73,7 +75,8 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
 
     exclude(store, "v3", "admin").await;
     assert!(first.refit().await.unwrap(), "an exclusion is a reason to fit");
-    let mut expected = rank_log(&whole_log(store, ColumnSet::default()).await, &options).unwrap();
+    let mut expected =
+        rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
     expected.votes.exclude(&[].into());
     let without = leaderboard.latest();
     assert_eq!((without.board.votes.rated, without.board.votes.excluded["admin"]), (7, 1));

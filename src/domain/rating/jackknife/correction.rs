@@ -2,25 +2,6 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// What a voter adds to the sums, by parameter.
-pub(in super::super) struct VoterTerm {
-    pub(in super::super) parameters: Vec<usize>,
-    /// w_g.
-    pub(in super::super) corrected: Vec<f64>,
-    /// The diagonal of H_g.
-    pub(in super::super) information: Vec<f64>,
-}
-
-impl VoterTerm {
-    /// The term of a w_g over all parameters, with information on the touched ones.
-    pub(super) fn over_all(touched: &[usize], information: &[f64], corrected: &DVector<f64>) -> Self {
-        let mut spread = vec![0.0; corrected.len()];
-        touched.iter().zip(information).for_each(|(&parameter, own)| spread[parameter] = *own);
-        let parameters = (0..corrected.len()).collect();
-        Self { parameters, corrected: corrected.iter().copied().collect(), information: spread }
-    }
-}
-
 /// Relative size of the last term of the series that is added.
 const LAST_TERM: f64 = 1e-12;
 /// Where the series needs more terms than this, the equations are solved instead.
@@ -28,36 +9,67 @@ const MAX_TERMS: usize = 24;
 /// A pivot this small means that H − H_g is singular: without the voter, the parameters are not determined.
 const SINGULAR: f64 = 1e-9;
 
-/// Solves (1 − H_g·H⁺)·w = s over the parameters of a voter: by the series Σ (H_g·H⁺)ᵏ·s, or by elimination where that
-/// converges slowly. `None` if the matrix is singular. `curvature` sets its second argument to H_g times its first.
-pub(in super::super) fn corrected_score(
-    score: &[f64],
-    inverse: impl Fn(usize, usize) -> f64,
-    curvature: impl Fn(&[f64], &mut [f64]),
-) -> Option<Vec<f64>> {
-    let size = score.len();
-    let inverse = DMatrix::from_fn(size, size, |i, j| inverse(i, j));
-    let mut sum = score.to_vec();
-    let mut term = DVector::from_column_slice(score);
-    for _ in 0..MAX_TERMS {
-        let moved = &inverse * &term;
-        curvature(moved.as_slice(), term.as_mut_slice());
-        sum.iter_mut().zip(&term).for_each(|(sum, term)| *sum += term);
-        let largest = sum.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-        if term.amax() <= LAST_TERM * largest {
-            return Some(sum);
+/// Corrects the scores of one voter after another, in the same memory.
+#[derive(Default)]
+pub(in super::super) struct Correction {
+    /// H⁺ over the parameters of the voter, by columns.
+    inverse: Vec<f64>,
+    score: Vec<f64>,
+    sum: Vec<f64>,
+    term: Vec<f64>,
+    moved: Vec<f64>,
+}
+
+impl Correction {
+    /// Takes the score of the next voter, over the parameters that the voter's votes touch.
+    pub(in super::super) fn set(&mut self, touched: &[usize], score: &[f64], inverse: &DMatrix<f64>) {
+        self.inverse.clear();
+        for &column in touched {
+            let column = inverse.column(column);
+            self.inverse.extend(touched.iter().map(|&row| column[row]));
         }
+        for vector in [&mut self.score, &mut self.sum, &mut self.term] {
+            vector.clear();
+            vector.extend_from_slice(score);
+        }
+        self.moved.resize(score.len(), 0.0);
     }
-    let mut matrix = DMatrix::identity(size, size);
-    let mut column = vec![0.0; size];
-    for place in 0..size {
-        curvature(inverse.column(place).as_slice(), &mut column);
-        matrix.column_mut(place).iter_mut().zip(&column).for_each(|(entry, product)| *entry -= product);
+
+    /// w by the series Σ (H_g·H⁺)ᵏ·s, or by elimination where that converges slowly. `None` if the matrix is singular.
+    /// `curvature` sets its second argument to H_g times its first.
+    pub(in super::super) fn solve(&mut self, curvature: impl Fn(&[f64], &mut [f64])) -> Option<&[f64]> {
+        let size = self.score.len();
+        for _ in 0..MAX_TERMS {
+            self.moved.fill(0.0);
+            for (column, factor) in self.inverse.chunks_exact(size).zip(&self.term) {
+                self.moved.iter_mut().zip(column).for_each(|(sum, entry)| *sum += factor * entry);
+            }
+            curvature(&self.moved, &mut self.term);
+            self.sum.iter_mut().zip(&self.term).for_each(|(sum, term)| *sum += term);
+            if largest(&self.term) <= LAST_TERM * largest(&self.sum) {
+                return Some(&self.sum);
+            }
+        }
+        self.eliminate(curvature)
     }
-    let factor = matrix.lu();
-    let is_regular = factor.u().diagonal().iter().all(|pivot: &f64| pivot.abs() > SINGULAR);
-    let solved = is_regular.then(|| factor.solve(&DVector::from_column_slice(score))).flatten()?;
-    Some(solved.iter().copied().collect())
+
+    fn eliminate(&mut self, curvature: impl Fn(&[f64], &mut [f64])) -> Option<&[f64]> {
+        let size = self.score.len();
+        let mut matrix = DMatrix::identity(size, size);
+        for (place, column) in self.inverse.chunks_exact(size).enumerate() {
+            curvature(column, &mut self.moved);
+            matrix.column_mut(place).iter_mut().zip(&self.moved).for_each(|(entry, product)| *entry -= product);
+        }
+        let factor = matrix.lu();
+        let is_regular = factor.u().diagonal().iter().all(|pivot: &f64| pivot.abs() > SINGULAR);
+        let solved = is_regular.then(|| factor.solve(&DVector::from_column_slice(&self.score))).flatten()?;
+        self.sum.copy_from_slice(solved.as_slice());
+        Some(&self.sum)
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
 
 #[cfg(test)]
@@ -72,15 +84,13 @@ mod tests {
 
     /// Leaves out `share` of the information on the first pair.
     fn leave_out(share: f64) -> Option<Vec<f64>> {
-        let inverse = inverse();
-        corrected_score(
-            &[1.0, -1.0],
-            |i, j| inverse[(i, j)],
-            |x, y| {
-                y[0] = share * (x[0] - x[1]);
-                y[1] = -y[0];
-            },
-        )
+        let mut correction = Correction::default();
+        correction.set(&[0, 1], &[1.0, -1.0], &inverse());
+        let corrected = correction.solve(|from, to| {
+            to[0] = share * (from[0] - from[1]);
+            to[1] = -to[0];
+        });
+        corrected.map(<[f64]>::to_vec)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::BlockVote;
+use super::voter::BlockVote;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::block::ModelBlock;

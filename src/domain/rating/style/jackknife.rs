@@ -5,14 +5,11 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::super::FitError;
-use super::super::jackknife::{Sums, VoterTerm, corrected_score};
+use super::super::jackknife::{Correction, Sums, ranges};
 use super::super::vote_log::Labels;
 use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
 use super::loss::{Shares, StyleLoss};
-
-/// Voters whose terms a thread computes at a time.
-const CHUNK: usize = 512;
 
 /// Variances of the strengths and effects between voters. `None` if one voter cast all votes.
 pub(super) fn variances(
@@ -34,27 +31,21 @@ pub(super) fn variances(
         inverse: &inverse,
         predict: loss.predict(point),
     };
-    let bounds: Vec<&[usize]> = begins.windows(2).collect();
-    let found: Vec<Vec<(VoterTerm, bool)>> = bounds
-        .par_chunks(CHUNK)
-        .map(|chunk| chunk.iter().map(|bounds| style.leave_out(&order[bounds[0]..bounds[1]])).collect())
+    let parts: Vec<Sums> = ranges(begins.len() - 1, size)
+        .into_par_iter()
+        .map(|range| {
+            let (mut sums, mut correction) = (Sums::new(size), Correction::default());
+            range.for_each(|voter| {
+                style.leave_out(&order[begins[voter]..begins[voter + 1]], &mut correction, &mut sums);
+            });
+            sums
+        })
         .collect();
-    let (mut terms, mut carried) = (Vec::new(), vec![false; size]);
-    for (term, is_determined) in found.into_iter().flatten() {
-        if is_determined {
-            terms.push(term);
-        } else {
-            term.parameters
-                .iter()
-                .filter(|&&place| place < loss.models().len())
-                .for_each(|&place| carried[place] = true);
-        }
-    }
-    let sums = Sums::new(size, &terms);
-    Ok(sums.meat().map(|meat| Variances {
-        values: sums.variances(&inverse, &meat),
+    let sums = Sums::total(size, parts);
+    Ok(sums.variances(&inverse).map(|values| Variances {
+        values,
         voters: Some(sums.effective_voters()),
-        carried,
+        carried: sums.carried().to_vec(),
     }))
 }
 
@@ -95,8 +86,8 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
         (parameters, models)
     }
 
-    /// The term of a voter, and whether the fit without the voter is determined.
-    fn leave_out(&self, votes: &[u32]) -> (VoterTerm, bool) {
+    /// Adds a voter to the sums.
+    fn leave_out(&self, votes: &[u32], correction: &mut Correction, sums: &mut Sums) {
         let (parameters, models) = self.touched(votes);
         let place = |model: usize| parameters[..models].binary_search(&model).expect("each vote's models are listed");
         let (mut score, mut information) = (vec![0.0; parameters.len()], vec![0.0; parameters.len()]);
@@ -117,10 +108,14 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
             }
             terms.push(Vote { first, second, x: vote.x, weight });
         }
-        let inverse = |i: usize, j: usize| self.inverse[(parameters[i], parameters[j])];
-        let corrected = corrected_score(&score, inverse, |from, to| self.curve(&terms, models, from, to));
-        let is_determined = corrected.is_some();
-        (VoterTerm { parameters, corrected: corrected.unwrap_or_default(), information }, is_determined)
+        correction.set(&parameters, &score, self.inverse);
+        match correction.solve(|from, to| self.curve(&terms, models, from, to)) {
+            Some(corrected) => sums.add(&parameters, corrected, &information),
+            None => {
+                sums.add_information(&parameters, &information);
+                sums.carry(&parameters[..models]);
+            }
+        }
     }
 
     /// Sets `to` to H_g times `from`.

@@ -3,11 +3,15 @@
 use super::texts::Texts;
 use std::borrow::Cow;
 
-use ::parquet::basic::{LogicalType, TimeUnit, Type};
+use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit as ParquetTimeUnit, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
-use ::parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type, Int96,
+    Int96Type,
+};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::RowGroupReader;
+use ::parquet::schema::types::ColumnDescriptor;
 
 use super::pages::read_texts;
 use crate::domain::rating::vote_log::Names;
@@ -41,7 +45,7 @@ impl ParquetColumn {
                     false => names.position(&number.to_string()),
                 });
                 let rows = rows.collect();
-                Cow::Owned(Texts { names: names.as_slice().to_vec(), rows })
+                Cow::Owned(Texts { names: names.into_vec(), rows })
             }
         }
     }
@@ -66,25 +70,104 @@ fn number_of(text: &str) -> f64 {
     }
 }
 
-/// Units in one second of a column of timestamps.
-pub(super) fn time_unit(group: &dyn RowGroupReader, at: usize) -> Option<f64> {
-    match group.metadata().column(at).column_descr().logical_type_ref()? {
-        LogicalType::Timestamp(timestamp) => Some(match timestamp.unit {
-            TimeUnit::MILLIS => 1e3,
-            TimeUnit::MICROS => 1e6,
-            TimeUnit::NANOS => 1e9,
-        }),
+/// What the numbers of a time column count since 1970.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum TimeUnit {
+    /// Parts of a second, this many in each.
+    PartsOfASecond(f64),
+    Days,
+    /// Whole numbers that do not say.
+    Unknown,
+}
+
+impl TimeUnit {
+    /// The unit of a column; `None` where it is not a column of whole numbers.
+    pub(super) fn of(group: &dyn RowGroupReader, at: usize) -> Option<Self> {
+        let descriptor = group.metadata().column(at).column_descr();
+        let logical = descriptor.logical_type_ref();
+        match (logical, descriptor.converted_type()) {
+            (Some(LogicalType::Timestamp(timestamp)), _) => Some(Self::PartsOfASecond(match timestamp.unit {
+                ParquetTimeUnit::MILLIS => 1e3,
+                ParquetTimeUnit::MICROS => 1e6,
+                ParquetTimeUnit::NANOS => 1e9,
+            })),
+            (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Some(Self::Days),
+            (_, ConvertedType::TIMESTAMP_MILLIS) => Some(Self::PartsOfASecond(1e3)),
+            (_, ConvertedType::TIMESTAMP_MICROS) => Some(Self::PartsOfASecond(1e6)),
+            _ => match group.metadata().column(at).column_type() {
+                Type::INT96 => Some(Self::PartsOfASecond(1.0)),
+                Type::INT32 | Type::INT64 if decimal_scale(descriptor).is_none() => Some(Self::Unknown),
+                _ => None,
+            },
+        }
+    }
+
+    /// Seconds since 1970; `None` for an unknown unit.
+    pub(super) fn seconds(self, number: f64) -> Option<f64> {
+        match self {
+            Self::PartsOfASecond(parts) => Some(number / parts),
+            Self::Days => Some(number * SECONDS_A_DAY),
+            Self::Unknown => None,
+        }
+    }
+}
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+/// The Julian day that 1970 began with.
+const JULIAN_1970: f64 = 2_440_588.0;
+/// Bytes of a UUID.
+const UUID_BYTES: i32 = 16;
+
+/// Digits behind the decimal point, in a column of decimals.
+fn decimal_scale(descriptor: &ColumnDescriptor) -> Option<i32> {
+    match descriptor.logical_type_ref() {
+        Some(LogicalType::Decimal(decimal)) => Some(decimal.scale),
+        _ if descriptor.converted_type() == ConvertedType::DECIMAL => Some(descriptor.type_scale()),
         _ => None,
     }
+}
+
+/// Seconds since 1970 of a time in Julian days and nanoseconds.
+fn julian_seconds(time: &Int96) -> f64 {
+    let [low, high, day] = [0, 1, 2].map(|word| time.data().get(word).copied().unwrap_or(0));
+    let nanoseconds = f64::from(high) * 2_f64.powi(32) + f64::from(low);
+    (f64::from(day) - JULIAN_1970) * SECONDS_A_DAY + nanoseconds / 1e9
+}
+
+/// A whole number in two's complement, the highest byte first; NaN beyond 16 bytes, which no time or count fills.
+#[expect(clippy::cast_precision_loss, reason = "what counts of it is in the highest 53 bits")]
+fn big_endian(bytes: &[u8]) -> f64 {
+    let Some(padding) = 16_usize.checked_sub(bytes.len()) else { return f64::NAN };
+    let is_negative = bytes.first().is_some_and(|&byte| byte >= 0x80);
+    let mut whole = if is_negative { [0xFF; 16] } else { [0; 16] };
+    whole[padding..].copy_from_slice(bytes);
+    i128::from_be_bytes(whole) as f64
+}
+
+fn uuid(bytes: &[u8]) -> Option<String> {
+    Some(uuid::Uuid::from_slice(bytes).ok()?.to_string())
 }
 
 /// Reads a column of a row group.
 pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<ParquetColumn, ParquetError> {
     let rows = usize::try_from(group.metadata().num_rows())?;
-    if group.metadata().column(at).column_type() == Type::BYTE_ARRAY {
+    let descriptor = group.metadata().column(at).column_descr();
+    let scale = decimal_scale(descriptor);
+    if group.metadata().column(at).column_type() == Type::BYTE_ARRAY && scale.is_none() {
         return texts(group, at, rows).map(ParquetColumn::Texts);
     }
+    let is_uuid = matches!(descriptor.logical_type_ref(), Some(LogicalType::Uuid));
     let numbers = match group.get_column_reader(at)? {
+        ColumnReader::FixedLenByteArrayColumnReader(reader) if is_uuid && descriptor.type_length() == UUID_BYTES => {
+            return uuids(reader, rows).map(ParquetColumn::Texts);
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) if scale.is_some() => {
+            read_values::<FixedLenByteArrayType>(reader, rows, |bytes| big_endian(bytes.data()))
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            read_values::<ByteArrayType>(reader, rows, |bytes| big_endian(bytes.data()))
+        }
+        ColumnReader::Int96ColumnReader(reader) => read_values::<Int96Type>(reader, rows, julian_seconds),
         ColumnReader::BoolColumnReader(reader) => {
             read_values::<BoolType>(reader, rows, |&flag| f64::from(u8::from(flag)))
         }
@@ -94,7 +177,20 @@ pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<Parqu
         ColumnReader::DoubleColumnReader(reader) => read_values::<DoubleType>(reader, rows, |&number| number),
         _ => Err(ParquetError::NYI(format!("column {} is of a kind that no vote file has", at + 1))),
     };
-    numbers.map(ParquetColumn::Numbers)
+    let mut numbers = numbers?;
+    if let Some(scale) = scale {
+        let unit = 10_f64.powi(scale);
+        numbers.iter_mut().for_each(|number| *number /= unit);
+    }
+    Ok(ParquetColumn::Numbers(numbers))
+}
+
+fn uuids(reader: ColumnReaderImpl<FixedLenByteArrayType>, rows: usize) -> Result<Texts, ParquetError> {
+    let mut names = Names::default();
+    let rows = read_nullable(reader, rows, |bytes| {
+        bytes.and_then(|bytes| uuid(bytes.data())).map_or(Texts::NONE, |text| names.position(&text))
+    })?;
+    Ok(Texts { names: names.into_vec(), rows })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times in microseconds stay below 2^53")]
@@ -119,7 +215,7 @@ fn texts(group: &dyn RowGroupReader, at: usize, rows: usize) -> Result<Texts, Pa
             Texts::NONE
         }
     })?;
-    problem.map_or_else(|| Ok(Texts { names: names.as_slice().to_vec(), rows }), Err)
+    problem.map_or_else(|| Ok(Texts { names: names.into_vec(), rows }), Err)
 }
 
 /// All numbers of a column.

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use super::super::columns::Field;
 use super::ReadPlan;
-use super::column::ParquetColumn;
+use super::column::{ParquetColumn, TimeUnit};
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
 pub(super) struct RowGroup<'g> {
     pub(super) plan: &'g ReadPlan<'g>,
     pub(super) columns: Vec<ParquetColumn>,
-    /// Units in one second of each column that says so itself.
-    pub(super) units: Vec<Option<f64>>,
+    /// What the numbers of each column would count as times.
+    pub(super) units: Vec<Option<TimeUnit>>,
     pub(super) rows: usize,
 }
 
@@ -33,8 +33,8 @@ impl RowGroup<'_> {
         self.of(field).map(ParquetColumn::numbers)
     }
 
-    /// Units in one second of a field's column, where the column says so.
-    pub(super) fn unit(&self, field: Field) -> Option<f64> {
+    /// What the numbers of a field's column count as times; `None` where it is not one of whole numbers.
+    pub(super) fn unit(&self, field: Field) -> Option<TimeUnit> {
         let place = self.plan.needed.binary_search(&self.plan.header.one(field)?.at).ok()?;
         self.units[place]
     }

@@ -44,8 +44,7 @@ pub(super) fn read_texts(
         };
         column.read_page(&data, max_level, values)?;
     }
-    let names = column.names.as_slice().to_vec();
-    Ok(Some(Texts { names, rows: column.rows }))
+    Ok(Some(Texts { names: column.names.into_vec(), rows: column.rows }))
 }
 
 /// How the values of a page are written.

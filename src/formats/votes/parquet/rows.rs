@@ -7,7 +7,7 @@ use super::super::cell::{as_seconds, in_calendar, parse_seconds};
 use super::super::columns::Field;
 use super::super::error::{RowError, shortened};
 use super::super::winner::{one_of, parse_winner, parse_word};
-use super::column::ParquetColumn;
+use super::column::{ParquetColumn, TimeUnit};
 use super::group::RowGroup;
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
@@ -142,8 +142,8 @@ impl<'w> Winners<'w> {
 
 /// The time column.
 enum Times<'t> {
-    /// Numbers, with the units in one second where that is known.
-    Numbers(&'t [f64], Option<f64>),
+    /// Numbers, with what they count where they are whole ones.
+    Numbers(&'t [f64], Option<TimeUnit>),
     /// Texts, with what each of them is in seconds.
     Texts(&'t Texts, Vec<Option<f64>>),
 }
@@ -151,9 +151,13 @@ enum Times<'t> {
 impl<'t> Times<'t> {
     fn of(group: &'t RowGroup<'_>) -> Option<Self> {
         let field = if group.of(Field::Time).is_some() { Field::Time } else { Field::Millis };
-        let millis = (field == Field::Millis).then_some(1e3);
+        // The name of the column says the unit where the column does not.
+        let unit = match (group.unit(field), field) {
+            (Some(TimeUnit::Unknown) | None, Field::Millis) => Some(TimeUnit::PartsOfASecond(1e3)),
+            (unit, _) => unit,
+        };
         Some(match group.of(field)? {
-            ParquetColumn::Numbers(numbers) => Self::Numbers(numbers, group.unit(field).or(millis)),
+            ParquetColumn::Numbers(numbers) => Self::Numbers(numbers, unit),
             ParquetColumn::Texts(texts) => {
                 Self::Texts(texts, texts.names.iter().map(|text| parse_seconds(text)).collect())
             }
@@ -164,16 +168,25 @@ impl<'t> Times<'t> {
         let (seconds, text) = match self {
             Self::Numbers(numbers, unit) => {
                 let number = numbers[row];
-                (unit.map_or_else(|| as_seconds(number), |unit| in_calendar(number / unit)), "")
+                let seconds = match unit {
+                    Some(TimeUnit::Unknown) => return Err(RowError::TimeUnit { column: Self::column(group) }),
+                    Some(unit) => unit.seconds(number).and_then(in_calendar),
+                    None => as_seconds(number),
+                };
+                (seconds, "")
             }
             Self::Texts(texts, seconds) => {
                 let at = texts.rows[row] as usize;
                 (seconds.get(at).copied().flatten(), texts.names.get(at).map_or("", String::as_str))
             }
         };
-        let column = || group.plan.header.one(Field::Time).or_else(|| group.plan.header.one(Field::Millis));
-        let name = || column().map_or_else(String::new, |column| column.name.clone());
-        seconds.ok_or_else(|| RowError::Time { column: name(), text: shortened(text) })
+        seconds.ok_or_else(|| RowError::Time { column: Self::column(group), text: shortened(text) })
+    }
+
+    /// Name of the time column.
+    fn column(group: &RowGroup<'_>) -> String {
+        let column = group.plan.header.one(Field::Time).or_else(|| group.plan.header.one(Field::Millis));
+        column.map_or_else(String::new, |column| column.name.clone())
     }
 }
 

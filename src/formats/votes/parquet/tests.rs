@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::basic::{Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
+use ::parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
+    Int32Type, Int64Type, Int96, Int96Type,
+};
 use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type;
@@ -82,13 +85,18 @@ fn csv(groups: &[Vec<Row>]) -> String {
 
 fn leaf(name: &str, physical: Physical, repetition: Repetition) -> Arc<Type> {
     let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
-    Arc::new(
-        Type::primitive_type_builder(name, physical)
-            .with_logical_type(logical)
-            .with_repetition(repetition)
-            .build()
-            .unwrap(),
-    )
+    leaf_of(name, physical, logical, repetition)
+}
+
+/// A column of a logical type; a fixed length is that of a UUID.
+fn leaf_of(name: &str, physical: Physical, logical: Option<LogicalType>, repetition: Repetition) -> Arc<Type> {
+    let (precision, scale) = match &logical {
+        Some(LogicalType::Decimal(decimal)) => (decimal.precision, decimal.scale),
+        _ => (-1, -1),
+    };
+    let length = if physical == Physical::FIXED_LEN_BYTE_ARRAY { 16 } else { 0 };
+    let column = Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition);
+    Arc::new(column.with_length(length).with_precision(precision).with_scale(scale).build().unwrap())
 }
 
 fn schema() -> Arc<Type> {
@@ -98,7 +106,7 @@ fn schema() -> Arc<Type> {
         leaf("model_a", Physical::BYTE_ARRAY, REQUIRED),
         leaf("model_b", Physical::BYTE_ARRAY, OPTIONAL),
         leaf("winner", Physical::BYTE_ARRAY, OPTIONAL),
-        leaf("tstamp", Physical::INT64, REQUIRED),
+        leaf_of("tstamp", Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS)), REQUIRED),
         leaf("judge", Physical::BYTE_ARRAY, OPTIONAL),
         leaf("rated", Physical::BOOLEAN, OPTIONAL),
         leaf("turn", Physical::INT32, OPTIONAL),
@@ -130,7 +138,7 @@ fn parquet(groups: &[Vec<Row>], properties: WriterPropertiesBuilder) -> Vec<u8> 
         put::<ByteArrayType>(&mut group, rows.iter().map(|row| bytes(&row.models[0])));
         put::<ByteArrayType>(&mut group, rows.iter().map(|row| bytes(&row.models[1])));
         put::<ByteArrayType>(&mut group, rows.iter().map(|row| bytes(row.winner)));
-        put::<Int64Type>(&mut group, rows.iter().map(|row| Some(row.seconds)));
+        put::<Int64Type>(&mut group, rows.iter().map(|row| Some(1_000 * row.seconds)));
         put::<ByteArrayType>(&mut group, rows.iter().map(|row| row.judge.as_deref().and_then(bytes)));
         put::<BoolType>(&mut group, rows.iter().map(|row| row.rated));
         put::<Int32Type>(&mut group, rows.iter().map(|row| row.turn));
@@ -227,4 +235,85 @@ fn numbers_are_read_in_the_rarer_encodings_too() {
             properties.set_column_dictionary_enabled(column.clone(), false).set_column_encoding(column, encoding)
         })
     });
+}
+
+/// A file of one vote with a time and a judge in columns of the given types.
+fn one_vote<Time: DataType, Judge: DataType>(
+    time: (Physical, Option<LogicalType>, Time::T),
+    judge: (Physical, Option<LogicalType>, Judge::T),
+) -> Vec<u8> {
+    const REQUIRED: Repetition = Repetition::REQUIRED;
+    let fields = ["model_a", "model_b", "winner"].map(|name| leaf(name, Physical::BYTE_ARRAY, REQUIRED));
+    let more = [leaf_of("tstamp", time.0, time.1, REQUIRED), leaf_of("judge", judge.0, judge.1, REQUIRED)];
+    let schema = Type::group_type_builder("row").with_fields(fields.into_iter().chain(more).collect()).build().unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for text in ["x", "y", "model_a"] {
+        put::<ByteArrayType>(&mut group, [bytes(text)].into_iter());
+    }
+    put::<Time>(&mut group, [Some(time.2)].into_iter());
+    put::<Judge>(&mut group, [Some(judge.2)].into_iter());
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// What the time and the voter of a vote are read as.
+#[track_caller]
+fn time_and_voter(file: Vec<u8>) -> Result<(f64, String), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes");
+    std::fs::write(&path, file).unwrap();
+    let log = read_log(&[path], EVERYTHING, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    Ok((log.seconds.unwrap()[0], log.voters.unwrap().names.as_slice()[0].clone()))
+}
+
+fn plain_judge() -> (Physical, Option<LogicalType>, ByteArray) {
+    (Physical::BYTE_ARRAY, Some(LogicalType::String), "ann".into())
+}
+
+/// 2026-11-21, and the first second of that day.
+const DAY: i32 = 20_778;
+const MIDNIGHT: f64 = 86_400.0 * 20_778.0;
+
+#[test]
+fn a_date_is_its_midnight() {
+    let file = one_vote::<Int32Type, ByteArrayType>((Physical::INT32, Some(LogicalType::Date), DAY), plain_judge());
+    assert_eq!(time_and_voter(file), Ok((MIDNIGHT, "ann".to_owned())));
+}
+
+#[test]
+fn a_time_of_96_bits_is_a_julian_day_and_nanoseconds() {
+    let noon = 43_200_000_000_000_u64;
+    let word = |shift: u32| u32::try_from((noon >> shift) & u64::from(u32::MAX)).unwrap();
+    let mut time = Int96::new();
+    time.set_data(word(0), word(32), 2_440_588 + u32::try_from(DAY).unwrap());
+    let file = one_vote::<Int96Type, ByteArrayType>((Physical::INT96, None, time), plain_judge());
+    assert_eq!(time_and_voter(file), Ok((MIDNIGHT + 43_200.0, "ann".to_owned())));
+}
+
+#[test]
+fn a_decimal_time_is_in_seconds() {
+    let decimal = Some(LogicalType::decimal(3, 18));
+    let milliseconds = 1_000 * 86_400 * i64::from(DAY) + 500;
+    let file = one_vote::<Int64Type, ByteArrayType>((Physical::INT64, decimal, milliseconds), plain_judge());
+    assert_eq!(time_and_voter(file), Ok((MIDNIGHT + 0.5, "ann".to_owned())));
+    let bytes = ByteArray::from((-1_500_i64).to_be_bytes().to_vec());
+    let decimal = Some(LogicalType::decimal(3, 18));
+    let file = one_vote::<ByteArrayType, ByteArrayType>((Physical::BYTE_ARRAY, decimal, bytes), plain_judge());
+    assert_eq!(time_and_voter(file), Ok((-1.5, "ann".to_owned())));
+}
+
+#[test]
+fn a_uuid_is_read_as_its_text() {
+    let judge = FixedLenByteArray::from((1..=16).collect::<Vec<u8>>());
+    let judge = (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid), judge);
+    let file = one_vote::<DoubleType, FixedLenByteArrayType>((Physical::DOUBLE, None, 7.0), judge);
+    assert_eq!(time_and_voter(file), Ok((7.0, "01020304-0506-0708-090a-0b0c0d0e0f10".to_owned())));
+}
+
+#[test]
+fn whole_numbers_without_a_unit_are_no_time() {
+    let file = one_vote::<Int64Type, ByteArrayType>((Physical::INT64, None, 1_795_219_200), plain_judge());
+    let error = time_and_voter(file).unwrap_err();
+    assert!(error.contains("tstamp holds whole numbers") && error.contains("row 1"), "{error}");
 }

@@ -175,7 +175,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
             AboutSection {
                 heading: "How ratings are made",
                 paragraphs: &[
-                    "The leaderboard is a Bradley–Terry model fitted by maximum likelihood to all rated votes. Ties and “both are bad” count one half to each side. Intervals come from the sandwich estimate of the variance. A model with few votes is called provisional; one that has only won or only lost has no bound, and this is said.",
+                    "The leaderboard is a Bradley–Terry model fitted by maximum likelihood to all rated votes. Ties and “both are bad” count one half to each side. Intervals show how far ratings would move without any one voter, so they allow for people with tastes of their own and for a few who vote much. A model with few votes is called provisional; one that has only won or only lost has no bound, and this is said.",
                     "Elo runs beside it: it starts at 1000, with K = 4, in the order of the votes. Practice models are small programs built into the arena so that it can be tried at once; they are labelled wherever their names are shown.",
                 ],
             },

@@ -49,6 +49,9 @@ pub(super) fn chinese(note: &RatingNote) -> String {
         RatingNote::NoVoteVariance => {
             "某组模型的每张选票都与拟合完全一致（例如只有一次平局），无法估计抽样误差，因此这些模型没有区间".into()
         }
+        RatingNote::IntervalsOfOneVoter => {
+            "全部选票来自同一位投票者：区间只说明评分对这位投票者有多可靠，不能推及他人".into()
+        }
         RatingNote::CarriedByOneVoter { models } => {
             format!("去掉某一位投票者后，没有选票能把这些模型与其他模型相比，因此它们没有区间：{}", listed(models))
         }
