@@ -38,6 +38,9 @@ pub struct ReadFlags {
     /// Leave out rows that are no votes and count them by reason, instead of refusing the file
     #[arg(long)]
     pub skip_bad: bool,
+    /// Take the fields that a row of CSV or TSV lacks at its end for empty, instead of refusing the file
+    #[arg(long)]
+    pub pad: bool,
     /// Most bytes of one line, or of one object of a JSON array
     #[arg(long, value_name = "BYTES", default_value_t = ReadLimits::default().line_bytes,
         value_parser = clap::value_parser!(u64).range(1 << 20..))]
@@ -63,6 +66,6 @@ impl ReadFlags {
             turn: self.turn_column.clone(),
         };
         let limits = ReadLimits { line_bytes: self.max_line_bytes, decompressed_bytes: self.max_decompressed_bytes };
-        ReadOptions { columns, skip_bad: self.skip_bad, limits }
+        ReadOptions { columns, skip_bad: self.skip_bad, pad: self.pad, limits }
     }
 }

@@ -1,9 +1,10 @@
 //! The file of drafts that grows while a model is asked: what is in it was flushed to the disk, and only one process writes it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::locked_file::LockedFile;
 use super::records::BenchFileError;
 use crate::domain::benchmark::superclue::drafts::{DraftLine, HEAD, read};
 
@@ -11,8 +12,7 @@ use crate::domain::benchmark::superclue::drafts::{DraftLine, HEAD, read};
 #[derive(Debug)]
 pub struct DraftFile {
     path: PathBuf,
-    /// Locked as long as it is open.
-    file: File,
+    file: LockedFile,
 }
 
 impl DraftFile {
@@ -25,13 +25,13 @@ impl DraftFile {
         let unwritable = |source| BenchFileError::Unwritable { path: path.to_owned(), source };
         let file = lock(path).map_err(unwritable)?;
         let mut bytes = Vec::new();
-        (&file).read_to_end(&mut bytes).map_err(unwritable)?;
+        (&*file).read_to_end(&mut bytes).map_err(unwritable)?;
         let whole = whole_lines(&bytes);
         let lines = read(&bytes[..whole]).map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?;
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(unwritable)?;
         } else if bytes.last().is_some_and(|byte| *byte != b'\n') {
-            (&file).write_all(b"\n").map_err(unwritable)?;
+            (&*file).write_all(b"\n").map_err(unwritable)?;
         }
         Ok((Self { path: path.to_owned(), file }, lines))
     }
@@ -39,23 +39,20 @@ impl DraftFile {
     /// Adds lines, which are on the disk when it returns.
     pub fn append(&self, lines: &[DraftLine]) -> Result<(), BenchFileError> {
         let text: String = lines.iter().map(DraftLine::to_json).collect();
-        let written = (&self.file).write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = (&*self.file).write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|source| BenchFileError::Unwritable { path: self.path.clone(), source })
     }
 }
 
-fn lock(path: &Path) -> io::Result<File> {
+fn lock(path: &Path) -> io::Result<LockedFile> {
     let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(io::Error::other("another langya writes to it: wait for its end, or stop it"))
-        }
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    LockedFile::lock(file).map_err(|error| match error {
+        TryLockError::WouldBlock => io::Error::other("another langya writes to it: wait for its end, or stop it"),
+        TryLockError::Error(error) => error,
+    })
 }
 
 /// The length without a last line that is the beginning of a draft and has no end. Anything else stays, for it is not ours.

@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod draft_review;
 pub mod drafts;
+pub mod locked_file;
 pub mod model_table;
 pub mod records;
 pub mod scores;

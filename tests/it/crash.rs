@@ -153,9 +153,10 @@ fn the_log_fits_like_the_database(folder: &Path) {
     let lines = log.lines().map(|line| {
         let vote: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| vote[key].as_str().unwrap().to_owned();
-        format!("{},{},{}\n", text("model_a"), text("model_b"), text("winner"))
+        format!("{},{},{},{}\n", text("model_a"), text("model_b"), text("winner"), text("judge"))
     });
-    std::fs::write(folder.join("votes.csv"), format!("model_a,model_b,winner\n{}", lines.collect::<String>())).unwrap();
+    std::fs::write(folder.join("votes.csv"), format!("model_a,model_b,winner,judge\n{}", lines.collect::<String>()))
+        .unwrap();
     let from_log = langya(folder, ["fit", "--votes", "votes.csv", "--format", "json"]);
     let of_database = langya(folder, ["fit", "--data-dir", "data", "--format", "json"]);
     assert_eq!((from_log.code, of_database.code), (Some(0), Some(0)), "{}{}", from_log.stderr, of_database.stderr);

@@ -35,7 +35,7 @@ fn intervals_agree_with_an_independent_program() {
     let board = board_of(&log, &LeaderboardOptions::default());
     assert_eq!(board.interval, IntervalMethod::Jackknife, "the default where voters are known");
     let expected = data.join("jackknife_expected.csv");
-    agree(&board, &expected, "rating", 1e-6, |model| model.rating);
+    agree(&board, &expected, "rating", 1e-6, |model| model.rating_or_limit());
     agree(&board, &expected, "standard_error", 1e-6, |model| model.standard_error.unwrap());
     agree(&board, &expected, "lower", 1e-6, |model| model.lower.unwrap());
     agree(&board, &expected, "upper", 1e-6, |model| model.upper.unwrap());
@@ -66,7 +66,8 @@ fn check_against_refits(options: &LeaderboardOptions) -> Leaderboard {
         board_of(&log_of(&others), &LeaderboardOptions { interval: IntervalMethod::None, ..options.clone() })
     });
     for model in &whole.models {
-        let change = |other: &Leaderboard| (line(other, &model.model).rating - model.rating).powi(2);
+        let change =
+            |other: &Leaderboard| (line(other, &model.model).rating_or_limit() - model.rating_or_limit()).powi(2);
         let expected = (2.0 / 3.0 * without.iter().map(change).sum::<f64>()).sqrt();
         let found = model.standard_error.unwrap();
         assert!((found - expected).abs() < 1e-6, "{}: {found} instead of {expected}", model.model);

@@ -29,7 +29,7 @@ fn check_goldens(votes: &Path, golden: &Path) {
     let log = read_votes(votes);
     let by_votes = LeaderboardOptions { interval: IntervalMethod::Sandwich, ..LeaderboardOptions::default() };
     let board = board_of(&log, &by_votes);
-    agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating);
+    agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating_or_limit());
     agree(&board, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
     let sandwich = golden.join("sandwich.csv");
     agree(&board, &sandwich, "exact_lower", 1e-6, |model| model.lower.unwrap());
@@ -69,7 +69,7 @@ fn the_small_fixture_agrees_with_fifty_digit_results() {
     let log = read_votes(&data.join("small_votes.csv"));
     let board = board_of(&log, &LeaderboardOptions::default());
     let expected = data.join("small_expected.csv");
-    agree(&board, &expected, "rating", 1e-9, |model| model.rating);
+    agree(&board, &expected, "rating", 1e-9, |model| model.rating_or_limit());
     agree(&board, &expected, "lower", 1e-9, |model| model.lower.unwrap());
     agree(&board, &expected, "upper", 1e-9, |model| model.upper.unwrap());
     agree(&board, &expected, "elo", 1e-9, |model| model.elo);
@@ -113,7 +113,11 @@ fn check_board(board: &Leaderboard, expected: &[(&str, f64)]) {
     let names: Vec<&str> = board.models.iter().map(|line| line.model.as_str()).collect();
     assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     for (line, (name, rating)) in board.models.iter().zip(expected) {
-        assert!((line.rating - rating).abs() < 1e-9, "{name}: {} instead of {rating}", line.rating);
+        assert!(
+            (line.rating_or_limit() - rating).abs() < 1e-9,
+            "{name}: {} instead of {rating}",
+            line.rating_or_limit()
+        );
     }
     assert!(board.converged, "{board:?}");
 }
@@ -141,6 +145,21 @@ fn ten_thousand_to_one_loses_no_precision() {
 fn only_ties_rate_all_models_at_the_mean() {
     let votes = [("a", "b", Tie, 3), ("b", "c", BothBad, 2), ("c", "a", Tie, 1)];
     check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);
+}
+
+#[test]
+fn the_bootstrap_of_ties_alone_gives_no_interval() {
+    let log = log_of(&[("a", "b", Tie, 5), ("b", "c", Tie, 5)]);
+    let board = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Bootstrap, ..Default::default() });
+    assert!(board.models.iter().all(|model| model.lower.is_none() && model.upper.is_none()), "{board:?}");
+    assert!(!board.notes.is_empty());
+}
+
+#[test]
+fn both_bad_votes_are_neither_won_nor_tied() {
+    let board = board(&[("a", "b", BothBad, 20), ("a", "c", AWins, 1), ("c", "a", AWins, 1), ("b", "c", Tie, 2)]);
+    let rate = |model| line(&board, model).win_tie_rate;
+    assert_eq!((rate("a"), rate("b"), rate("c")), (1.0 / 22.0, 2.0 / 22.0, 3.0 / 4.0));
 }
 
 #[test]
@@ -189,12 +208,16 @@ fn a_model_that_always_wins_comes_first_with_a_bound_and_changes_no_other_rating
     let with = board(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
     let winner = &with.models[0];
     assert_eq!((winner.model.as_str(), winner.rank, winner.unbounded), ("a", 1, Some(Direction::Above)));
-    assert_eq!((winner.lower, winner.upper), (Some(winner.rating), None));
+    assert_eq!((winner.rating, winner.at_least, winner.at_most), (None, winner.lower, None));
+    assert_eq!((winner.lower, winner.upper), (Some(winner.rating_or_limit()), None));
     // From the likelihood equations, solved by a general root finder in 40 digits.
-    assert!((winner.rating - 1_144.650_934_945_092_3).abs() < 1e-9, "{}", winner.rating);
+    assert!((winner.rating_or_limit() - 1_144.650_934_945_092_3).abs() < 1e-9, "{}", winner.rating_or_limit());
     for model in &without.models {
         let line = line(&with, &model.model);
-        assert_eq!((line.rating.to_bits(), line.lower, line.upper), (model.rating.to_bits(), model.lower, model.upper));
+        assert_eq!(
+            (line.rating_or_limit().to_bits(), line.lower, line.upper),
+            (model.rating_or_limit().to_bits(), model.lower, model.upper)
+        );
     }
     assert_eq!(with.components, 1);
     assert!(with.notes[0].to_string().contains("\"a\" won every vote"), "{:?}", with.notes);
@@ -215,10 +238,16 @@ fn a_model_that_always_loses_mirrors_one_that_always_wins() {
     let losing = board(&mirrored);
     let loser = losing.models.last().unwrap();
     assert_eq!((loser.model.as_str(), loser.unbounded), ("a", Some(Direction::Below)));
-    assert_eq!((loser.lower, loser.upper), (None, Some(loser.rating)));
+    assert_eq!((loser.rating, loser.at_least, loser.at_most), (None, None, loser.upper));
+    assert_eq!((loser.lower, loser.upper), (None, Some(loser.rating_or_limit())));
     for model in &winning.models {
-        let mirror = 2000.0 - line(&losing, &model.model).rating;
-        assert!((model.rating - mirror).abs() < 1e-9, "{}: {} and {mirror}", model.model, model.rating);
+        let mirror = 2000.0 - line(&losing, &model.model).rating_or_limit();
+        assert!(
+            (model.rating_or_limit() - mirror).abs() < 1e-9,
+            "{}: {} and {mirror}",
+            model.model,
+            model.rating_or_limit()
+        );
     }
 }
 
@@ -226,7 +255,7 @@ fn a_model_that_always_loses_mirrors_one_that_always_wins() {
 fn the_bound_of_a_winner_is_its_likelihood_ratio_limit() {
     // Against one rated group of two equal models it is that of six wins in a row, all else being symmetrical.
     let board = board(&[("b", "c", Tie, 8), ("a", "b", AWins, 3), ("a", "c", AWins, 3)]);
-    let bound = line(&board, "a").rating;
+    let bound = line(&board, "a").rating_or_limit();
     assert!((bound - (1000.0 + limit_points(6.0))).abs() < 1e-6, "{bound}");
 }
 
@@ -254,8 +283,8 @@ fn each_model_in_a_chain_of_winners_is_bounded() {
     let order: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
     let above = Some(Direction::Above);
     assert_eq!(order, [("a", above), ("b", above), ("c", None), ("d", None)]);
-    assert!(line(&board, "a").rating > line(&board, "b").rating, "{board:?}");
-    assert!((line(&board, "c").rating - 1000.0).abs() < 1e-9);
+    assert!(line(&board, "a").rating_or_limit() > line(&board, "b").rating_or_limit(), "{board:?}");
+    assert!((line(&board, "c").rating_or_limit() - 1000.0).abs() < 1e-9);
 }
 
 #[test]
@@ -273,11 +302,11 @@ fn components_joined_by_one_way_votes_are_rated_separately_and_the_bridge_is_nam
     assert_eq!((line(&board, "z").component, line(&board, "a").component), (0, 1), "the largest comes first");
     for component in 0..2 {
         let ratings: Vec<f64> =
-            board.models.iter().filter(|line| line.component == component).map(|line| line.rating).collect();
+            board.models.iter().filter(|line| line.component == component).map(|line| line.rating_or_limit()).collect();
         let mean = ratings.iter().sum::<f64>() / f64::from(u32::try_from(ratings.len()).unwrap());
         assert!((mean - 1000.0).abs() < 1e-9, "component {component}: {ratings:?}");
     }
-    assert!((line(&board, "a").rating - line(&board, "b").rating - points(3.0)).abs() < 1e-9);
+    assert!((line(&board, "a").rating_or_limit() - line(&board, "b").rating_or_limit() - points(3.0)).abs() < 1e-9);
     assert_eq!((board.bridges[0].winner.as_str(), board.bridges[0].loser.as_str()), ("a", "x"));
     assert!(board.notes.iter().any(|note| note.to_string().contains("\"a\" over \"x\" (2)")), "{:?}", board.notes);
 }
@@ -286,7 +315,7 @@ fn components_joined_by_one_way_votes_are_rated_separately_and_the_bridge_is_nam
 fn votes_between_components_do_not_change_the_bound_of_a_winner() {
     let apart =
         [("b", "c", Tie, 2), ("x", "y", Tie, 2), ("x", "b", AWins, 5), ("a", "b", AWins, 3), ("a", "c", AWins, 3)];
-    let bound = line(&board(&apart), "a").rating;
+    let bound = line(&board(&apart), "a").rating_or_limit();
     assert!((bound - 1000.0 - limit_points(6.0)).abs() < 1e-6, "{bound}");
 }
 
@@ -295,7 +324,7 @@ fn a_winner_that_met_only_a_loser_is_its_own_component() {
     let board = board(&[("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1)]);
     let odd = line(&board, "odd");
     assert_eq!((board.components, odd.component, odd.unbounded), (2, 1, None));
-    assert_eq!((odd.rating.to_bits(), odd.lower, odd.average_win_rate), (1000_f64.to_bits(), None, None));
+    assert_eq!((odd.rating_or_limit().to_bits(), odd.lower, odd.average_win_rate), (1000_f64.to_bits(), None, None));
     assert_eq!(line(&board, "loser").unbounded, Some(Direction::Below));
 }
 
@@ -306,7 +335,7 @@ fn a_winner_over_a_single_model_is_measured_against_it() {
     let (odd, first) = (line(&board, "odd"), line(&board, "first"));
     assert_eq!((odd.component, odd.unbounded), (1, None));
     assert_eq!((first.component, first.unbounded), (1, Some(Direction::Above)));
-    assert!((first.rating - 1000.0 - limit_points(4.0)).abs() < 1e-6, "{first:?}");
+    assert!((first.rating_or_limit() - 1000.0 - limit_points(4.0)).abs() < 1e-6, "{first:?}");
 }
 
 #[test]
@@ -318,7 +347,7 @@ fn dropped_ties_are_in_no_sum_and_count_as_excluded() {
     assert_eq!((board.votes.excluded["tie_dropped"], board.votes.excluded["both_bad_dropped"]), (5, 2));
     assert_eq!(board.models.len(), 2, "c has no rated vote");
     let a = line(&board, "a");
-    assert!((a.rating - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
+    assert!((a.rating_or_limit() - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
     let four_only = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
     let elo = EloTable::from_log(&four_only, Scoring::default()).rating(0);
     assert!((a.elo - elo).abs() < 1e-12, "Elo leaves them out as well: {} and {elo}", a.elo);
@@ -333,11 +362,11 @@ fn an_anchor_moves_its_component_to_its_rating() {
     let anchor = Some(Anchor { model: "c".into(), rating: 1200.0 });
     for method in [Method::Bt, Method::Elo] {
         let options = LeaderboardOptions { method, anchor: anchor.clone(), ..LeaderboardOptions::default() };
-        assert!((line(&board_of(&log, &options), "c").rating - 1200.0).abs() < 1e-9);
+        assert!((line(&board_of(&log, &options), "c").rating_or_limit() - 1200.0).abs() < 1e-9);
     }
     let options = LeaderboardOptions { anchor, ..LeaderboardOptions::default() };
     let held = board_of(&log, &options);
-    let shift = 1200.0 - line(&free, "c").rating;
+    let shift = 1200.0 - line(&free, "c").rating_or_limit();
     assert!((line(&held, "b").lower.unwrap() - line(&free, "b").lower.unwrap() - shift).abs() < 1e-9);
 }
 
@@ -359,7 +388,7 @@ fn elo_as_the_method_ranks_by_elo_without_intervals() {
     let board = board_of(&log, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
     assert_eq!((board.interval, board.iterations, board.components), (IntervalMethod::None, 0, 1));
     for model in &board.models {
-        assert!((model.rating - model.elo).abs() < 1e-9);
+        assert!((model.rating_or_limit() - model.elo).abs() < 1e-9);
         assert_eq!(model.lower, None);
     }
     assert_eq!(board.models.iter().map(|line| line.rank).collect::<Vec<_>>(), [1, 2, 3]);
@@ -489,7 +518,7 @@ proptest! {
         let twice = board_of(&recorded(&[votes.clone(), votes].concat()), &options);
         for model in &once.models {
             let double = line(&twice, &model.model);
-            prop_assert!((double.rating - model.rating).abs() < 1e-9);
+            prop_assert!((double.rating_or_limit() - model.rating_or_limit()).abs() < 1e-9);
             prop_assert_eq!(model.standard_error.is_some(), double.standard_error.is_some());
             if let Some((single, double)) = model.standard_error.zip(double.standard_error) {
                 prop_assert!((single / double - 2_f64.sqrt()).abs() < 1e-9);
@@ -503,10 +532,10 @@ proptest! {
         let free = board_of(&log, &LeaderboardOptions::default());
         let anchor = Some(Anchor { model: "model 3".into(), rating });
         let held = board_of(&log, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
-        let shift = rating - line(&free, "model 3").rating;
+        let shift = rating - line(&free, "model 3").rating_or_limit();
         for model in &free.models {
             let moved = line(&held, &model.model);
-            prop_assert!((moved.rating - model.rating - shift).abs() < 1e-9);
+            prop_assert!((moved.rating_or_limit() - model.rating_or_limit() - shift).abs() < 1e-9);
             prop_assert_eq!(moved.rank, model.rank);
         }
     }
@@ -520,7 +549,7 @@ proptest! {
         let board = board_of(&log, &LeaderboardOptions::default());
         prop_assert!(board.converged);
         prop_assert_eq!(board.models.len(), log.models.as_slice().len());
-        prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating.abs() < 1e5));
+        prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating_or_limit().abs() < 1e5));
         let fit = fit(&Tally::from_log(&log, Scoring::default())).unwrap();
         for members in fit.members().into_iter().filter(|members| !members.is_empty()) {
             let sum: f64 = members.iter().map(|&model| match fit.model_strengths[model] {

@@ -49,7 +49,7 @@ fn weights_by_pair_count_agree_with_the_exact_results() {
     let log = read_votes(&shared.join("data/llmfao.csv"));
     let options = LeaderboardOptions { reweight: Reweight::PairCount, ..LeaderboardOptions::default() };
     let (board, golden) = (board_of(&log, &options), shared.join("golden/llmfao/bt_reweighted.csv"));
-    agree(&board, &golden, "exact_rating", 1e-6, |model| model.rating);
+    agree(&board, &golden, "exact_rating", 1e-6, |model| model.rating_or_limit());
     agree(&board, &golden, "exact_lower", 1e-6, |model| model.lower.unwrap());
     agree(&board, &golden, "exact_upper", 1e-6, |model| model.upper.unwrap());
 }
@@ -124,7 +124,7 @@ fn two_models_with_ties_have_the_closed_form_of_davidson() {
     let (wins, losses, ties) = (6.0, 3.0, 2.0_f64);
     let board = board_of(&log_of(&[("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2)]), &davidson());
     let (a, effect) = (line(&board, "a"), board.davidson.unwrap());
-    near(a.rating, 1000.0 + points(wins / losses) / 2.0);
+    near(a.rating_or_limit(), 1000.0 + points(wins / losses) / 2.0);
     near(effect.nu, ties / f64::sqrt(wins * losses));
     near(a.standard_error.unwrap(), 0.5 * POINTS * f64::sqrt(1.0 / wins + 1.0 / losses));
     let error = f64::sqrt(1.0 / ties + 0.25 * (1.0 / wins + 1.0 / losses));
@@ -177,8 +177,8 @@ fn components_share_the_tie_parameter_and_keep_their_own_means() {
         [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2), ("x", "y", AWins, 4), ("y", "x", AWins, 4)];
     let board = board_of(&log_of(&votes), &davidson());
     assert_eq!(board.components, 2);
-    near(line(&board, "a").rating + line(&board, "b").rating, 2000.0);
-    near(line(&board, "x").rating, 1000.0);
+    near(line(&board, "a").rating_or_limit() + line(&board, "b").rating_or_limit(), 2000.0);
+    near(line(&board, "x").rating_or_limit(), 1000.0);
     let alone = board_of(&log_of(&votes[..3]), &davidson()).davidson.unwrap().nu;
     assert!(board.davidson.unwrap().nu < 0.9 * alone, "eight votes without a tie make ties rarer");
 }
@@ -190,13 +190,13 @@ fn a_winner_of_every_vote_is_bounded_under_davidson() {
     let without = board_of(&log_of(&rest), &davidson());
     let board = board_of(&log_of(&[&rest[..], &lone, &[("a", "b", AWins, 5)]].concat()), &davidson());
     for model in &without.models {
-        near(line(&board, &model.model).rating, model.rating);
+        near(line(&board, &model.model).rating_or_limit(), model.rating_or_limit());
     }
     let (a, x) = (line(&board, "a"), line(&board, "x"));
     assert_eq!((a.unbounded, x.unbounded), (Some(Direction::Above), Some(Direction::Above)));
-    assert!(a.rating > 900.0 && a.rating < 1300.0, "{a:?}");
+    assert!(a.rating_or_limit() > 900.0 && a.rating_or_limit() < 1300.0, "{a:?}");
     // Nine wins at the limit cost half of the chi-square quantile.
-    let d = 2.0 * (x.rating - 1000.0) / POINTS;
+    let d = 2.0 * (x.rating_or_limit() - 1000.0) / POINTS;
     let loss = 9.0 * ((-d).exp() + board.davidson.unwrap().nu * (-0.5 * d).exp()).ln_1p();
     near(2.0 * loss, Z * Z);
 }
@@ -367,7 +367,9 @@ fn an_impossible_slice_is_refused_with_the_known_values() {
 
 /// Ratings and intervals by model; without an interval, the rating stands for its ends.
 fn numbers(board: &Leaderboard) -> BTreeMap<&str, [f64; 3]> {
-    let of = |model: &RankedModel| [Some(model.rating), model.lower, model.upper].map(|at| at.unwrap_or(model.rating));
+    let of = |model: &RankedModel| {
+        [Some(model.rating_or_limit()), model.lower, model.upper].map(|at| at.unwrap_or(model.rating_or_limit()))
+    };
     board.models.iter().map(|model| (model.model.as_str(), of(model))).collect()
 }
 
@@ -399,7 +401,7 @@ proptest! {
         let groups = f64::from(u32::try_from(votes.len()).unwrap());
         for model in &plain.models {
             let other = line(&clustered, &model.model);
-            prop_assert_eq!(model.rating.to_bits(), other.rating.to_bits());
+            prop_assert_eq!(model.rating_or_limit().to_bits(), other.rating_or_limit().to_bits());
             prop_assert_eq!(model.standard_error.is_some(), other.standard_error.is_some());
             if let Some((plain, theirs)) = model.standard_error.zip(other.standard_error) {
                 let expected = plain * (groups / (groups - 1.0)).sqrt();
@@ -443,7 +445,7 @@ proptest! {
         let expected = board_of(&recorded(&repeated), &options);
         let board = board_of(&weighted, &LeaderboardOptions { reweight: Reweight::PairProbability, ..options });
         for model in &expected.models {
-            prop_assert!((line(&board, &model.model).rating - model.rating).abs() < 1e-7);
+            prop_assert!((line(&board, &model.model).rating_or_limit() - model.rating_or_limit()).abs() < 1e-7);
         }
     }
 
@@ -451,7 +453,7 @@ proptest! {
     fn the_gradient_of_davidson_is_zero_at_its_fit(votes in connected_votes()) {
         let board = board_of(&recorded(&votes), &davidson());
         let Some(effect) = board.davidson else { return Ok(()) };
-        let strength = |model: u8| line(&board, &format!("model {model}")).rating / POINTS;
+        let strength = |model: u8| line(&board, &format!("model {model}")).rating_or_limit() / POINTS;
         let (mut slopes, mut of_ties) = ([0.0; 8], 0.0);
         for &(a, b, outcome) in &votes {
             let d = strength(a) - strength(b);
@@ -479,7 +481,7 @@ proptest! {
         prop_assert!(board.converged, "{:?}", board.notes);
         prop_assert_eq!(board.models.len(), log.models.as_slice().len());
         for model in &board.models {
-            prop_assert!(model.lower.is_none_or(|lower| lower <= model.rating + 400.0) && model.rating.abs() < 1e5);
+            prop_assert!(model.lower.is_none_or(|lower| lower <= model.rating_or_limit() + 400.0) && model.rating_or_limit().abs() < 1e5);
         }
         let back: Leaderboard = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
         let texts = |board: &Leaderboard| board.notes.iter().map(ToString::to_string).collect::<Vec<_>>();

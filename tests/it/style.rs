@@ -378,13 +378,16 @@ fn a_leaderboard_with_style_shows_its_ratings_effects_and_notes() {
         let line = board.models.iter().find(|line| line.model == model.name).unwrap();
         let Some(strength) = strength(&styled.fit, place) else {
             let without = plain.models.iter().find(|line| line.model == model.name).unwrap();
-            assert_eq!((line.unbounded, line.rating.to_bits()), (without.unbounded, without.rating.to_bits()));
+            assert_eq!(
+                (line.unbounded, line.rating_or_limit().to_bits()),
+                (without.unbounded, without.rating_or_limit().to_bits())
+            );
             continue;
         };
         let error = POINTS_PER_STRENGTH * styled.errors[place].unwrap();
-        near(line.rating, CENTRE + POINTS_PER_STRENGTH * strength, 1e-9, &model.name);
-        near(line.lower.unwrap(), line.rating - Z * error, 1e-9, "lower");
-        near(line.upper.unwrap(), line.rating + Z * error, 1e-9, "upper");
+        near(line.rating_or_limit(), CENTRE + POINTS_PER_STRENGTH * strength, 1e-9, &model.name);
+        near(line.lower.unwrap(), line.rating_or_limit() - Z * error, 1e-9, "lower");
+        near(line.upper.unwrap(), line.rating_or_limit() + Z * error, 1e-9, "upper");
     }
     assert_eq!(board.style.iter().map(|effect| effect.feature.as_str()).collect::<Vec<_>>(), FEATURES[..3]);
     for (shown, effect) in board.style.iter().zip(&styled.effects) {

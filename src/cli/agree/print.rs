@@ -5,7 +5,8 @@ use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, ScoresReport, VotesReport, WinFigures,
+    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares, SidesReport,
+    VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::spreadsheet::defused;
@@ -115,7 +116,7 @@ fn lines(found: &Agreement) -> Vec<StatisticLine> {
 
 fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
-    vec![
+    let mut lines = vec![
         StatisticLine::of("human-human", &report.human_human.with_ties),
         StatisticLine::of("human-human without ties", &report.human_human.without_ties),
         StatisticLine::of("judge-human", &report.judge_human.with_ties),
@@ -124,8 +125,31 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
         StatisticLine::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people),
         StatisticLine::kappa("Fleiss' kappa, people", &chance.fleiss),
         StatisticLine::kappa("Randolph's kappa, people", &chance.randolph),
-        StatisticLine::number("Krippendorff's alpha, people", &chance.krippendorff),
-        StatisticLine::number("Krippendorff's alpha, people and judge", &chance.krippendorff_with_judge),
+        StatisticLine::number("Krippendorff's alpha (nominal), people", &chance.krippendorff),
+        StatisticLine::number("Krippendorff's alpha (nominal), people and judge", &chance.krippendorff_with_judge),
+    ];
+    lines.extend(of_sides(&report.sides));
+    lines
+}
+
+/// Votes by the side of the screen: labels A, B and tie.
+fn of_sides(report: &SidesReport) -> Vec<StatisticLine> {
+    let chance = &report.chance;
+    let share = |name: &str, shares: &SideShares| StatisticLine {
+        share: Some([shares.a, shares.a + shares.b]),
+        note: shares.p.value.map_or_else(String::new, |p| format!("({} ties; equal sides: p = {p:.2e})", shares.ties)),
+        ..StatisticLine::number(name, &shares.share_a)
+    };
+    vec![
+        share("side A, people", &report.people),
+        share("side A, judge", &report.judge),
+        StatisticLine::kappa("Cohen's kappa by side, judge and majority", &chance.cohen_majority),
+        StatisticLine::kappa("Fleiss' kappa by side, people", &chance.fleiss),
+        StatisticLine::number("Krippendorff's alpha by side (nominal), people", &chance.krippendorff),
+        StatisticLine::number(
+            "Krippendorff's alpha by side (nominal), people and judge",
+            &chance.krippendorff_with_judge,
+        ),
     ]
 }
 
@@ -164,8 +188,18 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
         StatisticLine::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority),
         StatisticLine::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge),
         StatisticLine::kappa("Randolph's kappa, people", &labels.randolph),
-        StatisticLine::number("Krippendorff's alpha, people", &labels.krippendorff),
-        StatisticLine::number("Krippendorff's alpha, people and judge", &labels.krippendorff_with_judge),
+        StatisticLine::number("Krippendorff's alpha (interval), people", &labels.krippendorff),
+        StatisticLine::number("Krippendorff's alpha (interval), people and judge", &labels.krippendorff_with_judge),
+        StatisticLine::number("Krippendorff's alpha (ordinal), people", &labels.krippendorff_ordinal),
+        StatisticLine::number(
+            "Krippendorff's alpha (ordinal), people and judge",
+            &labels.krippendorff_ordinal_with_judge,
+        ),
+        StatisticLine::number("Krippendorff's alpha (labels), people", &labels.krippendorff_nominal),
+        StatisticLine::number(
+            "Krippendorff's alpha (labels), people and judge",
+            &labels.krippendorff_nominal_with_judge,
+        ),
     ]
 }
 

@@ -96,7 +96,7 @@ fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
     [
         model.rank.to_string(),
         printable(&model.model),
-        format!("{:.1}", model.rating),
+        rating(model),
         bound(model.lower),
         bound(model.upper),
         format!("{:.1}", model.elo),
@@ -108,11 +108,20 @@ fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
     ]
 }
 
+/// The rating, or the limit of a model that has none.
+fn rating(model: &RankedModel) -> String {
+    match (model.at_least, model.at_most) {
+        (Some(limit), _) => format!("≥{limit:.1}"),
+        (_, Some(limit)) => format!("≤{limit:.1}"),
+        _ => format!("{:.1}", model.rating_or_limit()),
+    }
+}
+
 fn marks(model: &RankedModel, with_component: bool) -> String {
     let mut marks = Vec::new();
     match model.unbounded {
-        Some(Direction::Above) => marks.push("only won: lower limit".to_owned()),
-        Some(Direction::Below) => marks.push("only lost: upper limit".to_owned()),
+        Some(Direction::Above) => marks.push("only won".to_owned()),
+        Some(Direction::Below) => marks.push("only lost".to_owned()),
         None => {}
     }
     if with_component {

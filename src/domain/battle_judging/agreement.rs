@@ -135,8 +135,7 @@ impl<'l> Distances<'l> {
     /// Models that only won or only lost have no rating to measure from.
     #[must_use]
     pub fn new(models: &'l [RankedModel]) -> Self {
-        let bounded = models.iter().filter(|row| row.unbounded.is_none());
-        Self(bounded.map(|row| (row.model.as_str(), (row.component, row.rating))).collect())
+        Self(models.iter().filter_map(|row| Some((row.model.as_str(), (row.component, row.rating?)))).collect())
     }
 
     /// The band of two models. Ratings of different components cannot be compared.

@@ -21,7 +21,7 @@ use crate::stats::correlation::{Coefficient, concordance};
 pub struct Place {
     /// 1 is best; models that the intervals do not separate can share a rank.
     pub rank: u64,
-    /// On the public scale.
+    /// On the public scale; the limit of a model that only won, or only lost.
     pub rating: f64,
     /// Lower bound, where there is one.
     pub lower: Option<f64>,
@@ -33,8 +33,8 @@ pub struct Place {
 
 impl Place {
     fn of(row: &RankedModel) -> Self {
-        let RankedModel { rank, rating, lower, upper, .. } = *row;
-        Self { rank, rating, lower, upper, unbounded: row.unbounded.is_some() }
+        let RankedModel { rank, lower, upper, .. } = *row;
+        Self { rank, rating: row.rating_or_limit(), lower, upper, unbounded: row.unbounded.is_some() }
     }
 }
 

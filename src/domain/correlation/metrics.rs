@@ -37,12 +37,13 @@ pub fn figures(
         if metric == Metric::Rating { comparable(&board) } else { (board.models.iter().collect(), vec![]) };
     notes.extend(held.then(|| HELD.to_owned()));
     let point = |model: &RankedModel| {
+        let value = metric.value(model)?;
         let position = resampled.models.iter().position(|name| *name == model.model);
         let samples = resampled.replicates.iter().map(|values| values[position?]).collect();
-        let drawn = Point::from_samples(metric.value(model), samples, options.confidence);
-        Point { interval: if metric == Metric::Rating { of_board(model) } else { drawn.interval }, ..drawn }
+        let drawn = Point::from_samples(value, samples, options.confidence);
+        Some(Point { interval: if metric == Metric::Rating { of_board(model) } else { drawn.interval }, ..drawn })
     };
-    Ok((models.into_iter().map(|model| (model.model.clone(), point(model))).collect(), notes))
+    Ok((models.into_iter().filter_map(|model| Some((model.model.clone(), point(model)?))).collect(), notes))
 }
 
 /// Whether Elo would go through too many votes: it takes them one by one in every replicate.

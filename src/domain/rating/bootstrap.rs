@@ -28,6 +28,9 @@ use crate::stats::distribution::quantile;
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::{real, real_len};
 
+/// An interval narrower than this, in log odds, is rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Summary of a bootstrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrapReport {
@@ -63,7 +66,8 @@ pub(super) fn bootstrap(
     for (number, centre) in blocks.iter().enumerate() {
         let ends = |parameter: usize| {
             let values: Vec<f64> = replicates.iter().map(|blocks| blocks[number].values[parameter]).collect();
-            Some(ends_of(&values, level))
+            // Replicates that are all alike, as where all votes are ties, say nothing about the spread.
+            Some(ends_of(&values, level)).filter(|ends| ends.upper - ends.lower > ROUNDING)
         };
         let models = &centre.block.members;
         models.iter().enumerate().for_each(|(position, &model)| found.strengths[model] = ends(position));
@@ -113,17 +117,19 @@ fn fit_replicates(
     Ok((blocks, replicates))
 }
 
-/// Share of its votes that each model won, tied or got both-bad, in each replicate, by position in [`Tally::models`];
+/// Share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
 /// `None` for a model without votes in the replicate.
 pub(super) fn resampled_win_tie_rates(tally: &Tally, options: BootstrapOptions) -> Vec<Vec<Option<f64>>> {
     let rates = |replicate: u32| {
         let (mut kept, mut all) = (vec![0.0; tally.models.len()], vec![0.0; tally.models.len()]);
-        for pair in resample(tally, &mut options.rng(replicate)) {
-            let votes = pair.first_wins + pair.second_wins + pair.halves;
-            kept[pair.first] += pair.first_wins + pair.halves;
-            kept[pair.second] += pair.second_wins + pair.halves;
-            all[pair.first] += votes;
-            all[pair.second] += votes;
+        let mut rng = options.rng(replicate);
+        let sampled = resample_counts(tally, &mut rng);
+        for ((pair, counts), [first, second, halves]) in tally.pairs.iter().zip(&tally.counts).zip(sampled) {
+            let ties = binomial(halves, counts.ties, counts.ties + counts.both_bad, &mut rng);
+            kept[pair.first] += real(first + ties);
+            kept[pair.second] += real(second + ties);
+            all[pair.first] += real(first + second + halves);
+            all[pair.second] += real(first + second + halves);
         }
         kept.iter().zip(&all).map(|(kept, &all)| (all > 0.0).then(|| kept / all)).collect()
     };

@@ -100,8 +100,8 @@ pub struct RankedModel {
     pub model: String,
     /// 1 is best; models with overlapping intervals can share a rank.
     pub rank: u64,
-    /// Rating on the public scale; for an unbounded model its finite bound.
-    pub rating: f64,
+    /// Rating on the public scale; `None` for an unbounded model.
+    pub rating: Option<f64>,
     /// Lower bound; `None` without intervals, for a model that only lost, and for a model alone in its component.
     pub lower: Option<f64>,
     /// Upper bound; `None` without intervals, for a model that only won, and for a model alone in its component.
@@ -118,7 +118,7 @@ pub struct RankedModel {
     pub ties: u64,
     /// Votes for "both bad".
     pub both_bad: u64,
-    /// (wins + ties + both bad) / battles, SuperCLUE's win-and-tie rate.
+    /// (wins + ties) / battles, SuperCLUE's win-and-tie rate; a both-bad vote is a battle that neither won nor tied.
     pub win_tie_rate: f64,
     /// Mean predicted share of points against every other model of the component; `None` without other models.
     pub average_win_rate: Option<f64>,
@@ -126,8 +126,14 @@ pub struct RankedModel {
     pub component: usize,
     /// Whether the model has fewer votes than the minimum.
     pub provisional: bool,
-    /// Set if the model won or lost every vote against rated models, so that its rating is a bound.
+    /// Set if the model won or lost every vote against rated models, so that its rating has no finite estimate.
     pub unbounded: Option<Direction>,
+    /// Likelihood-ratio limit of the rating of a model that won every vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// Likelihood-ratio limit of the rating of a model that lost every vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
     /// Standard error of the rating.
     pub standard_error: Option<f64>,
     /// Mean over its opponents of its share of points against each; a tie or both-bad vote is half a point.
@@ -137,4 +143,12 @@ pub struct RankedModel {
     /// the interval comes from the variation between voters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_voters: Option<f64>,
+}
+
+impl RankedModel {
+    /// The rating, or the limit of an unbounded model: where the model stands in an order and on an axis.
+    #[must_use]
+    pub fn rating_or_limit(&self) -> f64 {
+        self.rating.or(self.at_least).or(self.at_most).unwrap_or(super::CENTRE)
+    }
 }

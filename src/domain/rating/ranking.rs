@@ -191,7 +191,7 @@ fn ranked_models(
         RankedModel {
             model: tallied.name.clone(),
             rank: 1 + peers().map(|other| u64::from(other.significantly_above(here))).sum::<u64>(),
-            rating: here.rating,
+            rating: here.unbounded.is_none().then_some(here.rating),
             lower: here.lower(),
             upper: here.upper(),
             elo: elo.rating(tallied.index),
@@ -200,11 +200,13 @@ fn ranked_models(
             losses: counts.losses,
             ties: counts.ties,
             both_bad: counts.both_bad,
-            win_tie_rate: real(counts.wins + counts.ties + counts.both_bad) / real(counts.battles()),
+            win_tie_rate: real(counts.wins + counts.ties) / real(counts.battles()),
             average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other, fit))),
             component: here.component,
             provisional: counts.battles() < min_votes,
             unbounded: here.unbounded,
+            at_least: (here.unbounded == Some(Direction::Above)).then_some(here.rating),
+            at_most: (here.unbounded == Some(Direction::Below)).then_some(here.rating),
             standard_error: here.ends.and_then(|ends| ends.error),
             empirical_win_rate: Some(empirical[model]),
             effective_voters: intervals.voters.as_ref().map(|voters| voters[model]).filter(|voters| *voters > 0.0),
@@ -229,7 +231,7 @@ fn sort(models: &mut [RankedModel]) {
     models.sort_by(|x, y| {
         (x.component, end(x), x.rank)
             .cmp(&(y.component, end(y), y.rank))
-            .then_with(|| y.rating.total_cmp(&x.rating))
+            .then_with(|| y.rating_or_limit().total_cmp(&x.rating_or_limit()))
             .then_with(|| x.model.cmp(&y.model))
     });
 }

@@ -51,13 +51,13 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.as_str() == text)
     }
 
-    /// The metric of a leaderboard row.
+    /// The metric of a leaderboard row; `None` for the rating of an unbounded model.
     #[must_use]
-    pub fn value(self, model: &RankedModel) -> f64 {
+    pub fn value(self, model: &RankedModel) -> Option<f64> {
         match self {
             Self::Rating => model.rating,
-            Self::Elo => model.elo,
-            Self::WinTieRate => model.win_tie_rate,
+            Self::Elo => Some(model.elo),
+            Self::WinTieRate => Some(model.win_tie_rate),
         }
     }
 }

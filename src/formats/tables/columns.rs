@@ -104,10 +104,10 @@ pub const REPLY_COLUMNS: [Column; 10] = [
 ];
 
 /// The columns of a leaderboard, as `langya fit --format csv` has them.
-pub const LEADERBOARD_COLUMNS: [Column; 18] = [
+pub const LEADERBOARD_COLUMNS: [Column; 21] = [
     Column::needed("model", Text),
     Column::needed("rank", Number),
-    Column::needed("rating", Real),
+    Column::optional("rating", Real),
     Column::optional("lower", Real),
     Column::optional("upper", Real),
     Column::needed("elo", Real),
@@ -121,8 +121,11 @@ pub const LEADERBOARD_COLUMNS: [Column; 18] = [
     Column::needed("component", Number),
     Column::needed("provisional", Flag),
     Column::optional("unbounded", Text),
+    Column::optional("at_least", Real),
+    Column::optional("at_most", Real),
     Column::optional("standard_error", Real),
     Column::optional("empirical_win_rate", Real),
+    Column::optional("effective_voters", Real),
 ];
 
 /// The word for an outcome in LMArena's logs.

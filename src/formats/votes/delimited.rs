@@ -51,7 +51,7 @@ impl DelimitedLayout<'_> {
             if !more {
                 break;
             }
-            let line = record.position().map_or(next_line, csv::Position::line) - 1;
+            let line = record.position().map_or(next_line, |begin| first_line(block, begin)) - 1;
             let done = self.add(&mut batch, &record);
             settle(&mut batch, self.job.options, done, line)?;
         }
@@ -60,9 +60,16 @@ impl DelimitedLayout<'_> {
     }
 
     fn add(&self, batch: &mut VoteBatch, record: &ByteRecord) -> Result<(), RowError> {
-        if record.len() != self.width {
-            let (fields, columns) = (record.len(), self.width);
+        let (fields, columns) = (record.len(), self.width);
+        if fields > columns {
             let reason = format!("{fields} fields where the header has {columns}: quote fields that hold a comma");
+            return Err(RowError::Malformed(reason));
+        }
+        if fields < columns && !self.job.options.pad {
+            let reason = format!(
+                "{fields} fields where the header has {columns}: complete the row, or take missing fields at the end for \
+                 empty with --pad"
+            );
             return Err(RowError::Malformed(reason));
         }
         if std::str::from_utf8(record.as_slice()).is_err() {
@@ -85,6 +92,13 @@ impl Record for Fields<'_> {
 
 fn csv_reader(block: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(block)
+}
+
+/// The line of a record's first field. The reader's position is that of the blank lines before it.
+fn first_line(block: &[u8], begin: &csv::Position) -> u64 {
+    let before = usize::try_from(begin.byte()).unwrap_or(block.len());
+    let blank = block.iter().skip(before).take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    begin.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 
 fn header_names<'r>(job: &Job<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {

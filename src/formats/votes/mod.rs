@@ -41,6 +41,8 @@ pub struct ReadOptions {
     pub columns: ColumnNames,
     /// Leave out rows that are no votes, and count them by reason in [`VoteLog::excluded`].
     pub skip_bad: bool,
+    /// Take the fields that a row of CSV or TSV lacks at its end for empty.
+    pub pad: bool,
     /// How large a line and what is unpacked may be.
     pub limits: ReadLimits,
 }

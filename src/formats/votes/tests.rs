@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
+use crate::domain::rating::vote_log::Labels;
 
 /// The votes of files with these contents, as `a outcome b`.
 fn read(files: &[&[u8]]) -> Result<Vec<String>, String> {
@@ -105,6 +106,29 @@ fn without_votes_every_column_may_be_asked_for() {
 }
 
 #[test]
+fn short_rows_are_padded_where_that_is_asked_for() {
+    let pad = ReadOptions { pad: true, ..ReadOptions::default() };
+    let text = b"model_a,model_b,winner,judge\nx,y,A,ann\nx,y,B\n";
+    let voters = read_as(&[text], &pad).unwrap().voters.unwrap();
+    assert_eq!(voters.rows, [0, Labels::NONE]);
+    let error = read_as(&[b"model_a,model_b,winner,judge\nx,y\n"], &pad).unwrap_err().to_string();
+    assert!(error.contains("line 2: unknown winner"), "{error}");
+    let error = read_as(&[b"model_a,model_b,winner,judge\nx,y,A,ann,more\n"], &pad).unwrap_err().to_string();
+    assert!(error.contains("5 fields where the header has 4"), "{error}");
+}
+
+#[test]
+fn the_line_of_a_bad_row_counts_blank_lines_and_lines_within_quotes() {
+    for end in ["\n", "\r\n"] {
+        let lines = ["model_a,model_b,winner", "", "\"x", "2\",y,A", "", "", "x,y,nobody", ""];
+        refuse(
+            lines.join(end).as_bytes(),
+            "votes0.csv line 7: unknown winner \"nobody\": write model_a, model_b, tie or both_bad",
+        );
+    }
+}
+
+#[test]
 fn bad_rows_are_refused_with_their_line_and_reason() {
     let header = "model_a,model_b,winner,tstamp\n";
     for (row, reason) in [
@@ -119,7 +143,11 @@ fn bad_rows_are_refused_with_their_line_and_reason() {
             "tstamp is \"-1795219200000000\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z",
         ),
         ("x,y,A,NaN", "tstamp is \"NaN\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
-        ("x,y,A", "3 fields where the header has 4: quote fields that hold a comma"),
+        (
+            "x,y,A",
+            "3 fields where the header has 4: complete the row, or take missing fields at the end for empty with --pad",
+        ),
+        ("x,y,A,1,2", "5 fields where the header has 4: quote fields that hold a comma"),
     ] {
         let text = format!("{header}x,y,A,0\n\"x\n2\",y,A,0\n{row}\nx,y,B,2\n");
         refuse(text.as_bytes(), &format!("votes0.csv line 5: {reason}"));

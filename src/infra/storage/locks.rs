@@ -9,6 +9,7 @@ use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
 use super::{Backend, Database, Store, StoreError};
+use crate::formats::locked_file::LockedFile;
 use crate::infra::config::StorageSettings;
 
 /// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
@@ -19,7 +20,7 @@ const TRY_LOCK: &str =
 /// serve a PostgreSQL database, so there it locks nothing.
 #[derive(Debug)]
 pub struct DataLock {
-    _file: Option<File>,
+    _file: Option<LockedFile>,
 }
 
 impl DataLock {
@@ -36,23 +37,22 @@ impl DataLock {
     }
 }
 
-fn lock_beside(database: &Path) -> Result<File, StoreError> {
+fn lock_beside(database: &Path) -> Result<LockedFile, StoreError> {
     let folder = database.parent().unwrap_or(Path::new(".")).to_owned();
     let unusable = |error: std::io::Error| StoreError::DataDir { path: folder.clone(), reason: error.to_string() };
     std::fs::create_dir_all(&folder).map_err(unusable)?;
     let file = File::create(database.with_extension("lock")).map_err(unusable)?;
-    file.try_lock().map_err(|error| match error {
+    LockedFile::lock(file).map_err(|error| match error {
         TryLockError::WouldBlock => StoreError::Locked(folder.clone()),
         TryLockError::Error(error) => unusable(error),
-    })?;
-    Ok(file)
+    })
 }
 
 /// The right to do a job that must run once across instances. Dropping it gives it up.
 #[derive(Debug)]
 pub struct JobLock {
     /// The file that it holds on an embedded database, where other commands may do the job too.
-    _file: Option<File>,
+    _file: Option<LockedFile>,
     /// The session that holds it; none where this process is the only one.
     session: Option<PgConnection>,
     patience: Duration,
@@ -87,8 +87,8 @@ impl Store {
         let unusable =
             |error: std::io::Error| StoreError::DataDir { path: pools.folder.clone(), reason: error.to_string() };
         let file = File::create(pools.folder.join(format!("langya.{job}.lock"))).map_err(unusable)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(JobLock { _file: Some(file), session: None, patience: Duration::ZERO })),
+        match LockedFile::lock(file) {
+            Ok(file) => Ok(Some(JobLock { _file: Some(file), session: None, patience: Duration::ZERO })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(unusable(error)),
         }

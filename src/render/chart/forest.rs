@@ -32,7 +32,7 @@ pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
     let words = words(models, confidence, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { said.no_data } else { said.forest.reading });
-    let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating)]).flatten();
+    let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating_or_limit())]).flatten();
     let axis = Axis::over(ends, 10.0, PLOT, PLOT_END);
     let top = |number| HEAD + row * real(number);
     for number in (0..rows.len()).step_by(2) {
@@ -88,7 +88,7 @@ fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartTexts) {
 
 /// One model at the height `y`.
 fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
-    let (x, base) = (axis.place(model.rating), y + 4.5);
+    let (x, base) = (axis.place(model.rating_or_limit()), y + 4.5);
     canvas.text("end", At(NAME - 12.0, base), &model.rank.to_string());
     canvas.text("", At(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
     let ends = [model.lower, model.upper].map(|end| end.map(|end| axis.place(end)));
@@ -104,10 +104,18 @@ fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
         (None, _) => {}
     }
     canvas.circle(if model.provisional { "hollow" } else { "point" }, At(x, y), 4.0);
-    let whole = |value: f64| format!("{value:.0}");
-    let interval = [model.lower, model.upper].map(|end| end.map_or_else(|| "–".to_owned(), whole));
-    canvas.text("end", At(PLOT_END + 62.0, base), &whole(model.rating));
+    let interval = [model.lower, model.upper].map(|end| end.map_or_else(|| "–".to_owned(), |end| format!("{end:.0}")));
+    canvas.text("end", At(PLOT_END + 62.0, base), &shown_rating(model));
     canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
+}
+
+/// The rating, or the limit of a model that has none.
+fn shown_rating(model: &RankedModel) -> String {
+    match (model.at_least, model.at_most) {
+        (Some(limit), _) => format!("≥ {limit:.0}"),
+        (_, Some(limit)) => format!("≤ {limit:.0}"),
+        _ => format!("{:.0}", model.rating_or_limit()),
+    }
 }
 
 fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
@@ -138,7 +146,7 @@ fn told(model: &RankedModel, said: &ChartTexts) -> String {
         (None, ..) => String::new(),
     };
     let few = if model.provisional { format!(" ({})", said.provisional) } else { String::new() };
-    let (rank, rating) = (model.rank.to_string(), whole(model.rating));
+    let (rank, rating) = (model.rank.to_string(), shown_rating(model));
     let values = [("rank", rank.as_str()), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
     fill(said.forest_one, &values)
 }

@@ -53,6 +53,6 @@ impl Pairs {
 /// The share that the ratings predict: 1 / (1 + e^((R_column − R_row) / s)). None between components, and where a
 /// rating is only a bound.
 fn predicted(row: &RankedModel, column: &RankedModel) -> Option<f64> {
-    let comparable = row.component == column.component && row.unbounded.is_none() && column.unbounded.is_none();
-    comparable.then(|| 1.0 / (1.0 + ((column.rating - row.rating) / POINTS_PER_STRENGTH).exp()))
+    let (one, other) = row.rating.zip(column.rating)?;
+    (row.component == column.component).then(|| 1.0 / (1.0 + ((other - one) / POINTS_PER_STRENGTH).exp()))
 }

@@ -304,8 +304,14 @@ fn a_matrix_writes_each_figure_on_its_shade() {
 
 #[test]
 fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
-    let unbounded =
-        RankedModel { unbounded: Some(Direction::Above), lower: Some(1300.0), upper: None, ..model("won", 1, 1300.0) };
+    let unbounded = RankedModel {
+        unbounded: Some(Direction::Above),
+        rating: None,
+        at_least: Some(1300.0),
+        lower: Some(1300.0),
+        upper: None,
+        ..model("won", 1, 1300.0)
+    };
     let other = RankedModel { component: 1, provisional: true, ..model("apart", 1, 1000.0) };
     let svg = forest::draw(&[unbounded, model("rated", 1, 1000.0), other], 0.9, PAGE);
     let document = Document::parse(&svg).unwrap();
@@ -324,7 +330,7 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
     let told = document.root_element().children().find(|node| node.tag_name().name() == "desc").unwrap();
     assert_eq!(
         told.text().unwrap(),
-        "3 models, best first. 1. won: 1300 (only won: lower limit). 1. rated: 1000, between 990 and 1010. \
+        "3 models, best first. 1. won: ≥ 1300 (only won). 1. rated: 1000, between 990 and 1010. \
          1. apart: 1000, between 990 and 1010 (few votes)."
     );
 }

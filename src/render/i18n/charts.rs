@@ -77,8 +77,8 @@ const ENGLISH: ChartTexts = ChartTexts {
     group: "Group {n}: ratings of different groups cannot be compared",
     rating: "rating",
     provisional: "few votes",
-    only_won: "only won: lower limit",
-    only_lost: "only lost: upper limit",
+    only_won: "only won",
+    only_lost: "only lost",
     wins: ChartText {
         title: "Wins against each other",
         description: "{count} models, best first; {cells} pairs have met. The clearest: {models}",
@@ -160,8 +160,8 @@ const CHINESE: ChartTexts = ChartTexts {
     group: "第 {n} 组：不同组的评分不能互相比较",
     rating: "评分",
     provisional: "票数较少",
-    only_won: "全胜：此为下限",
-    only_lost: "全负：此为上限",
+    only_won: "全胜",
+    only_lost: "全负",
     wins: ChartText {
         title: "两两胜率",
         description: "共 {count} 个模型，由高到低；{cells} 对有过对战。差距最大：{models}",

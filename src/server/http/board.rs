@@ -177,14 +177,15 @@ fn row(model: &RankedModel, models: &Models) -> LeaderboardRow {
         organization: card.organization,
         license: card.license,
         practice: card.practice,
-        rating: Some(model.rating),
+        rating: model.rating,
+        at_least: model.at_least,
+        at_most: model.at_most,
         lower: model.lower,
         upper: model.upper,
         elo: model.elo,
         battles: model.battles,
         win_tie_rate: Some(model.win_tie_rate),
         provisional: model.provisional,
-        unbounded: model.unbounded.is_some(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
+use crate::domain::rating::leaderboard::RankedModel;
 use crate::infra::config::{CurrentSettings, PairingPolicySetting, PairingSettings};
 use crate::infra::rng::SharedRng;
 use crate::services::leaderboard::refit::LatestLeaderboard;
@@ -107,7 +108,7 @@ impl Matchmaker {
             PoolEntry {
                 id: model.card.id.clone(),
                 weight: model.weight,
-                rating: row.map_or(START_RATING, |row| row.rating),
+                rating: row.map_or(START_RATING, RankedModel::rating_or_limit),
                 votes: row.map_or(0, |row| row.battles),
             }
         });

@@ -10,6 +10,7 @@ use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// Reference votes and results too large for the repository: in `../shared`, or in the folder `LANGYA_SHARED`. A test that
 /// needs them does nothing without them; where `LANGYA_TESTS=all` it fails, unless `LANGYA_SHARED=none` leaves them out.
@@ -77,9 +78,13 @@ pub(crate) fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboa
     let board = rank_log(log, options).unwrap();
     let json = serde_json::to_value(&board).unwrap();
     for model in json["models"].as_array().unwrap() {
-        for field in ["rating", "elo", "win_tie_rate"] {
+        for field in ["elo", "win_tie_rate"] {
             assert!(model[field].is_number(), "{field} is not a finite number: {model}");
         }
+        let places = ["rating", "at_least", "at_most"].map(|field| model.get(field).is_some_and(Value::is_number));
+        let numbers = places.iter().filter(|is_number| **is_number).count();
+        assert_eq!(numbers, 1, "one of rating, at_least and at_most is a finite number: {model}");
+        assert_eq!(places[0], model["unbounded"].is_null(), "a rating stands where it has both bounds: {model}");
     }
     board
 }

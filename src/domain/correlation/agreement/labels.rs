@@ -9,7 +9,7 @@ use crate::correlation::agreement::metrics::{AgreementMetrics, KappaReport, Mean
 use crate::stats::agreement::alpha::{Scale, krippendorff};
 use crate::stats::agreement::choices::{band, between, majority, within};
 use crate::stats::agreement::kappa::{fleiss, randolph};
-use crate::stats::{Share, Undefined};
+use crate::stats::{Share, Undefined, real_len};
 
 /// A kappa with a person takes an item.
 const FEWEST: usize = 1;
@@ -68,6 +68,14 @@ pub struct LabelsReport {
     pub krippendorff: Number,
     /// The same with the judge as one of them.
     pub krippendorff_with_judge: Number,
+    /// Krippendorff's alpha of people's scores as ordered values.
+    pub krippendorff_ordinal: Number,
+    /// The same with the judge as one of them.
+    pub krippendorff_ordinal_with_judge: Number,
+    /// Krippendorff's alpha of people's labels.
+    pub krippendorff_nominal: Number,
+    /// The same with the judge as one of them.
+    pub krippendorff_nominal_with_judge: Number,
 }
 
 /// How far the judge agrees with what most people said.
@@ -123,7 +131,11 @@ impl<'a> Labelled<'a> {
         let both = self.both();
         let lists = |labels: &ByRater| labels.values().copied().collect::<Vec<u64>>();
         let of_both = |(people, judge): &(ByRater, ByRater)| (lists(people), lists(judge));
-        let numbers = |answers: Vec<Vec<f64>>| krippendorff(&answers, Scale::Interval).into();
+        let of_people: Vec<Vec<f64>> =
+            self.people.0.values().map(|scores| scores.values().copied().collect()).collect();
+        let of_all = self.scores_of_all();
+        let alpha = |scores: &[Vec<f64>], scale| krippendorff(scores, scale).into();
+        let (labels_of_people, labels_of_all) = (self.places(&of_people), self.places(&of_all));
         LabelsReport {
             bins: self.bins,
             human_human: within(people.iter().map(lists)).into(),
@@ -131,9 +143,19 @@ impl<'a> Labelled<'a> {
             judge_majority: judge_majority(&both),
             fleiss: self.fleiss(&counts, &both),
             randolph: KappaReport::of(randolph(&counts, given), counts.len()),
-            krippendorff: numbers(self.people.0.values().map(|scores| scores.values().copied().collect()).collect()),
-            krippendorff_with_judge: numbers(self.scores_of_all()),
+            krippendorff: alpha(&of_people, Scale::Interval),
+            krippendorff_with_judge: alpha(&of_all, Scale::Interval),
+            krippendorff_ordinal: alpha(&of_people, Scale::Ordinal),
+            krippendorff_ordinal_with_judge: alpha(&of_all, Scale::Ordinal),
+            krippendorff_nominal: alpha(&labels_of_people, Scale::Nominal),
+            krippendorff_nominal_with_judge: alpha(&labels_of_all, Scale::Nominal),
         }
+    }
+
+    /// The numbers of the labels of scores.
+    fn places(&self, scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let place = |score: &f64| self.labels.binary_search(&self.bins.label(*score)).map_or(f64::NAN, real_len);
+        scores.iter().map(|scores| scores.iter().map(place).collect()).collect()
     }
 
     fn labels_of(&self, scores: &BTreeMap<&'a str, f64>) -> ByRater<'a> {

@@ -13,6 +13,7 @@ mod answers;
 mod chance;
 mod labels;
 mod score_sheet;
+mod sides;
 mod wins;
 
 use serde::Serialize;
@@ -23,6 +24,7 @@ pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport
 pub use pairs::{VotesReport, compare};
 pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
+pub use sides::{SideShares, SidesReport};
 pub use wins::{PairWins, PlannedTooFew, WinFigures};
 
 /// How files are compared.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
+use super::sides::{SidesReport, by_side};
 use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::correlation::agreement::metrics::AgreementMetrics;
 use crate::correlation::agreement::score_sheet::Votes;
@@ -32,6 +33,8 @@ pub struct VotesReport {
     pub judge_human: Setups,
     /// Agreement beyond chance.
     pub chance: ChanceReport,
+    /// How often each side won, and agreement on sides.
+    pub sides: SidesReport,
     /// How every two models did against each other by the votes and by the verdicts, where both have some.
     pub wins: Vec<PairWins>,
 }
@@ -59,6 +62,7 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
             without_ties: between(both.iter().map(|(one, other)| (decided(one), decided(other)))).into(),
         },
         chance: by_chance(&people, &judge),
+        sides: by_side(votes, verdicts),
         wins: wins(&people, &judge, planned)?,
     })
 }

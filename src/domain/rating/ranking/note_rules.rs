@@ -60,8 +60,8 @@ fn missing_intervals(board: &Leaderboard, carried: &[usize]) -> Option<RatingNot
     }
     match board.interval {
         IntervalMethod::Cluster | IntervalMethod::Jackknife => Some(RatingNote::NoVoterVariance),
-        IntervalMethod::Sandwich => Some(RatingNote::NoVoteVariance),
-        IntervalMethod::Auto | IntervalMethod::Bootstrap | IntervalMethod::None => None,
+        IntervalMethod::Sandwich | IntervalMethod::Bootstrap => Some(RatingNote::NoVoteVariance),
+        IntervalMethod::Auto | IntervalMethod::None => None,
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
         provisional: "暂定",
         provisional_explained: "票数太少，评分尚不稳定",
         unbounded: "无界",
-        unbounded_explained: "至今只胜或只负，所示评分是一个界限",
+        unbounded_explained: "至今只胜或只负：评分至少（或至多）为所示数值",
         empty: "还没有模型获得评分，最初的几票会生成第一份榜单。",
         empty_action: "开始对战",
         slices: "选票范围",

@@ -112,7 +112,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
         provisional: "Provisional",
         provisional_explained: "too few votes for a firm rating",
         unbounded: "No bound",
-        unbounded_explained: "has only won or only lost so far; the rating shown is a bound",
+        unbounded_explained: "has only won or only lost so far: its rating is at least, or at most, what is shown",
         empty: "No model has been rated yet. The first votes make the first leaderboard.",
         empty_action: "Begin a battle",
         slices: "Which votes",

@@ -101,8 +101,12 @@ pub struct LeaderboardRow {
     pub license: String,
     /// Whether it is a practice model.
     pub practice: bool,
-    /// Bradley–Terry rating; `None` before the first vote.
+    /// Bradley–Terry rating; `None` before the first vote, and for a model that has only won or only lost.
     pub rating: Option<f64>,
+    /// Limit of the rating of a model that has only won.
+    pub at_least: Option<f64>,
+    /// Limit of the rating of a model that has only lost.
+    pub at_most: Option<f64>,
     /// Lower end of its interval.
     pub lower: Option<f64>,
     /// Upper end of its interval.
@@ -115,8 +119,6 @@ pub struct LeaderboardRow {
     pub win_tie_rate: Option<f64>,
     /// Too few votes for a firm rating.
     pub provisional: bool,
-    /// It has only won or only lost, so its rating has no bound of its own and a finite one is shown.
-    pub unbounded: bool,
 }
 
 #[derive(Template)]
@@ -165,7 +167,17 @@ struct IntervalRow<'a> {
 
 impl IntervalRow<'_> {
     fn rating(&self) -> String {
-        self.row.rating.map_or_else(|| "–".to_owned(), whole)
+        match (self.row.rating, self.row.at_least, self.row.at_most) {
+            (Some(rating), ..) => whole(rating),
+            (None, Some(limit), _) => format!("≥ {}", whole(limit)),
+            (None, None, Some(limit)) => format!("≤ {}", whole(limit)),
+            (None, None, None) => "–".to_owned(),
+        }
+    }
+
+    /// Whether the model has only won or only lost.
+    fn is_unbounded(&self) -> bool {
+        self.row.at_least.or(self.row.at_most).is_some()
     }
 
     fn interval(&self) -> Option<String> {

@@ -1,0 +1,50 @@
+//! Files that one process at a time writes to.
+
+use std::fs::{File, TryLockError};
+use std::ops::Deref;
+
+/// An open file with an exclusive lock. Dropping it frees the lock at once, also while a child process that has not yet
+/// begun its own program still holds a copy of the handle; that copy alone would keep the lock.
+#[derive(Debug)]
+pub struct LockedFile(File);
+
+impl LockedFile {
+    /// # Errors
+    /// [`TryLockError::WouldBlock`] where another handle has the lock, or the error of the file system.
+    pub fn lock(file: File) -> Result<Self, TryLockError> {
+        file.try_lock()?;
+        Ok(Self(file))
+    }
+}
+
+impl Deref for LockedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // A lock that cannot be freed here is freed with the last handle.
+        let _ = self.0.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_the_handle_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || File::create(folder.path().join("lock")).unwrap();
+        let locked = LockedFile::lock(open()).unwrap();
+        let copy = locked.try_clone().unwrap();
+        assert!(matches!(LockedFile::lock(open()), Err(TryLockError::WouldBlock)));
+        drop(locked);
+        LockedFile::lock(open()).unwrap();
+        drop(copy);
+    }
+}
