@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use csv::StringRecord;
-
 use crate::domain::correlation::agreement::{
     AgreementOptions, AgreementReport, BiasReport, PlannedTooFew, ScoreSheet, Scored, Vote, Votes, bias, compare,
     question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
+use crate::formats::votes::{TextTable, VoteFileError};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
 const TURN: [&str; 1] = ["turn"];
-const VOTER: [&str; 5] = ["voter", "worker", "judge", "annotator", "judge_model"];
+const VOTER: [&str; 9] =
+    ["voter", "voter_id", "worker", "judge", "judge_hash", "judge_model", "annotator", "visitor_id", "user_id"];
 const FIRST: [&str; 3] = ["model_a", "left", "model_1"];
 const SECOND: [&str; 3] = ["model_b", "right", "model_2"];
 const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
@@ -22,10 +22,18 @@ const SCORE: [&str; 1] = ["score"];
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}", file.display())]
-pub struct AgreementFileError {
-    file: PathBuf,
-    reason: String,
+pub enum AgreementFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] VoteFileError),
+    /// It holds neither votes nor scores, or a row is none.
+    #[error("{}: {reason}", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 /// What a file holds.
@@ -38,7 +46,7 @@ pub enum Sheet {
 }
 
 impl Sheet {
-    /// Reads a CSV file: of votes where it has a column of winners, and otherwise of scores.
+    /// Reads a file as `langya fit` reads it: of votes where it has a column of winners, and otherwise of scores.
     ///
     /// # Errors
     /// [`AgreementFileError`] for a missing column or the first row that cannot be used.
@@ -54,7 +62,7 @@ impl Sheet {
     }
 }
 
-/// Reads a CSV file with a question, two models, a winner and, where there are several, who voted.
+/// Reads a file with a question, two models, a winner and, where there are several, who voted.
 ///
 /// # Errors
 /// [`AgreementFileError`] for a missing column or the first row that is no vote.
@@ -62,11 +70,11 @@ pub fn read_votes(file: &Path) -> Result<Votes, AgreementFileError> {
     votes_of(SheetReader::open(file)?)
 }
 
-fn votes_of(mut table: SheetReader) -> Result<Votes, AgreementFileError> {
+fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
     let asked = Asked::of(&table)?;
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
-        let names = models.map(|place| &row[place]);
+        let names = models.map(|place| row[place].as_str());
         let choice = choice(&row[winner], names)
             .ok_or_else(|| format!("the winner {:?} is neither side nor a tie", &row[winner]))?;
         if names[0] == names[1] {
@@ -90,7 +98,7 @@ fn choice(winner: &str, [first, second]: [&str; 2]) -> Option<Choice> {
 }
 
 /// A row without a score is left out.
-fn scores_of(mut table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
+fn scores_of(table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
     let asked = Asked::of(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
@@ -119,31 +127,27 @@ impl Asked {
     }
 
     /// The question with its turn, and the voter.
-    fn read(&self, row: &StringRecord) -> [String; 2] {
-        let turn = self.turn.map_or("", |turn| &row[turn]);
+    fn read(&self, row: &[String]) -> [String; 2] {
+        let turn = self.turn.map_or("", |turn| row[turn].as_str());
         let question = question_key(&row[self.question], turn);
-        [question, self.voter.map_or("", |voter| &row[voter]).to_owned()]
+        [question, self.voter.map_or_else(String::new, |voter| row[voter].clone())]
     }
 }
 
-/// A CSV file with a header.
+/// A file whose columns of interest are in memory.
 struct SheetReader {
     file: PathBuf,
-    reader: csv::Reader<std::fs::File>,
-    header: Vec<String>,
+    table: TextTable,
 }
 
 impl SheetReader {
     fn open(file: &Path) -> Result<Self, AgreementFileError> {
-        let bad = |error: csv::Error| AgreementFileError { file: file.to_owned(), reason: error.to_string() };
-        let mut reader = csv::Reader::from_path(file).map_err(bad)?;
-        let header = reader.headers().map_err(bad)?;
-        let header = header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-        Ok(Self { file: file.to_owned(), reader, header })
+        let names = [&QUESTION[..], &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
+        Ok(Self { file: file.to_owned(), table: TextTable::read(file, &names)? })
     }
 
     fn place(&self, names: &[&str]) -> Option<usize> {
-        self.header.iter().position(|column| names.contains(&column.as_str()))
+        self.table.columns.iter().position(|column| names.contains(&column.as_str()))
     }
 
     fn needed(&self, names: &[&str]) -> Result<usize, AgreementFileError> {
@@ -151,24 +155,16 @@ impl SheetReader {
     }
 
     /// What `read` makes of each row; a row of which it makes nothing is left out.
-    fn rows<T>(
-        &mut self,
-        read: impl Fn(&StringRecord) -> Result<Option<T>, String>,
-    ) -> Result<Vec<T>, AgreementFileError> {
-        let (mut row, mut rows) = (StringRecord::new(), Vec::new());
-        loop {
-            match self.reader.read_record(&mut row) {
-                Err(error) => return Err(self.bad(error.to_string())),
-                Ok(false) => return Ok(rows),
-                Ok(true) => {}
-            }
-            let line = row.position().map_or(0, csv::Position::line);
-            rows.extend(read(&row).map_err(|reason| self.bad(format!("line {line}: {reason}")))?);
+    fn rows<T>(&self, read: impl Fn(&[String]) -> Result<Option<T>, String>) -> Result<Vec<T>, AgreementFileError> {
+        let mut rows = Vec::new();
+        for (place, row) in &self.table.rows {
+            rows.extend(read(row).map_err(|reason| self.bad(format!("{place}: {reason}")))?);
         }
+        Ok(rows)
     }
 
     fn bad(&self, reason: String) -> AgreementFileError {
-        AgreementFileError { file: self.file.clone(), reason }
+        AgreementFileError::Unusable { file: self.file.clone(), reason }
     }
 }
 
@@ -198,18 +194,27 @@ pub enum AgreementError {
     BiasOfVotes(PathBuf),
 }
 
-/// Compares what people and a judge said in two files.
+/// Compares what people said in a file with what a judge said in another, and people with each other. Without a file of
+/// the judge's, all that is about a judge is undefined.
 ///
 /// # Errors
 /// [`AgreementError`].
 pub fn compare_files(
     people: &Path,
-    judge: &Path,
+    judge: Option<&Path>,
     options: AgreementOptions,
 ) -> Result<AgreementReport, AgreementError> {
-    let mixed =
-        |votes: &Path, scores: &Path| AgreementError::Mixed { votes: votes.to_owned(), scores: scores.to_owned() };
-    match (Sheet::read(people)?, Sheet::read(judge)?) {
+    let said = Sheet::read(people)?;
+    let judged = match (judge, &said) {
+        (Some(judge), _) => Sheet::read(judge)?,
+        (None, Sheet::Votes(_)) => Sheet::Votes(Votes::default()),
+        (None, Sheet::Scores(_)) => Sheet::Scores(ScoreSheet::default()),
+    };
+    let mixed = |votes: &Path, scores: Option<&Path>| AgreementError::Mixed {
+        votes: votes.to_owned(),
+        scores: scores.unwrap_or(votes).to_owned(),
+    };
+    match (said, judged) {
         (Sheet::Votes(votes), Sheet::Votes(verdicts)) => {
             Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned)?)))
         }
@@ -217,7 +222,7 @@ pub fn compare_files(
             Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, options.bins))))
         }
         (Sheet::Votes(_), Sheet::Scores(_)) => Err(mixed(people, judge)),
-        (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge, people)),
+        (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge.unwrap_or(people), Some(people))),
     }
 }
 

@@ -347,7 +347,7 @@ fn files_that_cannot_be_compared_say_why() {
         (votes, "question,model_a,winner\n", "judge.csv: no column is called model_b or right or model_2"),
         (votes, "question,model_a,model_b,winner\n1,x,y,both\n", "judge.csv: line 2: the winner \"both\""),
         (votes, "question,model_a,model_b,winner\n1,x,x,a\n", "line 2: both sides are the model \"x\""),
-        (votes, "question,model_a,model_b,winner\n1,x,y\n", "judge.csv: CSV error: record 1 (line: 2"),
+        (votes, "question,model_a,model_b,winner\n1,x,y\n", "judge.csv line 2: 3 fields where the header has 4"),
         (votes, scores, "people.csv holds votes and judge.csv scores"),
         (scores, votes, "judge.csv holds votes and people.csv scores"),
         (scores, "item,model,score\n1,x,3\n2,x,good\n", "judge.csv: line 3: the score \"good\" is not a finite number"),
@@ -370,6 +370,63 @@ fn files_that_cannot_be_compared_say_why() {
         let refused = agree(&folder, &arguments);
         assert!(refused.code == Some(2) && refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
     }
+}
+
+#[test]
+fn people_are_compared_with_each_other_where_there_is_no_judge() {
+    let votes = "question,voter,model_a,model_b,winner\n1,ann,x,y,a\n1,ben,x,y,a\n2,ann,x,y,a\n2,ben,y,x,a\n";
+    let folder = files(votes, "");
+    let alone = |more: &[&str]| langya(folder.path(), ["agree", "--votes", "people.csv"].iter().chain(more));
+    let json = found(&alone(&["--format", "json"]));
+    share(&json["human_human"]["with_ties"], 1, 2);
+    assert_eq!((&json["sides"]["people"]["a"], &json["sides"]["people"]["b"]), (&json!(4), &json!(0)));
+    close(&json["sides"]["people"]["p"]["value"], 0.125);
+    nothing(&json["judge_human"]["with_ties"], "rate", "nothing to compare");
+    let table = alone(&[]);
+    assert!(table.stdout.starts_with("2 questions with votes\nhuman-human "), "{}", table.stdout);
+    assert!(!table.stdout.contains("judge") && table.stderr.is_empty(), "{}{}", table.stdout, table.stderr);
+
+    let scores = "item,model,annotator,score\n1,x,ann,7\n1,x,ben,8\n2,x,ann,1\n2,x,ben,3\n";
+    std::fs::write(folder.path().join("people.csv"), scores).unwrap();
+    let json = found(&alone(&["--format", "json"]));
+    share(&json["labels"]["human_human"], 2, 2);
+    // Squared differences: 2.5 in the mean within items, 262/12 between all scores.
+    close(&json["labels"]["krippendorff"]["value"], 1.0 - 2.5 / (262.0 / 12.0));
+    let table = alone(&[]);
+    assert!(table.stdout.starts_with("2 answers with scores\nhuman-human labels "), "{}", table.stdout);
+    assert!(!table.stdout.contains("judge") && table.stderr.is_empty(), "{}{}", table.stdout, table.stderr);
+    let refused = alone(&["--anchor", "8"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--verdicts"), "{}", refused.stderr);
+}
+
+#[test]
+fn votes_are_read_from_every_kind_of_file() {
+    let folder = four_questions();
+    let of_csv = result(&folder, &[]);
+    let rows = |name: &str| {
+        let mut reader = csv::Reader::from_path(folder.path().join(name)).unwrap();
+        let header = reader.headers().unwrap().clone();
+        let row = |record: csv::StringRecord| header.iter().zip(&record).map(|(k, v)| (k.into(), json!(v))).collect();
+        reader.records().map(|record| row(record.unwrap())).collect::<Vec<serde_json::Map<String, Value>>>()
+    };
+    let (people, judge) = (rows("people.csv"), rows("judge.csv"));
+    let lines: String = people.iter().map(|row| format!("{}\n", json!(row))).collect();
+    std::fs::write(folder.path().join("people.csv"), lines).unwrap();
+    let packed = zstd::encode_all(json!(judge).to_string().as_bytes(), 1).unwrap();
+    std::fs::write(folder.path().join("judge.csv"), packed).unwrap();
+    assert_eq!(result(&folder, &[]), of_csv, "lines of JSON, and an array packed by zstd");
+}
+
+#[test]
+fn votes_are_read_from_parquet() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/votes");
+    let run = langya(&data, ["agree", "--votes", "lmarena_100k.parquet", "--format", "json"]);
+    let json = found(&run);
+    let sides = &json["sides"]["people"];
+    assert_eq!(
+        [&json["voted"], &sides["a"], &sides["b"], &sides["ties"]],
+        [&json!(4), &json!(1), &json!(1), &json!(2)]
+    );
 }
 
 #[test]

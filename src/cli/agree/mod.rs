@@ -19,13 +19,13 @@ use crate::formats::agreement::{bias_of_file, compare_files};
 /// both hold scores (a question, a model, a score, and who gave it).
 #[derive(Debug, Clone, Args)]
 pub struct AgreeOptions {
-    /// CSV of people's votes: a question, two models, a winner, and who voted; or of their scores: a question, a model, a
-    /// score, and who gave it
+    /// People's votes: a question, two models, a winner, and who voted; or their scores: a question, a model, a score, and
+    /// who gave it. CSV, TSV, JSON lines, a JSON array or Parquet, packed by gzip or zstd or not
     #[arg(long, value_name = "FILE", required_unless_present = "anchor")]
     votes: Option<PathBuf>,
-    /// CSV of a judge's verdicts or scores on the same questions and models
+    /// A judge's verdicts or scores on the same questions and models; without them people are compared with each other only
     #[arg(long, value_name = "FILE")]
-    verdicts: PathBuf,
+    verdicts: Option<PathBuf>,
     /// Comparisons that were planned of every two models, for the difference of win rates; as many as there are by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     planned: Option<u64>,
@@ -33,7 +33,7 @@ pub struct AgreeOptions {
     #[arg(long, value_enum, default_value_t)]
     bins: BinsFlag,
     /// Tell the rating bias of a judge that scored against references of this many points (8 in URS)
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", requires = "verdicts")]
     anchor: Option<f64>,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
@@ -57,6 +57,15 @@ struct Agreement {
     report: Option<AgreementReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rating_bias: Option<BiasReport>,
+    #[serde(skip)]
+    between: Between,
+}
+
+/// Who is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between {
+    People,
+    PeopleAndJudge,
 }
 
 /// Compares both files and prints how far they agree.
@@ -66,6 +75,7 @@ struct Agreement {
 pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
     let found = options.read()?;
     if let Some(AgreementReport::Scores(scores)) = &found.report
+        && found.between == Between::PeopleAndJudge
         && scores.system_level.models.len() < FEW
     {
         let models = scores.system_level.models.len();
@@ -86,10 +96,11 @@ impl AgreeOptions {
             BinsFlag::Exact => Bins::Exact,
         };
         let options = AgreementOptions { planned: self.planned, bins };
-        let compared = self.votes.as_deref().map(|votes| compare_files(votes, &self.verdicts, options));
+        let compared = self.votes.as_deref().map(|votes| compare_files(votes, self.verdicts.as_deref(), options));
         let anchor = self.anchor.map(finite).transpose()?;
-        let rating_bias = anchor.map(|anchor| bias_of_file(&self.verdicts, anchor)).transpose()?;
-        Ok(Agreement { report: compared.transpose()?, rating_bias })
+        let rating_bias = anchor.zip(self.verdicts.as_deref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
+        let between = if self.verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
+        Ok(Agreement { report: compared.transpose()?, rating_bias: rating_bias.transpose()?, between })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
-use super::Agreement;
+use super::{Agreement, Between};
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
@@ -25,11 +25,13 @@ struct StatisticLine {
     questions: Option<usize>,
     undefined: Option<String>,
     note: String,
+    /// Whether it says something of the judge.
+    of_judge: bool,
 }
 
 /// Aligned lines under a headline.
 pub(super) fn table(found: &Agreement) -> String {
-    let mut text = found.report.as_ref().map_or_else(String::new, headline);
+    let mut text = found.report.as_ref().map_or_else(String::new, |report| headline(report, found.between));
     let mut lines = lines(found);
     let pairs = pairs(found);
     if pairs.len() <= MOST_PAIRS {
@@ -84,15 +86,21 @@ fn row(line: &StatisticLine, widest: usize) -> String {
     format!("{name}{padding}  {share:>18}  {value}  {}", line.note)
 }
 
-fn headline(report: &AgreementReport) -> String {
+fn headline(report: &AgreementReport, between: Between) -> String {
     let replaced = |replaced: usize| match replaced {
         0 => String::new(),
         replaced => format!(", {replaced} rows replaced by a later one of the same individual"),
     };
     match report {
         AgreementReport::Votes(found) => {
-            let (voted, judged) = (found.voted, found.judged);
-            format!("{voted} questions with votes, {judged} of them judged{}\n", replaced(found.replaced))
+            let judged = match between {
+                Between::People => String::new(),
+                Between::PeopleAndJudge => format!(", {} of them judged", found.judged),
+            };
+            format!("{} questions with votes{judged}{}\n", found.voted, replaced(found.replaced))
+        }
+        AgreementReport::Scores(found) if between == Between::People => {
+            format!("{} answers with scores{}\n", found.unmatched, replaced(found.replaced))
         }
         AgreementReport::Scores(found) => {
             let (answers, questions, unmatched) = (found.answers, found.questions, found.unmatched);
@@ -111,6 +119,7 @@ fn lines(found: &Agreement) -> Vec<StatisticLine> {
         Some(AgreementReport::Scores(report)) => of_scores(report),
     };
     lines.extend(found.rating_bias.iter().flat_map(of_bias));
+    lines.retain(|line| found.between == Between::PeopleAndJudge || !line.of_judge);
     lines
 }
 
@@ -119,14 +128,15 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
     let mut lines = vec![
         StatisticLine::of("human-human", &report.human_human.with_ties),
         StatisticLine::of("human-human without ties", &report.human_human.without_ties),
-        StatisticLine::of("judge-human", &report.judge_human.with_ties),
-        StatisticLine::of("judge-human without ties", &report.judge_human.without_ties),
-        StatisticLine::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority),
-        StatisticLine::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people),
+        StatisticLine::of("judge-human", &report.judge_human.with_ties).judge(),
+        StatisticLine::of("judge-human without ties", &report.judge_human.without_ties).judge(),
+        StatisticLine::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority).judge(),
+        StatisticLine::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people).judge(),
         StatisticLine::kappa("Fleiss' kappa, people", &chance.fleiss),
         StatisticLine::kappa("Randolph's kappa, people", &chance.randolph),
         StatisticLine::number("Krippendorff's alpha (nominal), people", &chance.krippendorff),
-        StatisticLine::number("Krippendorff's alpha (nominal), people and judge", &chance.krippendorff_with_judge),
+        StatisticLine::number("Krippendorff's alpha (nominal), people and judge", &chance.krippendorff_with_judge)
+            .judge(),
     ];
     lines.extend(of_sides(&report.sides));
     lines
@@ -142,27 +152,29 @@ fn of_sides(report: &SidesReport) -> Vec<StatisticLine> {
     };
     vec![
         share("side A, people", &report.people),
-        share("side A, judge", &report.judge),
-        StatisticLine::kappa("Cohen's kappa by side, judge and majority", &chance.cohen_majority),
+        share("side A, judge", &report.judge).judge(),
+        StatisticLine::kappa("Cohen's kappa by side, judge and majority", &chance.cohen_majority).judge(),
         StatisticLine::kappa("Fleiss' kappa by side, people", &chance.fleiss),
         StatisticLine::number("Krippendorff's alpha by side (nominal), people", &chance.krippendorff),
         StatisticLine::number(
             "Krippendorff's alpha by side (nominal), people and judge",
             &chance.krippendorff_with_judge,
-        ),
+        )
+        .judge(),
     ]
 }
 
 fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
     let (sample, system) = (&report.sample_level, &report.system_level);
     let defined = format!("({} of {} questions)", sample.defined, sample.questions);
-    let mut lines =
-        vec![StatisticLine { note: defined, ..StatisticLine::number("sample-level Pearson, mean", &sample.pearson) }];
+    let pearson = StatisticLine::number("sample-level Pearson, mean", &sample.pearson);
+    let mut lines = vec![StatisticLine { note: defined, ..pearson }.judge()];
     for (name, found) in [("Pearson", &system.pearson), ("Spearman", &system.spearman), ("Kendall", &system.kendall)] {
-        lines.push(StatisticLine::coefficient(&format!("system-level {name}"), found, system.models.len()));
+        lines.push(StatisticLine::coefficient(&format!("system-level {name}"), found, system.models.len()).judge());
     }
-    lines.push(StatisticLine::share("pairwise, a judge's tie disagrees", &report.pairwise.judge_ties_disagree));
-    lines.push(StatisticLine::share("pairwise, a judge's tie is left out", &report.pairwise.judge_ties_dropped));
+    let pairwise = &report.pairwise;
+    lines.push(StatisticLine::share("pairwise, a judge's tie disagrees", &pairwise.judge_ties_disagree).judge());
+    lines.push(StatisticLine::share("pairwise, a judge's tie is left out", &pairwise.judge_ties_dropped).judge());
     match &report.labels {
         LabelsSection::Found(labels) => lines.extend(of_labels(labels)),
         LabelsSection::Undefined { undefined } => {
@@ -181,25 +193,28 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
     let undecided = format!("({} undecided)", majority.undecided);
     vec![
         StatisticLine::of("human-human labels", &labels.human_human),
-        StatisticLine::of("judge-human labels", &labels.judge_human),
-        StatisticLine { note: undecided, ..StatisticLine::share("judge-majority labels", &majority.share) },
+        StatisticLine::of("judge-human labels", &labels.judge_human).judge(),
+        StatisticLine { note: undecided, ..StatisticLine::share("judge-majority labels", &majority.share) }.judge(),
         StatisticLine::kappa("Fleiss' kappa, people", &labels.fleiss.people),
-        StatisticLine::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each),
-        StatisticLine::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority),
-        StatisticLine::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge),
+        StatisticLine::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each).judge(),
+        StatisticLine::kappa("Fleiss' kappa, judge and majority", &labels.fleiss.judge_with_majority).judge(),
+        StatisticLine::kappa("Fleiss' kappa, people and judge", &labels.fleiss.people_and_judge).judge(),
         StatisticLine::kappa("Randolph's kappa, people", &labels.randolph),
         StatisticLine::number("Krippendorff's alpha (interval), people", &labels.krippendorff),
-        StatisticLine::number("Krippendorff's alpha (interval), people and judge", &labels.krippendorff_with_judge),
+        StatisticLine::number("Krippendorff's alpha (interval), people and judge", &labels.krippendorff_with_judge)
+            .judge(),
         StatisticLine::number("Krippendorff's alpha (ordinal), people", &labels.krippendorff_ordinal),
         StatisticLine::number(
             "Krippendorff's alpha (ordinal), people and judge",
             &labels.krippendorff_ordinal_with_judge,
-        ),
+        )
+        .judge(),
         StatisticLine::number("Krippendorff's alpha (labels), people", &labels.krippendorff_nominal),
         StatisticLine::number(
             "Krippendorff's alpha (labels), people and judge",
             &labels.krippendorff_nominal_with_judge,
-        ),
+        )
+        .judge(),
     ]
 }
 
@@ -250,8 +265,13 @@ impl StatisticLine {
             mean: found.mean_over_questions,
             questions: Some(found.questions),
             undefined: found.undefined.clone(),
-            note: String::new(),
+            ..Self::default()
         }
+    }
+
+    /// Marks what is left out where there is no judge.
+    fn judge(self) -> Self {
+        Self { of_judge: true, ..self }
     }
 
     fn share(name: &str, found: &ShareReport) -> Self {

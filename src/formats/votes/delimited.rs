@@ -73,13 +73,16 @@ impl DelimitedLayout<'_> {
             return Err(RowError::Malformed(reason));
         }
         if std::str::from_utf8(record.as_slice()).is_err() {
-            return Err(RowError::Malformed(NOT_UTF8.into()));
+            return Err(utf8_error());
         }
         batch.add(&Fields(record), self.header)
     }
 }
 
-const NOT_UTF8: &str = "not UTF-8: save the file as UTF-8";
+/// The error of bytes that are no text.
+pub(super) fn utf8_error() -> RowError {
+    RowError::Malformed("not UTF-8: save the file as UTF-8".into())
+}
 
 /// The fields of one line, which are UTF-8.
 struct Fields<'r>(&'r ByteRecord);
@@ -90,12 +93,12 @@ impl Record for Fields<'_> {
     }
 }
 
-fn csv_reader(block: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+pub(super) fn csv_reader(block: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(block)
 }
 
 /// The line of a record's first field. The reader's position is that of the blank lines before it.
-fn first_line(block: &[u8], begin: &csv::Position) -> u64 {
+pub(super) fn first_line(block: &[u8], begin: &csv::Position) -> u64 {
     let before = usize::try_from(begin.byte()).unwrap_or(block.len());
     let blank = block.iter().skip(before).take_while(|byte| matches!(byte, b'\r' | b'\n'));
     begin.line() + blank.filter(|byte| **byte == b'\n').count() as u64
@@ -103,9 +106,9 @@ fn first_line(block: &[u8], begin: &csv::Position) -> u64 {
 
 fn header_names<'r>(job: &Job<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {
     let names = names.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
-    names.map_err(|_| job.row(FilePosition::Line(1), RowError::Malformed(NOT_UTF8.into())))
+    names.map_err(|_| job.row(FilePosition::Line(1), utf8_error()))
 }
 
-fn malformed(error: &csv::Error) -> RowError {
+pub(super) fn malformed(error: &csv::Error) -> RowError {
     RowError::Malformed(error.to_string())
 }

@@ -20,6 +20,7 @@ mod open_webui;
 mod parquet;
 mod picked;
 mod source;
+mod text_table;
 mod winner;
 
 use std::io;
@@ -28,6 +29,7 @@ use std::path::Path;
 pub use columns::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
+pub(in crate::formats) use text_table::TextTable;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::VoteBatch;

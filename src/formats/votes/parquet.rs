@@ -4,6 +4,8 @@
 //! `pages` and `column` read the columns of a row group, `rows` says what each row has in them, and `group` makes votes of
 //! the rows.
 
+use std::io;
+
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use ::parquet::file::reader::{ChunkReader, FileReader, RowGroupReader};
@@ -13,6 +15,7 @@ use rayon::prelude::*;
 use super::batch::{TAGS, VoteBatch};
 use super::columns::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
+use super::limits::ReadLimits;
 use super::{FileVotes, Job};
 use crate::domain::rating::vote_log::VoteLog;
 
@@ -21,10 +24,12 @@ mod group;
 mod group_batch;
 mod pages;
 mod rows;
+mod table;
 mod texts;
 
 use column::{ParquetColumn, TimeUnit, read_column};
 use group::RowGroup;
+pub(super) use table::read_table;
 
 /// Row groups under way at once for each thread.
 const GROUPS_A_THREAD: usize = 1;
@@ -48,7 +53,7 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let header = Header::find(&names, &job.options.columns).map_err(|reason| job.columns(reason))?;
     let plan = ReadPlan::new(job, &header, &names);
-    plan.check_size(reader.metadata())?;
+    check_size(reader.metadata(), &plan.needed, job.options.limits).map_err(|source| job.unreadable(source))?;
     let mut votes = VoteBatch::new(job.wanted, header.timed);
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
@@ -122,26 +127,6 @@ impl<'p> ReadPlan<'p> {
         Self { job, header, needed, tags }
     }
 
-    /// Refuses a file that says that its wanted columns unpack to more than the limit, or that a row group has too many
-    /// rows.
-    fn check_size(&self, file: &ParquetMetaData) -> Result<(), VoteFileError> {
-        let size = |group: &RowGroupMetaData| -> u64 {
-            let column = |&at: &usize| u64::try_from(group.column(at).uncompressed_size()).unwrap_or(u64::MAX);
-            self.needed.iter().map(column).fold(0, u64::saturating_add)
-        };
-        let limits = self.job.options.limits;
-        if file.row_groups().iter().map(size).fold(0, u64::saturating_add) > limits.decompressed_bytes {
-            return Err(self.job.unreadable(limits.too_much()));
-        }
-        let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
-        if usize::try_from(rows).is_ok_and(|rows| rows > MOST_ROWS) {
-            let source =
-                ParquetError::General(format!("a row group has {rows} rows: write it in groups of {MOST_ROWS}"));
-            return Err(VoteFileError::Parquet { path: self.job.path.to_owned(), source });
-        }
-        Ok(())
-    }
-
     /// The votes of a row group; a bad row is counted from 0 within it.
     fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<VoteBatch, (u64, RowError)>, ParquetError> {
         let read = |&at: &usize| read_column(group, at);
@@ -153,6 +138,23 @@ impl<'p> ReadPlan<'p> {
         let units = self.needed.iter().map(|&at| TimeUnit::of(group, at)).collect();
         Ok(RowGroup { plan: self, columns, units, rows }.into_batch())
     }
+}
+
+/// Refuses a file that says that these columns unpack to more than the limit, or that a row group has too many rows.
+fn check_size(file: &ParquetMetaData, columns: &[usize], limits: ReadLimits) -> io::Result<()> {
+    let size = |group: &RowGroupMetaData| -> u64 {
+        let column = |&at: &usize| u64::try_from(group.column(at).uncompressed_size()).unwrap_or(u64::MAX);
+        columns.iter().map(column).fold(0, u64::saturating_add)
+    };
+    if file.row_groups().iter().map(size).fold(0, u64::saturating_add) > limits.decompressed_bytes {
+        return Err(limits.too_much());
+    }
+    let rows = file.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
+    if usize::try_from(rows).is_ok_and(|rows| rows > MOST_ROWS) {
+        let reason = format!("a row group has {rows} rows: write it in groups of {MOST_ROWS}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
+    Ok(())
 }
 
 fn tag_columns(names: &[&str]) -> Vec<(usize, &'static str)> {

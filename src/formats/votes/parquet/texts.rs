@@ -12,6 +12,11 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) const NONE: u32 = u32::MAX;
 
+    /// The text of a row.
+    pub(super) fn text(&self, row: usize) -> Option<&str> {
+        self.names.get(*self.rows.get(row)? as usize).map(String::as_str)
+    }
+
     /// Adds a text that is looked for among few.
     pub(super) fn push(&mut self, text: Option<&str>) {
         let place = text.map(|text| {
