@@ -7,7 +7,7 @@ use crate::domain::correlation::agreement::{
     question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
-use crate::formats::votes::{TextTable, VoteFileError};
+use crate::formats::votes::{TextTable, VoteFileError, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
@@ -143,7 +143,7 @@ struct SheetReader {
 impl SheetReader {
     fn open(file: &Path) -> Result<Self, AgreementFileError> {
         let names = [&QUESTION[..], &TURN, &VOTER, &FIRST, &SECOND, &WINNER, &MODEL, &SCORE].concat();
-        Ok(Self { file: file.to_owned(), table: TextTable::read(file, &names)? })
+        Ok(Self { file: file.to_owned(), table: read_table(file, &names)? })
     }
 
     fn place(&self, names: &[&str]) -> Option<usize> {

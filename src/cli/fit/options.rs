@@ -32,8 +32,8 @@ pub struct FitOptions {
     /// else sandwich
     #[arg(long, value_name = "auto|jackknife|sandwich|cluster|bootstrap|none", default_value = "auto")]
     pub interval: IntervalMethod,
-    /// Number of bootstrap replicates
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    /// Number of bootstrap replicates; each draws voters where the votes name several, else votes
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     pub bootstrap: u32,
     /// Seed of the bootstrap: the same seed gives the same intervals
     #[arg(long, value_name = "S", default_value_t = 0)]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::robustness_table::robustness_table;
 use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
+use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::{IntervalMethod, Method};
@@ -88,7 +89,12 @@ fn summary(board: &Leaderboard) -> String {
 fn bootstrap(board: &Leaderboard) -> String {
     let report = board.bootstrap.unwrap_or_default();
     let (replicates, seed) = (report.replicates, report.seed);
-    format!("bootstrap intervals at {} confidence from {replicates} replicates of seed {seed}", board.confidence)
+    let unit = match report.resampled {
+        ResamplingUnit::Voters => "voters",
+        ResamplingUnit::Votes => "votes",
+    };
+    let confidence = board.confidence;
+    format!("bootstrap intervals at {confidence} confidence from {replicates} replicates of {unit}, seed {seed}")
 }
 
 fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {

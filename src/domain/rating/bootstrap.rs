@@ -1,6 +1,7 @@
-//! Bootstrap intervals: each replicate resamples as many votes as there are and fits them.
+//! Bootstrap intervals: each replicate resamples as many voters, or votes, as there are and fits what was drawn.
 //!
-//! The votes of a replicate are Multinomial(n, c/n) over pairs and outcomes. The interval runs between percentiles of
+//! Where several voters are known, whole voters are drawn ([`super::voter_resampling`]). Otherwise the votes of a replicate
+//! are Multinomial(n, c/n) over pairs and outcomes. The interval runs between percentiles of
 //! the replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). A model that loses all
 //! its wins in a replicate has an infinite strength there; an interval whose percentile is infinite has an open end.
 //! Each replicate has its own random stream, so the result does not depend on the number of threads.
@@ -21,6 +22,7 @@ use super::interval::{Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
 use super::tally::{PairTally, Tally};
+use super::voter_resampling::VoterVotes;
 use crate::rating::fit::Fit;
 use crate::rating::pair_counts::PairCounts;
 use crate::stats::confidence::ConfidenceLevel;
@@ -38,28 +40,48 @@ pub struct BootstrapReport {
     pub replicates: u32,
     /// Seed of the random numbers.
     pub seed: u64,
+    /// What was drawn.
+    #[serde(default)]
+    pub resampled: ResamplingUnit,
     /// Replicates in which some rated model has no finite rating.
     pub not_finite: u32,
     /// Whether the fits of all replicates converged.
     pub converged: bool,
 }
 
-/// Bootstrap intervals of a fit.
+/// What a replicate draws.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResamplingUnit {
+    /// Single votes.
+    #[default]
+    Votes,
+    /// Voters with all of their votes.
+    Voters,
+}
+
+/// Bootstrap intervals of a fit; of voters where `voters` gives the votes of each.
 ///
 /// # Errors
 /// [`FitError::NoReplicates`] for 0 replicates, [`FitError::Solver`] as for the fit itself.
 pub(super) fn bootstrap(
     tally: &Tally,
     fit: &Fit,
+    voters: Option<&VoterVotes>,
     options: BootstrapOptions,
     level: ConfidenceLevel,
 ) -> Result<(Intervals, BootstrapReport), FitError> {
     if options.replicates == 0 {
         return Err(FitError::NoReplicates);
     }
-    let mut report =
-        BootstrapReport { replicates: options.replicates, seed: options.seed, not_finite: 0, converged: true };
-    let (blocks, replicates) = fit_replicates(tally, fit, options)?;
+    let mut report = BootstrapReport {
+        replicates: options.replicates,
+        seed: options.seed,
+        resampled: if voters.is_some() { ResamplingUnit::Voters } else { ResamplingUnit::Votes },
+        not_finite: 0,
+        converged: true,
+    };
+    let (blocks, replicates) = fit_replicates(tally, fit, voters, options)?;
     report.not_finite = count(&replicates, |replicate| replicate.values.iter().any(|value| !value.is_finite()));
     report.converged = count(&replicates, |replicate| !replicate.converged) == 0;
     let mut found = Intervals::none(tally.models.len());
@@ -88,7 +110,7 @@ pub(super) fn resampled_strengths(
     fit: &Fit,
     options: BootstrapOptions,
 ) -> Result<Vec<Vec<f64>>, FitError> {
-    let (blocks, replicates) = fit_replicates(tally, fit, options)?;
+    let (blocks, replicates) = fit_replicates(tally, fit, None, options)?;
     let by_model = |replicate: Vec<Replicate>| {
         let mut strengths = vec![f64::NAN; tally.models.len()];
         for (centre, found) in blocks.iter().zip(replicate) {
@@ -103,6 +125,7 @@ pub(super) fn resampled_strengths(
 fn fit_replicates(
     tally: &Tally,
     fit: &Fit,
+    voters: Option<&VoterVotes>,
     options: BootstrapOptions,
 ) -> Result<(Vec<Centre>, Vec<Vec<Replicate>>), FitError> {
     let centre = |block| Centre::new(block, tally, fit);
@@ -110,7 +133,11 @@ fn fit_replicates(
     let replicates = (0..options.replicates)
         .into_par_iter()
         .map(|replicate| {
-            let pairs = resample(tally, &mut options.rng(replicate));
+            let mut rng = options.rng(replicate);
+            let pairs = match voters {
+                Some(voters) => voters.draw(tally, &mut rng),
+                None => resample(tally, &mut rng),
+            };
             blocks.iter().map(|block| block.fit(&pairs)).collect()
         })
         .collect::<Result<_, _>>()?;
@@ -147,12 +174,7 @@ fn resample(tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
     let counts_by_kind = tally.pairs.iter().zip(&tally.counts).zip(sampled);
     counts_by_kind
         .filter(|(_, sampled)| sampled.iter().sum::<u64>() > 0)
-        .map(|((pair, counts), [first, second, halves])| PairTally {
-            first_wins: weighted(first, counts.first_wins, pair.first_wins),
-            second_wins: weighted(second, counts.second_wins, pair.second_wins),
-            halves: weighted(halves, counts.ties + counts.both_bad, pair.halves),
-            ..*pair
-        })
+        .map(|((pair, counts), sampled)| pair.of_drawn(*counts, sampled))
         .collect()
 }
 
@@ -179,10 +201,6 @@ fn binomial(votes: u64, kind: u64, left: u64, rng: &mut ChaCha8Rng) -> u64 {
     }
     let share = real(kind) / real(left);
     rng.sample(Binomial::new(votes, share).expect("a category is at most all that remains"))
-}
-
-fn weighted(sampled: u64, of: u64, weight: f64) -> f64 {
-    if of == 0 { 0.0 } else { real(sampled) * (weight / real(of)) }
 }
 
 /// A block with its fit, the starting point of the replicates.

@@ -6,6 +6,7 @@
 //! intervals of the strengths allow for its error.
 
 use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
 
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
@@ -152,20 +153,43 @@ fn variances(
 ) -> Result<DVector<f64>, FitError> {
     let inverse: DMatrix<f64> = inverse_but_for_a_constant(&block.loss(pairs), point)?;
     let log_nu = point.iter().nth(block.members.len()).copied();
-    let mut variances = DVector::zeros(point.len());
-    for pair in &block.pairs(squares) {
+    let score = |pair: &PairTally| {
         let d = point[pair.first] - point[pair.second];
-        let scores = SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu.unwrap_or(0.0)));
-        let spread = inverse.column(pair.first) - inverse.column(pair.second);
-        variances.zip_apply(&spread, |variance, spread| *variance += scores.difference * spread * spread);
-        if log_nu.is_some() {
-            let nu = inverse.column(block.members.len());
-            variances.zip_zip_apply(&spread, &nu, |variance, spread, nu| {
-                *variance += nu * (2.0 * scores.both * spread + scores.log_nu * nu);
-            });
+        SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu.unwrap_or(0.0)))
+    };
+    let pairs: Vec<(PairTally, SquaredScores)> =
+        block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect();
+    let nu = log_nu.map(|_| block.members.len());
+    let mut variances = DVector::zeros(point.len());
+    variances.as_mut_slice().par_chunks_mut(ROWS).enumerate().for_each(|(part, variances)| {
+        let rows = part * ROWS..part * ROWS + variances.len();
+        add_scores(|column| &inverse.as_slice()[column * inverse.nrows()..][rows.clone()], &pairs, nu, variances);
+    });
+    Ok(variances)
+}
+
+/// Parameters whose variances are summed together: their rows of H⁺ stay in the cache.
+const ROWS: usize = 32;
+
+/// Adds the pairs' terms to the variances of some parameters, given the columns of their rows of H⁺.
+fn add_scores<'h>(
+    column: impl Fn(usize) -> &'h [f64],
+    pairs: &[(PairTally, SquaredScores)],
+    nu: Option<usize>,
+    variances: &mut [f64],
+) {
+    for (pair, scores) in pairs {
+        let (first, second) = (column(pair.first), column(pair.second));
+        for ((variance, first), second) in variances.iter_mut().zip(first).zip(second) {
+            let spread = first - second;
+            *variance += scores.difference * spread * spread;
+        }
+        if let Some(nu) = nu {
+            for (((variance, first), second), nu) in variances.iter_mut().zip(first).zip(second).zip(column(nu)) {
+                *variance += nu * (2.0 * scores.both * (first - second) + scores.log_nu * nu);
+            }
         }
     }
-    Ok(variances)
 }
 
 /// Sums of products of the scores of a pair's votes.

@@ -77,17 +77,15 @@ struct LeavingOut<'a> {
 impl<'a> LeavingOut<'a> {
     fn new(block: &'a ModelBlock, tally: &Tally, point: &'a DVector<f64>) -> Result<Self, FitError> {
         let loss = block.loss(&tally.pairs);
-        let hessian = loss.hessian(point);
-        let information = hessian.diagonal();
-        let inverse = inverse_but_for_a_constant(&loss, point)?;
-        Ok(Self { block, point, inverse, information, refits: Refits::new(block, &tally.pairs, point, hessian) })
+        let (information, inverse) = (loss.information(point), inverse_but_for_a_constant(&loss, point)?);
+        Ok(Self { block, point, inverse, information, refits: Refits::new(block, point, loss) })
     }
 
     /// The sums over all voters. Ranges of voters are summed apart and then in order, so that the number of threads does
     /// not change the result.
     fn sums(&self, votes: &VotesByVoter, weights: &Weights) -> Result<Sums, FitError> {
         let size = self.point.len();
-        let parts: Vec<Sums> = ranges(votes.len(), size)
+        let parts: Vec<Sums> = ranges(votes.len())
             .into_par_iter()
             .map(|range| {
                 let (mut sums, mut voter) = (Sums::new(size), Voter::new(self.block, self.point));

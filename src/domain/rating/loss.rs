@@ -124,6 +124,10 @@ impl PairLoss {
     }
 
     /// Total weight of the votes, at least 1.
+    pub(super) fn pairs(&self) -> &[PairTally] {
+        &self.pairs
+    }
+
     pub(super) fn votes(&self) -> f64 {
         self.votes
     }
@@ -187,6 +191,43 @@ impl PairLoss {
             }
         }
         hessian
+    }
+
+    /// The Hessian at a point, times a vector.
+    pub(super) fn curve(&self, point: &DVector<f64>, vector: &DVector<f64>) -> DVector<f64> {
+        let mut product = DVector::zeros(point.len());
+        let log_nu = self.log_nu(point);
+        for pair in &self.pairs {
+            let votes = pair.first_wins + pair.second_wins + pair.halves;
+            let probabilities = self.likelihood.probabilities(difference(pair, point), log_nu);
+            let along = difference(pair, vector);
+            let mut slope = votes * probabilities.by_difference_twice() * along;
+            if self.likelihood == Likelihood::Davidson {
+                let (both, nu) = (votes * probabilities.by_both(), self.models);
+                slope += both * vector[nu];
+                product[nu] += both * along + votes * probabilities.by_log_nu_twice() * vector[nu];
+            }
+            product[pair.first] += slope;
+            product[pair.second] -= slope;
+        }
+        product
+    }
+
+    /// The diagonal of the Hessian at a point.
+    pub(super) fn information(&self, point: &DVector<f64>) -> DVector<f64> {
+        let mut information = DVector::zeros(point.len());
+        let log_nu = self.log_nu(point);
+        for pair in &self.pairs {
+            let votes = pair.first_wins + pair.second_wins + pair.halves;
+            let probabilities = self.likelihood.probabilities(difference(pair, point), log_nu);
+            let weight = votes * probabilities.by_difference_twice();
+            information[pair.first] += weight;
+            information[pair.second] += weight;
+            if self.likelihood == Likelihood::Davidson {
+                information[self.models] += votes * probabilities.by_log_nu_twice();
+            }
+        }
+        information
     }
 
     fn log_nu(&self, point: &DVector<f64>) -> f64 {

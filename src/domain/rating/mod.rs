@@ -41,6 +41,7 @@ mod jackknife;
 mod loss;
 mod newton;
 mod public_scale;
+mod voter_resampling;
 mod votes_by_voter;
 
 use crate::stats::confidence::InvalidConfidence;

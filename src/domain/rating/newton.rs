@@ -15,6 +15,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::FitError;
 use super::loss::PairLoss;
+use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::real_len;
 
 /// Convergence is quadratic: after a step of this length the error is about its square, below rounding.
@@ -105,10 +106,10 @@ pub(super) fn project_matrix(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, s
             let mean = gauge.iter().map(|&i| column[i]).sum::<f64>() / size;
             gauge.iter().for_each(|&i| column[i] -= mean);
         }
-        for mut row in matrix.row_iter_mut() {
-            let mean = gauge.iter().map(|&i| row[i]).sum::<f64>() / size;
-            gauge.iter().for_each(|&i| row[i] -= mean);
-        }
+        let mut means = DVector::zeros(matrix.nrows());
+        gauge.iter().for_each(|&i| means += matrix.column(i));
+        means /= size;
+        gauge.iter().for_each(|&i| matrix.set_column(i, &(matrix.column(i) - &means)));
     }
     stiffen(gauges, matrix, stiffness);
 }
@@ -125,7 +126,7 @@ fn stiffen(gauges: &[Vec<usize>], matrix: &mut DMatrix<f64>, stiffness: f64) {
 
 /// H⁺ up to a constant in each gauge's block, which cancels in differences of two columns within it.
 pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) -> Result<DMatrix<f64>, FitError> {
-    Ok(factor(loss, point)?.inverse())
+    Ok(inverse(&factor(loss, point)?))
 }
 
 /// Cholesky factor of the Hessian at a point, made invertible along the gauges.
@@ -133,7 +134,7 @@ fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, F
     let mut hessian = loss.hessian(point);
     let stiffness = mean_diagonal(&hessian);
     stiffen(loss.gauges(), &mut hessian, stiffness);
-    hessian.cholesky().ok_or_else(|| FitError::Solver(Singular.into()))
+    cholesky(hessian).ok_or_else(|| FitError::Solver(Singular.into()))
 }
 
 /// Newton's method with the Hessian of one point, for many losses with minima near it, at a fraction of the cost.
@@ -236,7 +237,7 @@ where
     ) -> Result<(NewtonState, Option<KV>), Error> {
         let from = state.take_param().ok_or_else(|| Error::msg("the point was lost"))?;
         let gradient = state.take_gradient().ok_or_else(|| Error::msg("the gradient was lost"))?;
-        let factor = problem.hessian(&from)?.cholesky().ok_or_else(|| Error::new(Singular))?;
+        let factor = cholesky(problem.hessian(&from)?).ok_or_else(|| Error::new(Singular))?;
         let step = -factor.solve(&gradient);
         let arrived = step.amax() <= LAST_STEP;
         let reached = if arrived {

@@ -34,7 +34,7 @@ pub enum IntervalMethod {
     Sandwich,
     /// Sandwich formula, clustered by voter.
     Cluster,
-    /// Bootstrap of the votes.
+    /// Bootstrap of the voters where several are known, else of the votes.
     Bootstrap,
     /// No intervals.
     None,
@@ -59,7 +59,7 @@ impl IntervalMethod {
     /// Whether the method uses the voters of votes that have any.
     #[must_use]
     pub fn reads_voters(self) -> bool {
-        matches!(self, Self::Auto | Self::Jackknife | Self::Cluster)
+        matches!(self, Self::Auto | Self::Jackknife | Self::Cluster | Self::Bootstrap)
     }
 }
 

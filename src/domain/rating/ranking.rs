@@ -21,6 +21,8 @@ use super::scoring::{Scoring, TieRule};
 use super::style::style_controlled;
 use super::tally::{TalliedModel, Tally};
 use super::vote_log::{VoteLog, VotersKnown};
+use super::voter_resampling::VoterVotes;
+use super::votes_by_voter::VotesByVoter;
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
 use crate::stats::{real, real_len};
@@ -140,11 +142,18 @@ fn intervals_by(
         }
         IntervalMethod::Bootstrap if options.reweight == Reweight::PairProbability => Err(FitError::WeightedBootstrap),
         IntervalMethod::Bootstrap => {
-            let (intervals, report) = resample(tally, fit, options.bootstrap, options.confidence)?;
+            let voters = log.and_then(|log| voters_to_resample(log, options.scoring, tally));
+            let (intervals, report) = resample(tally, fit, voters.as_ref(), options.bootstrap, options.confidence)?;
             Ok((intervals, Some(report)))
         }
         IntervalMethod::None => Ok((Intervals::none(tally.models.len()), None)),
     }
+}
+
+/// The votes of each voter, where several are known.
+fn voters_to_resample(log: &VoteLog, scoring: Scoring, tally: &Tally) -> Option<VoterVotes> {
+    let voters = log.voters.as_ref().filter(|_| log.voters_known() == VotersKnown::Several)?;
+    Some(VoterVotes::new(&VotesByVoter::new(log, voters, scoring, tally), tally))
 }
 
 pub(super) fn fit_strengths(tally: &Tally, scoring: Scoring) -> Result<Fit, FitError> {

@@ -88,6 +88,18 @@ impl PairTally {
         Self { first, second, first_wins: real(counts.first_wins), second_wins: real(counts.second_wins), halves }
     }
 
+    /// The pair with other numbers of votes for the first, the second and neither: each vote has the mean weight of its
+    /// kind.
+    pub(super) fn of_drawn(self, counts: PairCounts, [first, second, neither]: [u64; 3]) -> Self {
+        let weighted = |drawn, of, weight| if of == 0 { 0.0 } else { real(drawn) * (weight / real(of)) };
+        Self {
+            first_wins: weighted(first, counts.first_wins, self.first_wins),
+            second_wins: weighted(second, counts.second_wins, self.second_wins),
+            halves: weighted(neither, counts.ties + counts.both_bad, self.halves),
+            ..self
+        }
+    }
+
     /// Points of the first model: a win is one point, a vote for neither half a point.
     #[must_use]
     pub fn points_first(&self) -> f64 {

@@ -74,6 +74,11 @@ impl VotesByVoter {
         self.starts.len() - 1
     }
 
+    /// Number of votes.
+    pub(super) fn votes(&self) -> usize {
+        self.votes.len()
+    }
+
     /// The votes of a group.
     pub(super) fn of(&self, voter: usize) -> &[VoterVote] {
         &self.votes[self.starts[voter]..self.starts[voter + 1]]

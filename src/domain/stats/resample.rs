@@ -23,7 +23,7 @@ pub struct BootstrapOptions {
 
 impl Default for BootstrapOptions {
     fn default() -> Self {
-        Self { replicates: 100, seed: 0 }
+        Self { replicates: 1_000, seed: 0 }
     }
 }
 

@@ -20,6 +20,7 @@ mod open_webui;
 mod parquet;
 mod picked;
 mod source;
+mod table_reader;
 mod text_table;
 mod winner;
 
@@ -29,6 +30,7 @@ use std::path::Path;
 pub use columns::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
+pub(in crate::formats) use table_reader::read_table;
 pub(in crate::formats) use text_table::TextTable;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};

@@ -1,8 +1,9 @@
 //! The fit without one voter, for voters whose votes weigh too much for a single Newton step.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 use super::voter::BlockVote;
 use crate::battle::Outcome;
@@ -21,10 +22,10 @@ pub(super) struct Refits {
     likelihood: Likelihood,
     models: usize,
     gauges: Vec<Vec<usize>>,
-    pairs: Vec<PairTally>,
-    index: HashMap<(usize, usize), usize>,
+    /// Where each pair stands among those of the loss; made for the first refit.
+    index: OnceLock<HashMap<(usize, usize), usize>>,
     point: DVector<f64>,
-    hessian: DMatrix<f64>,
+    loss: PairLoss,
 }
 
 /// H·(θ_(g) − θ) without a voter.
@@ -36,17 +37,14 @@ pub(super) enum LeftOut {
 }
 
 impl Refits {
-    pub(super) fn new(block: &ModelBlock, pairs: &[PairTally], point: &DVector<f64>, hessian: DMatrix<f64>) -> Self {
-        let pairs = block.pairs(pairs);
-        let index = pairs.iter().enumerate().map(|(row, pair)| ((pair.first, pair.second), row)).collect();
+    pub(super) fn new(block: &ModelBlock, point: &DVector<f64>, loss: PairLoss) -> Self {
         Self {
             likelihood: block.likelihood,
             models: block.members.len(),
             gauges: block.gauges().to_vec(),
-            pairs,
-            index,
+            index: OnceLock::new(),
             point: point.clone(),
-            hessian,
+            loss,
         }
     }
 
@@ -67,16 +65,19 @@ impl Refits {
         let pairs = pairs.into_iter().filter(inside).collect();
         let gauges = kept.into_iter().chain(apart.iter().map(|&model| vec![model])).collect();
         let loss = PairLoss::new(self.likelihood, self.models, pairs, gauges);
-        let step = &self.hessian * (minimise(loss, self.point.clone())?.point - &self.point);
+        let moved = minimise(loss, self.point.clone())?.point - &self.point;
+        let step = self.loss.curve(&self.point, &moved);
         Ok(if apart.is_empty() { LeftOut::Fitted(step) } else { LeftOut::Divided(Some(step), apart) })
     }
 
     fn subtract(&self, votes: &[BlockVote]) -> Vec<PairTally> {
-        let mut pairs = self.pairs.clone();
+        let mut pairs = self.loss.pairs().to_vec();
+        let rows = || pairs.iter().enumerate().map(|(row, pair)| ((pair.first, pair.second), row)).collect();
+        let index = self.index.get_or_init(rows);
         for vote in votes {
-            let turned = !self.index.contains_key(&(vote.first, vote.second));
+            let turned = !index.contains_key(&(vote.first, vote.second));
             let key = if turned { (vote.second, vote.first) } else { (vote.first, vote.second) };
-            let pair = &mut pairs[self.index[&key]];
+            let pair = &mut pairs[index[&key]];
             let points = match vote.outcome {
                 Outcome::AWins if turned => &mut pair.second_wins,
                 Outcome::BWins if turned => &mut pair.first_wins,

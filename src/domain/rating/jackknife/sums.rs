@@ -2,26 +2,34 @@
 
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DMatrixViewMut, DVector};
+use rayon::prelude::*;
 
 use crate::stats::real_len;
 
-/// Ranges that are summed apart where the matrices are small.
+/// Ranges that are summed apart.
 const RANGES: usize = 16;
 /// Parameters above which a matrix for each range would take too much memory.
 const MANY_PARAMETERS: usize = 1_000;
+/// Of many parameters, a voter that touches more than one in so many is added to the whole matrix.
+const WIDE: usize = 4;
+/// Voters that are added to the whole matrix at a time.
+const TOGETHER: usize = 128;
+/// Parameters whose variances are worked out together.
+const COLUMNS: usize = 96;
 
 /// Ranges of voters to sum apart; they do not depend on the number of threads.
-pub(in super::super) fn ranges(voters: usize, parameters: usize) -> Vec<Range<usize>> {
-    let parts = if parameters > MANY_PARAMETERS { 1 } else { RANGES };
-    let end = |part: usize| part * voters / parts;
-    (0..parts).map(|part| end(part)..end(part + 1)).collect()
+pub(in super::super) fn ranges(voters: usize) -> Vec<Range<usize>> {
+    let end = |part: usize| part * voters / RANGES;
+    (0..RANGES).map(|part| end(part)..end(part + 1)).collect()
 }
 
 /// Sums over voters.
 pub(in super::super) struct Sums {
-    /// Σ w_g w_gᵀ; of the entries beside the diagonal, only one of each two is filled.
+    /// Σ w_g w_gᵀ above and on the diagonal; empty for many parameters until the total is made.
     meat: DMatrix<f64>,
+    /// For many parameters, the w_g and the parameters where they are not zero, in ascending order.
+    scores: Vec<(Vec<usize>, Vec<f64>)>,
     /// Σ h_g and Σ h_g² by parameter.
     information: Vec<(f64, f64)>,
     voters: usize,
@@ -31,19 +39,24 @@ pub(in super::super) struct Sums {
 
 impl Sums {
     pub(in super::super) fn new(size: usize) -> Self {
+        let meat = if size > MANY_PARAMETERS { DMatrix::zeros(0, 0) } else { DMatrix::zeros(size, size) };
         let information = vec![(0.0, 0.0); size];
-        Self { meat: DMatrix::zeros(size, size), information, voters: 0, carried: vec![false; size] }
+        Self { meat, scores: Vec::new(), information, voters: 0, carried: vec![false; size] }
     }
 
-    /// Adds a voter whose votes touch some parameters: w_g and h_g there.
+    /// Adds a voter whose votes touch some parameters, in ascending order: w_g and h_g there.
     pub(in super::super) fn add(&mut self, touched: &[usize], corrected: &[f64], information: &[f64]) {
-        self.voters += 1;
-        for (at, (&column, across)) in touched.iter().zip(corrected).enumerate() {
-            for (&row, down) in touched[..=at].iter().zip(corrected) {
-                self.meat[(row, column)] += down * across;
-            }
-        }
+        self.add_score(touched, corrected);
         self.add_information(touched, information);
+    }
+
+    fn add_score(&mut self, touched: &[usize], corrected: &[f64]) {
+        self.voters += 1;
+        if self.meat.is_empty() {
+            self.scores.push((touched.to_vec(), corrected.to_vec()));
+        } else {
+            add_square(&mut self.meat, touched, corrected);
+        }
     }
 
     /// Adds h_g of a voter.
@@ -57,13 +70,8 @@ impl Sums {
 
     /// Adds w_g of a voter that was left out by a refit.
     pub(super) fn add_over_all(&mut self, corrected: &DVector<f64>) {
-        self.voters += 1;
         let all: Vec<usize> = (0..corrected.len()).collect();
-        for &column in &all {
-            for &row in &all[..=column] {
-                self.meat[(row, column)] += corrected[row] * corrected[column];
-            }
-        }
+        self.add_score(&all, corrected.as_slice());
     }
 
     /// Marks parameters that are not determined without a voter.
@@ -71,17 +79,28 @@ impl Sums {
         parameters.iter().for_each(|&parameter| self.carried[parameter] = true);
     }
 
-    /// The sum of sums, in order.
+    /// The sum of sums, in order, with the entries below the diagonal too.
     pub(in super::super) fn total(size: usize, parts: Vec<Self>) -> Self {
-        let mut total = Self::new(size);
+        let mut total = Self { meat: DMatrix::zeros(size, size), ..Self::new(size) };
+        let mut wide = Vec::new();
         for part in parts {
-            total.meat += part.meat;
+            if part.meat.is_empty() {
+                let (many, few) = part.scores.into_iter().partition(|(touched, _)| WIDE * touched.len() > size);
+                let few: Vec<(Vec<usize>, Vec<f64>)> = few;
+                few.iter().for_each(|(touched, score)| add_square(&mut total.meat, touched, score));
+                wide.push(many);
+            } else {
+                total.meat += part.meat;
+            }
             total.voters += part.voters;
             for (sum, own) in total.information.iter_mut().zip(part.information) {
                 *sum = (sum.0 + own.0, sum.1 + own.1);
             }
             total.carried.iter_mut().zip(part.carried).for_each(|(carried, own)| *carried |= own);
         }
+        total.meat.fill_lower_triangle_with_upper_triangle();
+        let wide: Vec<(Vec<usize>, Vec<f64>)> = wide.into_iter().flatten().collect();
+        wide.chunks(TOGETHER).for_each(|scores| add_squares(&mut total.meat, scores));
         total
     }
 
@@ -94,13 +113,17 @@ impl Sums {
         if self.voters < 2 {
             return None;
         }
-        let mut meat = &self.meat + self.meat.transpose();
-        (0..meat.nrows()).for_each(|i| meat[(i, i)] *= 0.5);
-        let half = meat * inverse;
         let factor = real_len(self.voters - 1) / real_len(self.voters);
-        // The matrix is positive semidefinite: negative values are rounding.
-        let variance = |i: usize, _| (factor * inverse.column(i).dot(&half.column(i))).max(0.0);
-        Some(DVector::from_fn(inverse.ncols(), variance))
+        let mut variances = DVector::zeros(inverse.ncols());
+        variances.as_mut_slice().par_chunks_mut(COLUMNS).enumerate().for_each(|(part, variances)| {
+            let columns = inverse.columns(part * COLUMNS, variances.len());
+            let half = &self.meat * columns;
+            for ((variance, column), half) in variances.iter_mut().zip(columns.column_iter()).zip(half.column_iter()) {
+                // The matrix is positive semidefinite: negative values are rounding.
+                *variance = (factor * column.dot(&half)).max(0.0);
+            }
+        });
+        Some(variances)
     }
 
     /// The effective number of voters of each parameter; 0 where no voter has information.
@@ -108,4 +131,29 @@ impl Sums {
         let effective = |&(sum, squares): &(f64, f64)| if squares > 0.0 { sum * sum / squares } else { 0.0 };
         self.information.iter().map(effective).collect()
     }
+}
+
+/// Adds wwᵀ above and on the diagonal.
+fn add_square(meat: &mut DMatrix<f64>, touched: &[usize], score: &[f64]) {
+    for (at, (&column, across)) in touched.iter().zip(score).enumerate() {
+        let mut column = meat.column_mut(column);
+        for (&row, down) in touched[..=at].iter().zip(score) {
+            column[row] += down * across;
+        }
+    }
+}
+
+/// Adds Σ wwᵀ to the whole matrix.
+fn add_squares(meat: &mut DMatrix<f64>, scores: &[(Vec<usize>, Vec<f64>)]) {
+    let size = meat.nrows();
+    let mut all = DMatrix::zeros(size, scores.len());
+    for (mut column, (touched, score)) in all.column_iter_mut().zip(scores) {
+        touched.iter().zip(score).for_each(|(&row, &score)| column[row] = score);
+    }
+    let across = all.transpose();
+    meat.as_mut_slice().par_chunks_mut(COLUMNS * size).enumerate().for_each(|(part, columns)| {
+        let width = columns.len() / size;
+        let mut columns = DMatrixViewMut::from_slice(columns, size, width);
+        columns.gemm(1.0, &all, &across.columns(part * COLUMNS, width), 1.0);
+    });
 }

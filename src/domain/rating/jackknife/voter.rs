@@ -65,25 +65,33 @@ impl<'a> Voter<'a> {
         self.touched.drain(..).for_each(|parameter| self.places[parameter] = UNTOUCHED);
         self.score.clear();
         self.information.clear();
-        let models = self.block.members.len();
-        self.nu = (self.block.likelihood.extra() > 0).then(|| self.touch(models));
         for vote in votes {
             let (a, b) = (vote.a as usize, vote.b as usize);
             if let Some((first, second)) = self.block.positions(a, b) {
                 let weight = weights.of_vote(vote.row as usize, a, b);
-                self.add(BlockVote { first, second, outcome: vote.outcome, weight });
+                self.votes.push(BlockVote { first, second, outcome: vote.outcome, weight });
+                self.touch(first);
+                self.touch(second);
             }
         }
+        let models = self.block.members.len();
+        if self.block.likelihood.extra() > 0 {
+            self.touch(models);
+        }
+        // In the order of the matrices, which are then read and written from their beginnings to their ends.
+        self.touched.sort_unstable();
+        self.touched.iter().enumerate().for_each(|(place, &parameter)| self.places[parameter] = place);
+        self.nu = (self.block.likelihood.extra() > 0).then(|| self.places[models]);
+        self.score.resize(self.touched.len(), 0.0);
+        self.information.resize(self.touched.len(), 0.0);
+        (0..self.votes.len()).for_each(|vote| self.add(self.votes[vote]));
     }
 
-    fn touch(&mut self, parameter: usize) -> usize {
+    fn touch(&mut self, parameter: usize) {
         if self.places[parameter] == UNTOUCHED {
             self.places[parameter] = self.touched.len();
             self.touched.push(parameter);
-            self.score.push(0.0);
-            self.information.push(0.0);
         }
-        self.places[parameter]
     }
 
     fn add(&mut self, vote: BlockVote) {
@@ -95,7 +103,7 @@ impl<'a> Voter<'a> {
             Outcome::BWins => probabilities.of_second(),
             Outcome::Tie | Outcome::BothBad => probabilities.of_neither(),
         };
-        let (first, second) = (self.touch(vote.first), self.touch(vote.second));
+        let (first, second) = (self.places[vote.first], self.places[vote.second]);
         let difference = vote.weight * probabilities.by_difference_twice();
         self.score[first] += vote.weight * score.difference;
         self.score[second] -= vote.weight * score.difference;
@@ -108,7 +116,6 @@ impl<'a> Voter<'a> {
             self.information[nu] += by_nu;
         }
         self.curvatures.push(VoteCurvature { first, second, difference, both, log_nu: by_nu });
-        self.votes.push(vote);
     }
 
     pub(super) fn votes(&self) -> &[BlockVote] {

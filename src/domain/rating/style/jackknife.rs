@@ -31,7 +31,7 @@ pub(super) fn variances(
         inverse: &inverse,
         predict: loss.predict(point),
     };
-    let parts: Vec<Sums> = ranges(begins.len() - 1, size)
+    let parts: Vec<Sums> = ranges(begins.len() - 1)
         .into_par_iter()
         .map(|range| {
             let (mut sums, mut correction) = (Sums::new(size), Correction::default());

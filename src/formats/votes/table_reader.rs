@@ -1,0 +1,109 @@
+//! Reads chosen columns of a table as texts, from every kind of file that votes come in: CSV, TSV, JSON lines, a JSON array and
+//! Parquet, packed or not.
+
+use std::io::Read;
+use std::path::Path;
+
+use csv::ByteRecord;
+use serde_json::{Map, Value};
+
+use super::cell::Cell;
+use super::delimited::{csv_reader, first_line, malformed, utf8_error};
+use super::error::{FilePosition, RowError, VoteFileError};
+use super::limits::ReadLimits;
+use super::parquet;
+use super::source::{Text, VoteSource};
+use super::text_table::{TextTable, chosen};
+
+/// Bytes of text that are read; a table is held in memory.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Reads the columns that have one of these names. A row that lacks a value has an empty text there.
+///
+/// # Errors
+/// [`VoteFileError`] for the first thing that cannot be read.
+pub(in crate::formats) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
+    let limits = ReadLimits { decompressed_bytes: MOST_BYTES, ..ReadLimits::default() };
+    let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
+    let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
+    match VoteSource::open(path, limits).map_err(unreadable)? {
+        VoteSource::Delimited(text, delimiter) => {
+            let bytes = whole(text, limits).map_err(unreadable)?;
+            of_delimited(&bytes, delimiter, names).map_err(row)
+        }
+        VoteSource::Lines(text) => of_lines(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
+        VoteSource::Array(text) => of_array(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
+        VoteSource::Parquet(file) => parquet::read_table(file, path, names, limits),
+    }
+}
+
+fn whole(text: Text, limits: ReadLimits) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    text.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES { Err(limits.too_much()) } else { Ok(bytes) }
+}
+
+/// A row that cannot be read.
+type BadRow = (FilePosition, RowError);
+
+fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable, BadRow> {
+    let mut reader = csv_reader(bytes, delimiter);
+    let mut record = ByteRecord::new();
+    let header = FilePosition::Line(1);
+    reader.read_byte_record(&mut record).map_err(|error| (header, malformed(&error)))?;
+    let width = record.len();
+    let head = record.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
+    let head = head.map_err(|_| (header, utf8_error()))?;
+    let kept: Vec<(usize, String)> = chosen(head.iter().map(|name| name.trim()), names);
+    let mut rows = Vec::new();
+    loop {
+        let next = FilePosition::Line(reader.position().line());
+        let more = reader.read_byte_record(&mut record).map_err(|error| (next, malformed(&error)))?;
+        if !more {
+            break;
+        }
+        let place = record.position().map_or(next, |begin| FilePosition::Line(first_line(bytes, begin)));
+        if record.len() != width {
+            let reason =
+                format!("{} fields where the header has {width}: quote fields that hold a comma", record.len());
+            return Err((place, RowError::Malformed(reason)));
+        }
+        let text = |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::to_owned);
+        let cells = kept.iter().map(|(at, _)| text(*at)).collect::<Result<_, _>>();
+        rows.push((place, cells.map_err(|_| (place, utf8_error()))?));
+    }
+    Ok(TextTable { columns: kept.into_iter().map(|(_, name)| name).collect(), rows })
+}
+
+fn of_lines(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
+    let mut objects = Vec::new();
+    for (line, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if !text.trim_ascii().is_empty() {
+            let place = FilePosition::Line(line);
+            let object: Map<String, Value> =
+                serde_json::from_slice(text).map_err(|error| (place, RowError::Malformed(error.to_string())))?;
+            objects.push((place, object));
+        }
+    }
+    Ok(of_objects(&objects, names))
+}
+
+fn of_array(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
+    let objects: Vec<Map<String, Value>> = serde_json::from_slice(bytes).map_err(|error| {
+        let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
+        (FilePosition::Line(line), RowError::Malformed(error.to_string()))
+    })?;
+    let objects: Vec<_> = (1..).map(FilePosition::Row).zip(objects).collect();
+    Ok(of_objects(&objects, names))
+}
+
+/// The columns are all that some object has.
+fn of_objects(objects: &[(FilePosition, Map<String, Value>)], names: &[&str]) -> TextTable {
+    let used = |name: &&&str| objects.iter().any(|(_, object)| object.contains_key(**name));
+    let columns: Vec<String> = names.iter().filter(used).map(|name| (*name).to_owned()).collect();
+    let text =
+        |value: Option<&Value>| value.and_then(|value| Cell::Json(value).text()).unwrap_or_default().into_owned();
+    let cells = |object: &Map<String, Value>| columns.iter().map(|column| text(object.get(column))).collect();
+    let rows = objects.iter().map(|(place, object)| (*place, cells(object))).collect();
+    TextTable { columns, rows }
+}
