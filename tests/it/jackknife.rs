@@ -4,6 +4,7 @@ use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
 use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::neighbours::SequentialOptions;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::scoring::{Scoring, TieRule};
@@ -42,6 +43,25 @@ fn intervals_agree_with_an_independent_program() {
     agree(&board, &expected, "effective_voters", 1e-6, |model| model.effective_voters.unwrap());
     let few = |note: &RatingNote| matches!(note, RatingNote::FewVoters { models, .. } if models.len() == 6);
     assert!(board.notes.iter().any(few), "{:?}", board.notes);
+}
+
+#[test]
+fn neighbours_agree_with_an_independent_program() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
+    let log = read_log(&[data.join("jackknife_votes.csv")], wanted, &ReadOptions::default()).unwrap();
+    let sequential = Some(SequentialOptions::default());
+    let board = board_of(&log, &LeaderboardOptions { sequential, ..LeaderboardOptions::default() });
+    let mut expected = csv::Reader::from_path(data.join("jackknife_neighbours.csv")).unwrap();
+    let expected: Vec<(String, String, f64, f64, f64)> = expected.deserialize().collect::<Result<_, _>>().unwrap();
+    assert_eq!(board.neighbours.len(), expected.len());
+    for (pair, (upper, lower, difference, low, high)) in board.neighbours.iter().zip(expected) {
+        assert_eq!((&pair.upper, &pair.lower), (&upper, &lower));
+        let found = [pair.difference.unwrap(), pair.low.unwrap(), pair.high.unwrap()];
+        for (found, expected) in found.into_iter().zip([difference, low, high]) {
+            assert!((found - expected).abs() < 1e-6, "{pair:?}: {found} instead of {expected}");
+        }
+    }
 }
 
 /// Three voters, each with more than a quarter of the information on some model, so each is left out by a refit.

@@ -28,6 +28,15 @@ pub enum FitCommandError {
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),
+    /// Intervals for looking at any time come from a standard error.
+    #[error(
+        "--sequential needs Bradley–Terry ratings with standard errors: leave out --method elo, --interval bootstrap and \
+         --interval none"
+    )]
+    SequentialInterval,
+    /// The margin of equality is no width.
+    #[error("--equal-within is {0}: give a number of rating points that is not negative, for example 20")]
+    EqualWithin(f64),
 }
 
 impl CommandFailure for FitCommandError {

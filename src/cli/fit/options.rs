@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::fit::error::FitCommandError;
 use crate::cli::slice_flags::SliceFlags;
 use crate::cli::vote_files::ReadFlags;
+use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::domain::rating::vote_log::ColumnSet;
@@ -67,6 +68,16 @@ pub struct FitOptions {
     /// Style control: adjust ratings for length, headings, lists and bold, and show their effects
     #[arg(long)]
     pub style: bool,
+    /// Show below the table whether each model and the next are separated, open, or equal, by intervals that hold however
+    /// often you look; JSON always says so
+    #[arg(long)]
+    pub sequential: bool,
+    /// Battles of each model at which --sequential is most sensitive
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub tuned_battles: u64,
+    /// Difference in rating points below which --sequential calls two models equal
+    #[arg(long, value_name = "POINTS", default_value_t = 20.0)]
+    pub equal_within: f64,
     /// Add a robustness report: possible places, and which votes, voters or further votes would change the order
     #[arg(long)]
     pub robustness: bool,
@@ -106,8 +117,20 @@ impl FitOptions {
             anchor: self.anchor.as_deref().map(parse_anchor).transpose()?,
             matrices: self.matrices,
             style: self.style,
+            sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })
+    }
+
+    fn sequential_options(&self) -> Result<SequentialOptions, FitCommandError> {
+        let has_errors = !matches!(self.interval, IntervalMethod::Bootstrap | IntervalMethod::None);
+        if self.sequential && (self.method == Method::Elo || !has_errors) {
+            return Err(FitCommandError::SequentialInterval);
+        }
+        if !(self.equal_within.is_finite() && self.equal_within >= 0.0) {
+            return Err(FitCommandError::EqualWithin(self.equal_within));
+        }
+        Ok(SequentialOptions { tuned_battles: self.tuned_battles, equal_within: self.equal_within })
     }
 
     /// Columns to read besides models and outcome. Charts include the rating history, which needs times.

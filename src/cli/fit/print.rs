@@ -15,7 +15,7 @@ pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
 /// As [`fn@print`], with a table no wider than the terminal.
 pub(super) fn print_within(board: &Leaderboard, options: &FitOptions, screen: Option<usize>) -> String {
     match options.format {
-        OutputFormat::Table => table(board, screen),
+        OutputFormat::Table => table(board, if options.sequential { &board.neighbours } else { &[] }, screen),
         OutputFormat::Json => json(board),
         OutputFormat::Csv => lines(board),
     }

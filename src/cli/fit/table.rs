@@ -7,6 +7,7 @@ use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
 use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, Method};
 
 const HEADINGS: [&str; 11] =
@@ -17,8 +18,8 @@ const NAME: usize = 1;
 /// Columns that a narrow terminal drops, in this order.
 const DISPENSABLE: [usize; 7] = [8, 7, 9, 5, 6, 10, 0];
 
-/// The table with a summary above and notes below.
-pub(super) fn table(board: &Leaderboard, screen: Option<usize>) -> String {
+/// The table with a summary above, and these neighbours and the notes below.
+pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: Option<usize>) -> String {
     let mut text = summary(board);
     let mut rows: Vec<[String; 11]> = board.models.iter().map(|model| cells(model, board.components > 1)).collect();
     if !rows.is_empty() {
@@ -44,11 +45,32 @@ pub(super) fn table(board: &Leaderboard, screen: Option<usize>) -> String {
         )
         .expect("a String takes what is written");
     }
+    if let Some(sequential) = board.sequential {
+        text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
+    }
     for note in &board.notes {
         writeln!(text, "note: {}", printable(&note.to_string())).expect("a String takes what is written");
     }
     text.extend(board.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
+}
+
+/// What is known of a model and the next.
+fn neighbour_line(pair: &NeighbourPair, equal_within: f64) -> String {
+    let (upper, lower) = (printable(&pair.upper), printable(&pair.lower));
+    let state = match pair.state {
+        NeighbourState::Separated => "separated".to_owned(),
+        NeighbourState::Open => "open".to_owned(),
+        NeighbourState::Equal => format!("equal within {equal_within} points"),
+    };
+    let apart = match (pair.difference, pair.low, pair.high) {
+        (Some(difference), Some(low), Some(high)) => {
+            format!("{difference:+.1} points ({low:+.1} to {high:+.1}, however often one looks): ")
+        }
+        (Some(difference), ..) => format!("{difference:+.1} points: "),
+        _ => String::new(),
+    };
+    format!("{upper} and {lower}: {apart}{state}\n")
 }
 
 /// The columns that fit the terminal; shortens names if even the fewest columns do not fit.
@@ -100,7 +122,7 @@ fn bootstrap(board: &Leaderboard) -> String {
 fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
     let bound = |bound: Option<f64>| bound.map_or_else(|| "–".into(), |value| format!("{value:.1}"));
     [
-        model.rank.to_string(),
+        rank(model),
         printable(&model.model),
         rating(model),
         bound(model.lower),
@@ -112,6 +134,15 @@ fn cells(model: &RankedModel, with_component: bool) -> [String; 11] {
         format!("{:.1}%", 100.0 * model.win_tie_rate),
         marks(model, with_component),
     ]
+}
+
+/// The ranks that the votes allow; where these are unknown, the rank by intervals.
+fn rank(model: &RankedModel) -> String {
+    match (model.best_rank, model.worst_rank) {
+        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
+        (Some(best), _) => best.to_string(),
+        _ => model.rank.to_string(),
+    }
 }
 
 /// The rating, or the limit of a model that has none.

@@ -87,12 +87,33 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
     insta::assert_snapshot!(run(&votes, &["--min-votes", "0"]).unwrap(), @r#"
     Bradley–Terry, converged in 5 iterations; sandwich intervals at 0.95 confidence; 6 of 6 votes rated
     rank  model     rating  lower   upper     Elo  battles  wins  losses  win+tie
-       1  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
-       1  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
-       1  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
-       1  c�[2J      936.4  805.3  1067.4  1000.0        1     0       0   100.0%
+     1–4  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
+     1–4  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
+     1–4  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
+     1–4  c�[2J      936.4  805.3  1067.4  1000.0        1     0       0   100.0%
     note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, and the other ratings ignore its votes
     "#);
+}
+
+#[test]
+fn neighbours_are_compared_below_the_table_and_in_json() {
+    let rows = "a,b,A\n".repeat(60) + &"a,b,B\n".repeat(20) + &"b,c,A\n".repeat(40) + &"b,c,B\n".repeat(36);
+    let votes = format!("model_a,model_b,winner\n{rows}");
+    let text = run(&votes, &["--sequential", "--tuned-battles", "100"]).unwrap();
+    let lines = &text[text.find("a and b").unwrap_or_else(|| panic!("{text}"))..];
+    insta::assert_snapshot!(lines, @r"
+    a and b: +190.8 points (+54.6 to +327.1, however often one looks): separated
+    b and c: +18.3 points (-103.2 to +139.8, however often one looks): open
+    ");
+    let board: Leaderboard = serde_json::from_str(&run(&votes, &["--format", "json"]).unwrap()).unwrap();
+    assert_eq!((board.neighbours.len(), board.sequential.unwrap().tuned_battles), (2, 1_000));
+
+    let plain = run(&votes, &["--format", "json", "--interval", "none"]).unwrap();
+    assert!(!plain.contains("neighbours"), "{plain}");
+    let refused = run(&votes, &["--sequential", "--interval", "none"]).unwrap_err().to_string();
+    assert!(refused.contains("--sequential needs"), "{refused}");
+    let refused = run(&votes, &["--equal-within=-1"]).unwrap_err().to_string();
+    assert!(refused.contains("rating points"), "{refused}");
 }
 
 #[test]
@@ -100,7 +121,7 @@ fn csv_has_a_line_a_model_and_quotes_names() {
     let text = run(VOTES, &["--format", "csv", "--interval", "none", "--ties", "drop"]).unwrap();
     let mut lines = csv::Reader::from_reader(text.as_bytes());
     let columns: Vec<&str> = lines.headers().unwrap().iter().collect();
-    assert_eq!((columns.len(), columns[0], columns[20]), (21, "model", "effective_voters"));
+    assert_eq!((columns.len(), columns[0], columns[22]), (23, "model", "worst_rank"));
     let models: Vec<RankedModel> = lines.deserialize().collect::<Result<_, _>>().unwrap();
     let shown: Vec<_> = models.iter().map(|model| (model.model.as_str(), model.rank, model.lower)).collect();
     assert_eq!(shown, [("通义千问", 1, None), ("b, 7B", 2, None)]);

@@ -1,6 +1,6 @@
 //! Bootstrap intervals: each replicate resamples as many voters, or votes, as there are and fits what was drawn.
 //!
-//! Where several voters are known, whole voters are drawn ([`super::voter_resampling`]). Otherwise the votes of a replicate
+//! Where several voters are known, whole voters are drawn (see `voter_resampling.rs`). Otherwise the votes of a replicate
 //! are Multinomial(n, c/n) over pairs and outcomes. The interval runs between percentiles of
 //! the replicates' strengths, linearly interpolated (Efron and Tibshirani 1993, section 13.3). A model that loses all
 //! its wins in a replicate has an infinite strength there; an interval whose percentile is infinite has an open end.

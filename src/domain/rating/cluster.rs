@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
+use super::covariance::Covariances;
 use super::interval::Uncertainty;
 use super::loss::LossScore;
 use super::newton::inverse_but_for_a_constant;
@@ -46,14 +47,17 @@ pub(super) fn cluster(
     for (block, sums) in blocks.iter().zip(&sums) {
         let Some(meat) = sums.meat() else { continue };
         let inverse = inverse_but_for_a_constant(&block.loss(&tally.pairs), &block.point(fit))?;
-        found.put(block, &quadratic_forms(&inverse, &meat));
+        let half = meat * &inverse;
+        found.put(block, &quadratic_forms(&inverse, &half));
+        if Covariances::keep(block.members.len()) {
+            found.put_covariance(block, &inverse * half);
+        }
     }
     Ok(found)
 }
 
-/// The diagonal of H⁺ B H⁺.
-fn quadratic_forms(inverse: &DMatrix<f64>, meat: &DMatrix<f64>) -> DVector<f64> {
-    let half = meat * inverse;
+/// The diagonal of H⁺ B H⁺, given B H⁺.
+fn quadratic_forms(inverse: &DMatrix<f64>, half: &DMatrix<f64>) -> DVector<f64> {
     // B is positive semidefinite: negative values are rounding.
     DVector::from_fn(inverse.ncols(), |i, _| inverse.column(i).dot(&half.column(i)).max(0.0))
 }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
+use super::covariance::Covariances;
 use super::loss::{LossScore, OutcomeProbabilities};
 use super::newton::inverse_but_for_a_constant;
 use super::tally::{PairTally, Tally};
@@ -28,6 +29,7 @@ pub(super) struct Uncertainty {
     voters: Option<(Vec<f64>, f64)>,
     /// Models that the votes of a single voter tie to the rest.
     carried: Vec<usize>,
+    covariances: Covariances,
 }
 
 /// Standard errors of a strength at or below this are rounding.
@@ -36,7 +38,8 @@ const ROUNDING: f64 = 1e-9;
 impl Uncertainty {
     /// No standard error is known.
     pub(super) fn unknown(models: usize) -> Self {
-        Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new() }
+        let covariances = Covariances::default();
+        Self { errors: vec![None; models], log_nu: None, voters: None, carried: Vec::new(), covariances }
     }
 
     /// Stores the variances of the parameters of a block. A zero variance means that every vote equals its prediction,
@@ -46,6 +49,11 @@ impl Uncertainty {
             self.errors[model] = Some(variance.sqrt()).filter(|error| *error > ROUNDING);
         }
         self.log_nu = variances.iter().nth(block.members.len()).map(|variance| variance.sqrt());
+    }
+
+    /// Stores the joint covariance of the parameters of a block.
+    pub(super) fn put_covariance(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
+        self.covariances.put(block, covariance);
     }
 
     /// Stores variances between voters, with the effective number of voters of each parameter. A parameter that is not
@@ -96,11 +104,19 @@ pub(super) struct Intervals {
     pub(super) voters: Option<Vec<f64>>,
     /// Models without an interval because a single voter's votes tie them to the rest.
     pub(super) carried: Vec<usize>,
+    /// Joint covariances of the strengths, where they are known.
+    pub(super) covariances: Covariances,
 }
 
 impl Intervals {
     pub(super) fn none(models: usize) -> Self {
         Self { strengths: vec![None; models], ..Self::default() }
+    }
+
+    /// The effective number of voters behind the interval of a model, where the intervals come from the variation between
+    /// voters.
+    pub(super) fn voters_of(&self, model: usize) -> Option<f64> {
+        self.voters.as_ref().map(|voters| voters[model])
     }
 }
 
@@ -108,18 +124,17 @@ impl Uncertainty {
     /// Intervals around a fit: by Student's t where the effective numbers of voters are known, else normal ones.
     pub(super) fn around(&self, fit: &Fit, level: ConfidenceLevel) -> Intervals {
         let voters = self.voters.as_ref();
-        let z = level.z();
-        let quantile = |voters: Option<f64>| voters.map_or(z, |voters| level.t(voters - 1.0));
         let strength = |(model, strength): (usize, Option<f64>)| {
-            let quantile = quantile(voters.map(|(voters, _)| voters[model]));
+            let quantile = level.quantile(voters.map(|(voters, _)| voters[model]));
             Some(Ends::around(strength?, self.errors[model]?, quantile))
         };
-        let of_nu = quantile(voters.map(|(_, of_nu)| *of_nu));
+        let of_nu = level.quantile(voters.map(|(_, of_nu)| *of_nu));
         Intervals {
             strengths: fit.strengths().enumerate().map(strength).collect(),
             log_nu: fit.log_nu.zip(self.log_nu).map(|(at, error)| Ends::around(at, error, of_nu)),
             voters: voters.map(|(voters, _)| voters.clone()),
             carried: self.carried.clone(),
+            covariances: self.covariances.clone(),
         }
     }
 }
@@ -138,34 +153,72 @@ pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, Fi
     let mut found = Uncertainty::unknown(tally.models.len());
     let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
     for block in blocks_of(fit) {
-        found.put(&block, &variances(&block, &tally.pairs, squares, &block.point(fit))?);
+        let sandwich = BlockSandwich::new(&block, &tally.pairs, squares, &block.point(fit))?;
+        found.put(&block, &sandwich.variances());
+        if Covariances::keep(block.members.len()) {
+            found.put_covariance(&block, sandwich.covariance());
+        }
     }
     Ok(found)
 }
 
-/// The diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, so nothing
-/// cancels.
-fn variances(
-    block: &ModelBlock,
-    pairs: &[PairTally],
-    squares: &[PairTally],
-    point: &DVector<f64>,
-) -> Result<DVector<f64>, FitError> {
-    let inverse: DMatrix<f64> = inverse_but_for_a_constant(&block.loss(pairs), point)?;
-    let log_nu = point.iter().nth(block.members.len()).copied();
-    let score = |pair: &PairTally| {
-        let d = point[pair.first] - point[pair.second];
-        SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu.unwrap_or(0.0)))
-    };
-    let pairs: Vec<(PairTally, SquaredScores)> =
-        block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect();
-    let nu = log_nu.map(|_| block.members.len());
-    let mut variances = DVector::zeros(point.len());
-    variances.as_mut_slice().par_chunks_mut(ROWS).enumerate().for_each(|(part, variances)| {
-        let rows = part * ROWS..part * ROWS + variances.len();
-        add_scores(|column| &inverse.as_slice()[column * inverse.nrows()..][rows.clone()], &pairs, nu, variances);
-    });
-    Ok(variances)
+/// H⁺ of a block, and the sums over the votes of each pair that make B.
+struct BlockSandwich {
+    inverse: DMatrix<f64>,
+    pairs: Vec<(PairTally, SquaredScores)>,
+    /// The position of ln ν, if it is a parameter.
+    nu: Option<usize>,
+}
+
+impl BlockSandwich {
+    fn new(
+        block: &ModelBlock,
+        pairs: &[PairTally],
+        squares: &[PairTally],
+        point: &DVector<f64>,
+    ) -> Result<Self, FitError> {
+        let inverse = inverse_but_for_a_constant(&block.loss(pairs), point)?;
+        let log_nu = point.iter().nth(block.members.len()).copied();
+        let score = |pair: &PairTally| {
+            let d = point[pair.first] - point[pair.second];
+            SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu.unwrap_or(0.0)))
+        };
+        let pairs = block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect();
+        Ok(Self { inverse, pairs, nu: log_nu.map(|_| block.members.len()) })
+    }
+
+    /// The diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, so nothing
+    /// cancels.
+    fn variances(&self) -> DVector<f64> {
+        let size = self.inverse.nrows();
+        let mut variances = DVector::zeros(size);
+        variances.as_mut_slice().par_chunks_mut(ROWS).enumerate().for_each(|(part, variances)| {
+            let rows = part * ROWS..part * ROWS + variances.len();
+            let column = |column: usize| &self.inverse.as_slice()[column * size..][rows.clone()];
+            add_scores(column, &self.pairs, self.nu, variances);
+        });
+        variances
+    }
+
+    /// H⁺ B H⁺.
+    fn covariance(&self) -> DMatrix<f64> {
+        let mut meat = DMatrix::zeros(self.inverse.nrows(), self.inverse.ncols());
+        for (pair, scores) in &self.pairs {
+            let (first, second) = (pair.first, pair.second);
+            meat[(first, first)] += scores.difference;
+            meat[(second, second)] += scores.difference;
+            meat[(first, second)] -= scores.difference;
+            meat[(second, first)] -= scores.difference;
+            if let Some(nu) = self.nu {
+                meat[(nu, nu)] += scores.log_nu;
+                for (model, both) in [(first, scores.both), (second, -scores.both)] {
+                    meat[(model, nu)] += both;
+                    meat[(nu, model)] += both;
+                }
+            }
+        }
+        &self.inverse * (meat * &self.inverse)
+    }
 }
 
 /// Parameters whose variances are summed together: their rows of H⁺ stay in the cache.

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
+use super::covariance::Covariances;
 use super::fit::Fit;
 use super::interval::Uncertainty;
 use super::newton::inverse_but_for_a_constant;
@@ -57,8 +58,16 @@ pub(super) fn jackknife(
         let point = block.point(fit);
         let leaving = LeavingOut::new(&block, tally, &point)?;
         let sums = leaving.sums(&votes, weights)?;
-        if let Some(variances) = sums.variances(&leaving.inverse) {
+        let covariance = Covariances::keep(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
+        let variances = match &covariance {
+            Some(covariance) => Some(covariance.diagonal()),
+            None => sums.variances(&leaving.inverse),
+        };
+        if let Some(variances) = variances {
             found.put_by_voters(&block, &variances, &sums.effective_voters(), sums.carried());
+        }
+        if let Some(covariance) = covariance {
+            found.put_covariance(&block, covariance);
         }
     }
     Ok(found)

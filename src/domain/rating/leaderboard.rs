@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bootstrap::BootstrapReport;
 use super::fit::{Direction, OneWayBridge};
 use super::matrices::Matrices;
+use super::neighbours::{NeighbourPair, SequentialOptions};
 use super::notes::{RatingNote, deserialize_texts, serialize_texts};
 use super::options::{IntervalMethod, Method};
 use super::robustness::Robustness;
@@ -53,6 +54,12 @@ pub struct Leaderboard {
     /// Summary of the bootstrap, if it gave the intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapReport>,
+    /// Options of [`neighbours`](Self::neighbours), if they were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential: Option<SequentialOptions>,
+    /// Each model and the next, as far as they can be told apart however often somebody looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<NeighbourPair>,
     /// Counts and predictions of every pair, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrices: Option<Matrices>,
@@ -100,6 +107,13 @@ pub struct RankedModel {
     pub model: String,
     /// 1 is best; models with overlapping intervals can share a rank.
     pub rank: u64,
+    /// The best rank in its component that the votes allow: see `rank_intervals.rs`; `None` where the intervals
+    /// have no joint covariance.
+    #[serde(default)]
+    pub best_rank: Option<u64>,
+    /// The worst rank that the votes allow.
+    #[serde(default)]
+    pub worst_rank: Option<u64>,
     /// Rating on the public scale; `None` for an unbounded model.
     pub rating: Option<f64>,
     /// Lower bound; `None` without intervals, for a model that only lost, and for a model alone in its component.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
@@ -125,6 +126,8 @@ pub struct LeaderboardOptions {
     pub matrices: bool,
     /// Whether to rate with style control.
     pub style: bool,
+    /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
+    pub sequential: Option<SequentialOptions>,
 }
 
 impl Default for LeaderboardOptions {
@@ -141,6 +144,7 @@ impl Default for LeaderboardOptions {
             excluded: BTreeMap::new(),
             matrices: false,
             style: false,
+            sequential: None,
         }
     }
 }

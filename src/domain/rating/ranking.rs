@@ -14,9 +14,11 @@ use super::interval::{Ends, Intervals, joint_sandwich};
 use super::jackknife::jackknife;
 use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
 use super::matrices::{Matrices, empirical_win_rates};
+use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
+use super::rank_intervals::rank_intervals;
 use super::scoring::{Scoring, TieRule};
 use super::style::style_controlled;
 use super::tally::{TalliedModel, Tally};
@@ -88,7 +90,10 @@ fn rank_tally(
     if let Some(anchor) = &options.anchor {
         move_to_anchor(&mut scaled, &tally, anchor)?;
     }
-    let models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options.min_votes);
+    let models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
+    // Without joint covariances there is nothing to compare.
+    let sequential = options.sequential.filter(|_| !intervals.covariances.is_empty());
+    let neighbours = sequential.map(|how| neighbours(&in_order(&models, &tally), &intervals, options.confidence, how));
     let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
@@ -108,6 +113,8 @@ fn rank_tally(
         reweight: options.reweight,
         davidson: tie_effect(&fit, &intervals),
         bootstrap,
+        sequential,
+        neighbours: neighbours.unwrap_or_default(),
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };
@@ -183,6 +190,21 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
+/// The models as their neighbours are compared.
+fn in_order<'a>(models: &'a [RankedModel], tally: &Tally) -> Vec<OrderedModel<'a>> {
+    let ordered = |model: &'a RankedModel| {
+        let position = tally.models.binary_search_by(|tallied| tallied.name.cmp(&model.model));
+        OrderedModel {
+            name: &model.model,
+            position: position.expect("every ranked model is tallied"),
+            component: model.component,
+            rating: model.rating,
+            has_error: model.standard_error.is_some(),
+        }
+    };
+    models.iter().map(ordered).collect()
+}
+
 /// The rows in leaderboard order.
 fn ranked_models(
     tally: &Tally,
@@ -190,9 +212,10 @@ fn ranked_models(
     scaled: &[ScaledModel],
     intervals: &Intervals,
     elo: &EloTable,
-    min_votes: u64,
+    options: &LeaderboardOptions,
 ) -> Vec<RankedModel> {
     let empirical = empirical_win_rates(tally);
+    let ranks = rank_intervals(scaled, intervals, options.confidence);
     let line = |(model, here): (usize, &ScaledModel)| {
         let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
         let peers = || scaled.iter().filter(|other| other.component == here.component);
@@ -200,6 +223,8 @@ fn ranked_models(
         RankedModel {
             model: tallied.name.clone(),
             rank: 1 + peers().map(|other| u64::from(other.significantly_above(here))).sum::<u64>(),
+            best_rank: ranks[model].map(|rank| rank.best),
+            worst_rank: ranks[model].map(|rank| rank.worst),
             rating: here.unbounded.is_none().then_some(here.rating),
             lower: here.lower(),
             upper: here.upper(),
@@ -212,13 +237,13 @@ fn ranked_models(
             win_tie_rate: real(counts.wins + counts.ties) / real(counts.battles()),
             average_win_rate: mean(others.filter_map(|(_, other)| here.win_rate(other, fit))),
             component: here.component,
-            provisional: counts.battles() < min_votes,
+            provisional: counts.battles() < options.min_votes,
             unbounded: here.unbounded,
             at_least: (here.unbounded == Some(Direction::Above)).then_some(here.rating),
             at_most: (here.unbounded == Some(Direction::Below)).then_some(here.rating),
             standard_error: here.ends.and_then(|ends| ends.error),
             empirical_win_rate: Some(empirical[model]),
-            effective_voters: intervals.voters.as_ref().map(|voters| voters[model]).filter(|voters| *voters > 0.0),
+            effective_voters: intervals.voters_of(model).filter(|voters| *voters > 0.0),
         }
     };
     let mut models: Vec<RankedModel> = scaled.iter().enumerate().map(line).collect();

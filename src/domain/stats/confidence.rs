@@ -53,4 +53,11 @@ impl ConfidenceLevel {
         let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("at least one degree of freedom");
         distribution.inverse_cdf(upper).min(f64::MAX.sqrt())
     }
+
+    /// Half the width of an interval in standard errors: by Student's t where the effective number of voters is known,
+    /// else normal.
+    #[must_use]
+    pub fn quantile(self, voters: Option<f64>) -> f64 {
+        voters.map_or_else(|| self.z(), |voters| self.t(voters - 1.0))
+    }
 }

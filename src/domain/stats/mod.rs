@@ -2,15 +2,19 @@
 //!
 //! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
 //! [`combination`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
-//! [`resample`] is the bootstrap, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason, never a NaN.
+//! [`resample`] is the bootstrap, [`max_t`] compares many estimates at once, [`confidence_sequence`] holds whenever
+//! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,
+//! never a NaN.
 
 pub mod agreement;
 pub mod cholesky;
 pub mod combination;
 pub mod confidence;
+pub mod confidence_sequence;
 pub mod correlation;
 pub mod distribution;
 pub mod matrix;
+pub mod max_t;
 pub mod proportion;
 pub mod resample;
 

@@ -104,7 +104,7 @@ pub const REPLY_COLUMNS: [Column; 10] = [
 ];
 
 /// The columns of a leaderboard, as `langya fit --format csv` has them.
-pub const LEADERBOARD_COLUMNS: [Column; 21] = [
+pub const LEADERBOARD_COLUMNS: [Column; 23] = [
     Column::needed("model", Text),
     Column::needed("rank", Number),
     Column::optional("rating", Real),
@@ -126,6 +126,8 @@ pub const LEADERBOARD_COLUMNS: [Column; 21] = [
     Column::optional("standard_error", Real),
     Column::optional("empirical_win_rate", Real),
     Column::optional("effective_voters", Real),
+    Column::optional("best_rank", Number),
+    Column::optional("worst_rank", Number),
 ];
 
 /// The word for an outcome in LMArena's logs.

@@ -247,6 +247,9 @@ impl Settings {
             rating.confidence,
             "between 0 and 1, for example 0.95",
         )?;
+        let within = rating.equal_within;
+        require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
+        require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
         let timeout = self.redis.timeout_ms;
         require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::domain::judging::budget::Prices;
+use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -171,6 +172,10 @@ pub struct RatingSettings {
     pub interval: IntervalMethod,
     /// Models with fewer rated votes are provisional.
     pub min_votes: u64,
+    /// Neighbours on the leaderboard are equal if they are known to differ by fewer rating points.
+    pub equal_within: f64,
+    /// Battles of each model at which the comparison of neighbours, which allows looking at any time, is most sensitive.
+    pub tuned_battles: u64,
 }
 
 /// `[providers]`
@@ -397,7 +402,15 @@ impl Default for PairingSettings {
 
 impl Default for RatingSettings {
     fn default() -> Self {
-        Self { debounce_ms: 250, confidence: 0.95, interval: IntervalMethod::Auto, min_votes: 30 }
+        let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
+        Self {
+            debounce_ms: 250,
+            confidence: 0.95,
+            interval: IntervalMethod::Auto,
+            min_votes: 30,
+            equal_within,
+            tuned_battles,
+        }
     }
 }
 

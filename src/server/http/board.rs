@@ -162,16 +162,19 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
         votes: board.votes.rated,
         notes: board.notes.clone(),
-        rows: board.models.iter().map(|model| row(model, &app.models)).collect(),
+        rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
         ..LeaderboardView::default()
     }
 }
 
-fn row(model: &RankedModel, models: &Models) -> LeaderboardRow {
+fn row(model: &RankedModel, board: &Leaderboard, models: &Models) -> LeaderboardRow {
     let card = models.card(&ModelId::new(&model.model));
+    let next = board.neighbours.iter().find(|pair| pair.upper == model.model);
     LeaderboardRow {
         rank: u32::try_from(model.rank).ok(),
+        ranks: model.best_rank.zip(model.worst_rank),
+        next: next.map(|pair| pair.state),
         model: model.model.clone(),
         name: card.name,
         organization: card.organization,

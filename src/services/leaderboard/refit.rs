@@ -21,6 +21,7 @@ use crate::domain::rating::comparison::ComparisonSet;
 use crate::domain::rating::elo::{self, EloTable};
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -165,6 +166,10 @@ pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptio
         confidence: ConfidenceLevel::new(settings.confidence)?,
         interval: settings.interval,
         min_votes: settings.min_votes,
+        sequential: Some(SequentialOptions {
+            equal_within: settings.equal_within,
+            tuned_battles: settings.tuned_battles,
+        }),
         ..LeaderboardOptions::default()
     })
 }

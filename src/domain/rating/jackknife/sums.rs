@@ -108,12 +108,22 @@ impl Sums {
         &self.carried
     }
 
-    /// The diagonal of (G−1)/G · H⁺ (Σ w_g w_gᵀ) H⁺; `None` for fewer than two voters.
+    /// (G−1)/G; `None` for fewer than two voters.
+    fn factor(&self) -> Option<f64> {
+        (self.voters > 1).then(|| real_len(self.voters - 1) / real_len(self.voters))
+    }
+
+    /// (G−1)/G · H⁺ (Σ w_g w_gᵀ) H⁺; `None` for fewer than two voters.
+    pub(in super::super) fn covariance(&self, inverse: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+        let mut covariance = inverse * (&self.meat * inverse) * self.factor()?;
+        // The matrix is positive semidefinite: negative values are rounding.
+        (0..covariance.nrows()).for_each(|place| covariance[(place, place)] = covariance[(place, place)].max(0.0));
+        Some(covariance)
+    }
+
+    /// The diagonal of [`covariance`](Self::covariance).
     pub(in super::super) fn variances(&self, inverse: &DMatrix<f64>) -> Option<DVector<f64>> {
-        if self.voters < 2 {
-            return None;
-        }
-        let factor = real_len(self.voters - 1) / real_len(self.voters);
+        let factor = self.factor()?;
         let mut variances = DVector::zeros(inverse.ncols());
         variances.as_mut_slice().par_chunks_mut(COLUMNS).enumerate().for_each(|(part, variances)| {
             let columns = inverse.columns(part * COLUMNS, variances.len());

@@ -19,12 +19,14 @@ pub(super) struct Variances {
     pub(super) voters: Option<Vec<f64>>,
     /// Parameters that are not determined without one of the voters.
     pub(super) carried: Vec<bool>,
+    /// The joint covariance of the strengths and effects.
+    pub(super) covariance: DMatrix<f64>,
 }
 
 impl Variances {
     /// Variances with normal intervals.
-    pub(super) fn of_votes(values: DVector<f64>) -> Self {
-        Self { values, voters: None, carried: Vec::new() }
+    pub(super) fn of_votes(covariance: DMatrix<f64>) -> Self {
+        Self { values: covariance.diagonal(), voters: None, carried: Vec::new(), covariance }
     }
 
     pub(super) fn is_carried(&self, place: usize) -> bool {
@@ -37,15 +39,14 @@ impl Variances {
     }
 }
 
-/// Variances of the strengths and effects at the optimum. `None` if one voter cast all votes.
-pub(super) fn variances(
+/// Covariance of the strengths and effects at the optimum. `None` if one voter cast all votes.
+pub(super) fn covariance(
     loss: &StyleLoss<'_>,
     point: &DVector<f64>,
     voters: Option<&Labels>,
-) -> Result<Option<DVector<f64>>, FitError> {
-    let size = point.len();
-    if size == 0 {
-        return Ok(Some(DVector::zeros(0)));
+) -> Result<Option<DMatrix<f64>>, FitError> {
+    if point.is_empty() {
+        return Ok(Some(DMatrix::zeros(0, 0)));
     }
     let middle = match voters {
         None => Some(loss.matrix(&loss.sums(point, squared))),
@@ -53,9 +54,10 @@ pub(super) fn variances(
     };
     let Some(middle) = middle else { return Ok(None) };
     let inverse = held_inverse(loss, point)?;
-    let half = middle * &inverse;
-    let variance = |i: usize| inverse.column(i).dot(&half.column(i)).max(0.0);
-    Ok(Some(DVector::from_iterator(size, (0..size).map(variance))))
+    let mut covariance = &inverse * (middle * &inverse);
+    // The matrix is positive semidefinite: negative values are rounding.
+    (0..point.len()).for_each(|place| covariance[(place, place)] = covariance[(place, place)].max(0.0));
+    Ok(Some(covariance))
 }
 
 /// The inverse of the Hessian with held means, whose stiffness meets only zeros in B.

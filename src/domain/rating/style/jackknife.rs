@@ -19,7 +19,7 @@ pub(super) fn variances(
 ) -> Result<Option<Variances>, FitError> {
     let size = point.len();
     if size == 0 {
-        return Ok(Some(Variances::of_votes(DVector::zeros(0))));
+        return Ok(Some(Variances::of_votes(DMatrix::zeros(0, 0))));
     }
     let inverse = held_inverse(loss, point)?;
     let (order, begins) = by_voter(&loss.votes().rows, voters);
@@ -42,8 +42,9 @@ pub(super) fn variances(
         })
         .collect();
     let sums = Sums::total(size, parts);
-    Ok(sums.variances(&inverse).map(|values| Variances {
-        values,
+    Ok(sums.covariance(&inverse).map(|covariance| Variances {
+        values: covariance.diagonal(),
+        covariance,
         voters: Some(sums.effective_voters()),
         carried: sums.carried().to_vec(),
     }))

@@ -64,26 +64,27 @@ pub(in super::super) fn style_controlled(
     let shown = interval != IntervalMethod::None;
     let voters = styled.voters;
     let strength = |(model, strength): (usize, Option<f64>)| {
-        let quantile = quantile(voters.as_ref().map(|voters| voters[model]), options.confidence);
+        let quantile = options.confidence.quantile(voters.as_ref().map(|voters| voters[model]));
         Some(Ends::around(strength?, styled.errors[model]?, quantile)).filter(|_| shown)
     };
     let strengths = styled.fit.strengths().enumerate().map(strength).collect();
     let effects = styled.effects.iter().filter_map(|effect| shown_effect(effect, options.confidence)).collect();
     Ok(StyledBoard {
         fit: styled.fit,
-        intervals: Intervals { strengths, voters, carried: styled.carried, ..Intervals::default() },
+        intervals: Intervals {
+            strengths,
+            voters,
+            carried: styled.carried,
+            covariances: styled.covariances,
+            ..Intervals::default()
+        },
         effects,
         notes: styled.notes,
     })
 }
 
-/// Half the width of an interval in standard errors, by Student's t where the effective number of voters is known.
-fn quantile(voters: Option<f64>, level: ConfidenceLevel) -> f64 {
-    voters.map_or(level.z(), |voters| level.t(voters - 1.0))
-}
-
 fn shown_effect(effect: &Effect, level: ConfidenceLevel) -> Option<StyleEffect> {
-    let quantile = quantile(effect.voters, level);
+    let quantile = level.quantile(effect.voters);
     let Ends { lower, upper, .. } = Ends::around(effect.coefficient, effect.error?, quantile);
     Some(StyleEffect { feature: effect.feature.to_owned(), coefficient: effect.coefficient, lower, upper })
 }

@@ -23,13 +23,14 @@ pub use leaderboard_style::StyleEffect;
 pub(super) use leaderboard_style::style_controlled;
 
 use super::FitError;
+use super::covariance::Covariances;
 use super::newton::descend;
 use super::notes::RatingNote;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
-use errors::{Variances, variances};
+use errors::{Variances, covariance};
 use features::StyledVotes;
 use loss::StyleLoss;
 
@@ -76,6 +77,8 @@ pub struct StyledFit {
     pub voters: Option<Vec<f64>>,
     /// Models without a standard error because a single voter's votes tie them to the rest.
     pub carried: Vec<usize>,
+    /// Joint covariance of the strengths.
+    pub(super) covariances: Covariances,
     /// Effects of the features in the fit, in the order of [`FEATURES`].
     pub effects: Vec<Effect>,
     /// Features left out and missing intervals.
@@ -114,7 +117,7 @@ pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOption
     let variances = match (options.errors, voters) {
         (StyleErrors::None, _) => None,
         (StyleErrors::Jackknife, Some(voters)) => jackknife::variances(&loss, &found.point, voters)?,
-        (_, voters) => variances(&loss, &found.point, voters)?.map(Variances::of_votes),
+        (_, voters) => covariance(&loss, &found.point, voters)?.map(Variances::of_votes),
     };
     if voters.is_some() && variances.is_none() {
         notes.push(RatingNote::OneVoter);
@@ -233,8 +236,12 @@ fn assemble(
     fit.converged = found.converged;
     fit.iterations = found.iterations;
     fit.log_likelihood = 0.0 - found.loss;
+    let mut covariances = Covariances::default();
+    if let Some(variances) = variances.filter(|_| Covariances::keep(first)) {
+        covariances.put_models(loss.models(), variances.covariance.clone());
+    }
     let voters = variances.and_then(|variances| variances.voters.as_ref()).map(|_| voters_by_model);
-    StyledFit { fit, errors, voters, carried, effects, notes }
+    StyledFit { fit, errors, voters, carried, covariances, effects, notes }
 }
 
 fn constant(feature: &'static str) -> RatingNote {

@@ -12,6 +12,7 @@ use super::charts::ChartView;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
+use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
@@ -91,6 +92,10 @@ struct FilterChoice {
 pub struct LeaderboardRow {
     /// Position allowing for intervals; `None` for a model without a rating.
     pub rank: Option<u32>,
+    /// The best and the worst position that the votes allow, where they are known.
+    pub ranks: Option<(u64, u64)>,
+    /// Whether the model can be told apart from the next.
+    pub next: Option<NeighbourState>,
     /// The model's key.
     pub model: String,
     /// Its name.
@@ -166,6 +171,34 @@ struct IntervalRow<'a> {
 }
 
 impl IntervalRow<'_> {
+    fn rank(&self) -> String {
+        match (self.row.ranks, self.row.rank) {
+            (Some((best, worst)), _) if best < worst => format!("{best}–{worst}"),
+            (Some((best, _)), _) => best.to_string(),
+            (None, Some(rank)) => rank.to_string(),
+            (None, None) => "–".to_owned(),
+        }
+    }
+
+    /// The class of the line below the row.
+    fn line(&self) -> &'static str {
+        match self.row.next {
+            Some(NeighbourState::Separated) => " next-separated",
+            Some(NeighbourState::Open) => " next-open",
+            Some(NeighbourState::Equal) => " next-equal",
+            None => "",
+        }
+    }
+
+    /// What the line says, for readers who do not see it.
+    fn next(&self, words: &LeaderboardTexts) -> Option<&'static str> {
+        Some(match self.row.next? {
+            NeighbourState::Separated => words.next_separated,
+            NeighbourState::Open => words.next_open,
+            NeighbourState::Equal => words.next_equal,
+        })
+    }
+
     fn rating(&self) -> String {
         match (self.row.rating, self.row.at_least, self.row.at_most) {
             (Some(rating), ..) => whole(rating),

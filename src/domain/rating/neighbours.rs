@@ -1,0 +1,130 @@
+//! Neighbours on a leaderboard: told apart, equal, or still open, whoever looks and however often.
+//!
+//! Somebody who watches a leaderboard and stops when two models seem to differ is wrong more often than the intervals
+//! say, because these hold for a single look. The interval of a difference here is one of a confidence sequence
+//! ([`crate::stats::confidence_sequence`]), which holds at all looks together. Its standard error is that of the
+//! difference, from the joint covariance of the strengths (clustered by voter where voters are known), times t/z at the
+//! degrees of freedom of the model with fewer voters where intervals use Student's t. It is narrowest at the
+//! information n/8 that n battles of each of two models with equal opponents have on their difference.
+
+use serde::{Deserialize, Serialize};
+
+use super::POINTS_PER_STRENGTH;
+use super::interval::Intervals;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::confidence_sequence::ConfidenceSequence;
+use crate::stats::real;
+
+/// Battles of each model, with opponents of equal strength, for one unit of information on the difference of two.
+const BATTLES_PER_INFORMATION: f64 = 8.0;
+
+/// Options of the comparison of neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SequentialOptions {
+    /// The number of battles of each model at which the intervals are narrowest; at least 1.
+    pub tuned_battles: u64,
+    /// Models are equal if they are known to differ by fewer points.
+    pub equal_within: f64,
+}
+
+impl Default for SequentialOptions {
+    fn default() -> Self {
+        Self { tuned_battles: 1_000, equal_within: 20.0 }
+    }
+}
+
+/// What is known of two neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NeighbourState {
+    /// The interval of the difference excludes 0.
+    Separated,
+    /// Neither is known yet.
+    Open,
+    /// The interval holds only differences smaller than [`SequentialOptions::equal_within`].
+    Equal,
+}
+
+/// A model and the next one of its component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NeighbourPair {
+    /// The model that comes first on the leaderboard.
+    pub upper: String,
+    /// The model that follows.
+    pub lower: String,
+    /// Difference of the ratings; `None` where one of them has none.
+    pub difference: Option<f64>,
+    /// Lower bound of the difference at any time; `None` where its standard error is unknown.
+    pub low: Option<f64>,
+    /// Upper bound.
+    pub high: Option<f64>,
+    /// What is known.
+    pub state: NeighbourState,
+}
+
+/// A model in the order of the leaderboard.
+pub(super) struct OrderedModel<'a> {
+    pub(super) name: &'a str,
+    /// Its position in the tally.
+    pub(super) position: usize,
+    pub(super) component: usize,
+    /// Its rating and whether a standard error of it is known; `None` for an unbounded model.
+    pub(super) rating: Option<f64>,
+    pub(super) has_error: bool,
+}
+
+/// Compares each model with the next.
+pub(super) fn neighbours(
+    models: &[OrderedModel<'_>],
+    intervals: &Intervals,
+    level: ConfidenceLevel,
+    options: SequentialOptions,
+) -> Vec<NeighbourPair> {
+    let information = real(options.tuned_battles.max(1)) / BATTLES_PER_INFORMATION;
+    let sequence = ConfidenceSequence::narrowest_at(information, level);
+    let half_width = |upper: &OrderedModel<'_>, lower: &OrderedModel<'_>| {
+        let error = intervals.covariances.error_of_difference(upper.position, lower.position)?;
+        let quantile = |model: &OrderedModel<'_>| level.quantile(intervals.voters_of(model.position));
+        let stretched = error * quantile(upper).max(quantile(lower)) / level.z();
+        let half = POINTS_PER_STRENGTH * sequence.half_width(stretched);
+        (upper.has_error && lower.has_error && half.is_finite() && half > 0.0).then_some(half)
+    };
+    let pair = |pair: &[OrderedModel<'_>]| {
+        let [upper, lower] = pair else { return None };
+        let difference = upper.rating.zip(lower.rating).map(|(upper, lower)| upper - lower);
+        let around = difference.zip(half_width(upper, lower));
+        let ends = around.map(|(difference, half)| (difference - half, difference + half));
+        let found = NeighbourPair {
+            upper: upper.name.to_owned(),
+            lower: lower.name.to_owned(),
+            difference,
+            low: ends.map(|(low, _)| low),
+            high: ends.map(|(_, high)| high),
+            state: state(ends, options.equal_within),
+        };
+        (upper.component == lower.component).then_some(found)
+    };
+    models.windows(2).filter_map(pair).collect()
+}
+
+fn state(ends: Option<(f64, f64)>, equal_within: f64) -> NeighbourState {
+    match ends {
+        Some((low, high)) if low > 0.0 || high < 0.0 => NeighbourState::Separated,
+        Some((low, high)) if -equal_within < low && high < equal_within => NeighbourState::Equal,
+        _ => NeighbourState::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_decides_the_state() {
+        assert_eq!(state(Some((0.5, 60.0)), 20.0), NeighbourState::Separated);
+        assert_eq!(state(Some((-30.0, -2.0)), 20.0), NeighbourState::Separated);
+        assert_eq!(state(Some((-19.0, 12.0)), 20.0), NeighbourState::Equal);
+        assert_eq!(state(Some((-19.0, 21.0)), 20.0), NeighbourState::Open);
+        assert_eq!(state(None, 20.0), NeighbourState::Open);
+    }
+}
