@@ -71,7 +71,7 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
     let counts_are_enough =
-        leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
+        !options.side && leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
@@ -127,7 +127,7 @@ fn rank_and_draw(
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
-    if options.method == Method::Elo || options.style || options.reweight != Reweight::None {
+    if options.method == Method::Elo || options.style || options.side || options.reweight != Reweight::None {
         return Err(FitError::PlainRobustness);
     }
     let bar = progress::bar("robustness (per mille)");

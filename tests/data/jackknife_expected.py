@@ -183,4 +183,5 @@ def main():
     write_neighbours(rows, changes, factor)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -53,6 +53,7 @@ mod sequential;
 mod sessions;
 mod shared_limits;
 mod shared_rests;
+mod side;
 mod slices;
 mod source;
 mod stats;

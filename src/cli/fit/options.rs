@@ -68,6 +68,9 @@ pub struct FitOptions {
     /// Style control: adjust ratings for length, headings, lists and bold, and show their effects
     #[arg(long)]
     pub style: bool,
+    /// Adjust ratings for the side on which a model was shown, and show the advantage of side A
+    #[arg(long)]
+    pub side: bool,
     /// Show below the table whether each model and the next are separated, open, or equal, by intervals that hold however
     /// often you look; JSON always says so
     #[arg(long)]
@@ -117,6 +120,7 @@ impl FitOptions {
             anchor: self.anchor.as_deref().map(parse_anchor).transpose()?,
             matrices: self.matrices,
             style: self.style,
+            side: self.side,
             sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })

@@ -9,6 +9,7 @@ use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, Method};
+use crate::domain::rating::style::StyleEffect;
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
@@ -36,15 +37,7 @@ pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: O
             text.push('\n');
         }
     }
-    for effect in &board.style {
-        let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
-        writeln!(
-            text,
-            "style: {} {coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds per standard deviation",
-            effect.feature
-        )
-        .expect("a String takes what is written");
-    }
+    text.extend(board.style.iter().map(effect_line));
     if let Some(sequential) = board.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
@@ -53,6 +46,15 @@ pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: O
     }
     text.extend(board.robustness.as_ref().map(|robustness| robustness_table(robustness, screen)));
     text
+}
+
+fn effect_line(effect: &StyleEffect) -> String {
+    let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
+    let figures = format!("{coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds");
+    match effect.feature.as_str() {
+        "side" => format!("side: A {figures}\n"),
+        feature => format!("style: {feature} {figures} per standard deviation\n"),
+    }
 }
 
 /// What is known of a model and the next.

@@ -29,7 +29,7 @@ pub struct Moment {
 /// # Errors
 /// [`FitError`].
 pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> Result<Vec<Moment>, FitError> {
-    let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.style);
+    let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.style && !options.side);
     let Some(seconds) = seconds else { return Ok(Vec::new()) };
     let (first, last) = seconds.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
     let options =

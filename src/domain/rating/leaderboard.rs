@@ -38,7 +38,7 @@ pub struct Leaderboard {
     pub components: usize,
     /// Ordered by component, then rank, then rating; a model that only won (lost) comes first (last) in its component.
     pub models: Vec<RankedModel>,
-    /// Effects of the style features; empty without style control.
+    /// Effects of the style features, and of the side; empty without style control and `--side`.
     pub style: Vec<StyleEffect>,
     /// One-way votes between components.
     pub bridges: Vec<OneWayBridge>,

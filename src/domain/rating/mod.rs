@@ -73,6 +73,9 @@ pub enum FitError {
     /// Style control needs style counts, which the votes do not have.
     #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
     NoStyle,
+    /// Covariates need single votes.
+    #[error("an adjustment for style or side needs single votes, not their counts")]
+    SingleVotes,
     /// Clustered intervals need voters, which the votes do not have.
     #[error("the votes name no voters: add a voter column or use sandwich intervals")]
     NoVoters,
@@ -93,16 +96,16 @@ pub enum FitError {
     /// The bootstrap does not support weights that differ within a pair.
     #[error("bootstrap intervals do not support weights by pair probability: use sandwich or cluster intervals")]
     WeightedBootstrap,
-    /// Options that style control does not support.
+    /// Options that covariates do not support.
     #[error(
-        "style control needs plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval \
+        "--style and --side need plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval \
          bootstrap"
     )]
     StyleOptions,
     /// Options that the robustness report does not support.
     #[error(
-        "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style \
-         and --method elo"
+        "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style, \
+         --side and --method elo"
     )]
     PlainRobustness,
     /// The optimiser failed.

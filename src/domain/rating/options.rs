@@ -126,6 +126,8 @@ pub struct LeaderboardOptions {
     pub matrices: bool,
     /// Whether to rate with style control.
     pub style: bool,
+    /// Whether to adjust for the side on which a model was shown.
+    pub side: bool,
     /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
@@ -144,6 +146,7 @@ impl Default for LeaderboardOptions {
             excluded: BTreeMap::new(),
             matrices: false,
             style: false,
+            side: false,
             sequential: None,
         }
     }

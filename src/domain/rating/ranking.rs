@@ -69,7 +69,7 @@ fn rank_tally(
         Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval.resolve(voters)),
         Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
     };
-    let styled = match options.style {
+    let styled = match options.style || options.side {
         true => Some(style_controlled(log, &tally, &fit, &weights, interval, options)?),
         false => None,
     };

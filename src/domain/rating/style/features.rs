@@ -8,10 +8,15 @@ use super::StyleOptions;
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
 
-/// The features, in report order.
+/// The features of style, in report order.
 pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];
 
-pub(super) const COUNT: usize = FEATURES.len();
+/// All features: those of style, and the side.
+pub(super) const NAMES: [&str; COUNT] = [FEATURES[0], FEATURES[1], FEATURES[2], FEATURES[3], "side"];
+pub(super) const COUNT: usize = FEATURES.len() + 1;
+const SIDE: usize = FEATURES.len();
+/// The side's feature of a model that is shown first.
+const SHOWN_FIRST: f64 = 1.0;
 /// One number for each feature.
 pub(super) type FeatureVector = [f64; COUNT];
 
@@ -22,7 +27,7 @@ pub(super) const CHUNK: usize = 1 << 14;
 /// A vote as the loss reads it, swapped if necessary so that the pair's first model is on side A.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StyledVote {
-    /// z-scored features.
+    /// The features: those of style z-scored, the side 1 or −1; 0 for those that were not asked for.
     pub(super) x: FeatureVector,
     /// Points of the pair's first model.
     pub(super) points: f64,
@@ -51,13 +56,14 @@ pub(super) struct StyledVotes {
     pub(super) models: Vec<usize>,
     /// The models of each such component, by position in `models`.
     pub(super) components: Vec<Vec<usize>>,
-    varies: [bool; COUNT],
+    /// Whether the votes differ in a feature; `None` for features that were not asked for.
+    varies: [Option<bool>; COUNT],
 }
 
 impl StyledVotes {
     pub(super) fn gather(
         log: &VoteLog,
-        columns: &StyleColumns,
+        columns: Option<&StyleColumns>,
         tally: &Tally,
         plain: &Fit,
         options: StyleOptions,
@@ -66,7 +72,8 @@ impl StyledVotes {
             .zip(&log.outcomes)
             .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
             .collect();
-        let scales = columns_of(columns).map(|counts| Standardization::new(counts, &counted));
+        let scales =
+            columns.map(|columns| columns_of(columns).map(|counts| (counts, Standardization::new(counts, &counted))));
         let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
         let mut models: Vec<usize> = components.iter().flatten().copied().collect();
         models.sort_unstable();
@@ -76,7 +83,7 @@ impl StyledVotes {
         let sorting = Sorting::new(log, tally, plain, &counted);
         let mut votes = vec![StyledVote::default(); sorting.rows.len()];
         votes.par_iter_mut().zip(&sorting.rows).for_each(|(vote, &row)| {
-            *vote = styled_vote(log, columns, &scales, options, row as usize, sorting.is_swapped(log, row as usize));
+            *vote = styled_vote(log, scales.as_ref(), options, row as usize, sorting.is_swapped(log, row as usize));
         });
         let group = |(pair, begin): (&PairTally, usize)| {
             Some(FeatureGroup { first: place(pair.first)?, second: place(pair.second)?, begin })
@@ -84,18 +91,22 @@ impl StyledVotes {
         let met = |&(_, begin, end): &(&PairTally, usize, usize)| end > begin;
         let bounds = sorting.begins.windows(2).zip(&tally.pairs).map(|(bounds, pair)| (pair, bounds[0], bounds[1]));
         let groups = bounds.filter(met).filter_map(|(pair, begin, _)| group((pair, begin))).collect();
-        let varies = scales.map(|scale| scale.std_dev > 0.0);
+        let mut varies = [None; COUNT];
+        for (varies, (_, scale)) in varies.iter_mut().zip(scales.iter().flatten()) {
+            *varies = Some(scale.std_dev > 0.0);
+        }
+        varies[SIDE] = options.covariates.side.then_some(true);
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
     /// Indices of features that differ between votes.
     pub(super) fn varying(&self) -> impl Iterator<Item = usize> {
-        (0..COUNT).filter(|&feature| self.varies[feature])
+        (0..COUNT).filter(|&feature| self.varies[feature] == Some(true))
     }
 
     /// Names of the features that do not differ.
     pub(super) fn constant(&self) -> impl Iterator<Item = &'static str> {
-        (0..COUNT).filter(|&feature| !self.varies[feature]).map(|feature| FEATURES[feature])
+        (0..COUNT).filter(|&feature| self.varies[feature] == Some(false)).map(|feature| NAMES[feature])
     }
 
     pub(super) fn end_of(&self, group: usize) -> usize {
@@ -103,7 +114,7 @@ impl StyledVotes {
     }
 }
 
-fn columns_of(columns: &StyleColumns) -> [&Counts; COUNT] {
+fn columns_of(columns: &StyleColumns) -> [&Counts; FEATURES.len()] {
     [&columns.tokens, &columns.headings, &columns.lists, &columns.bold]
 }
 
@@ -146,16 +157,17 @@ fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
 
 fn styled_vote(
     log: &VoteLog,
-    columns: &StyleColumns,
-    scales: &[Standardization; COUNT],
+    scales: Option<&[(&Counts, Standardization); FEATURES.len()]>,
     options: StyleOptions,
     row: usize,
     turn: bool,
 ) -> StyledVote {
-    let counts = columns_of(columns);
     let mut x = [0.0; COUNT];
-    for (x, (counts, scale)) in x.iter_mut().zip(counts.into_iter().zip(scales)) {
+    for (x, (counts, scale)) in x.iter_mut().zip(scales.into_iter().flatten()) {
         *x = scale.score(counts[row]);
+    }
+    if options.covariates.side {
+        x[SIDE] = SHOWN_FIRST;
     }
     let points = log.outcomes[row].points_a();
     let weight = options.weights.map_or(1.0, |weights| weights[row]);

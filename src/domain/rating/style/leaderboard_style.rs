@@ -1,4 +1,4 @@
-//! Style control as a leaderboard shows it.
+//! Covariates as a leaderboard shows them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,16 @@ use super::super::scoring::{Scoring, TieRule};
 use super::super::tally::Tally;
 use super::super::vote_log::VoteLog;
 use super::super::weighting::Weights;
-use super::{Effect, StyleErrors, StyleOptions, fit_style};
+use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};
 use crate::stats::confidence::ConfidenceLevel;
 
-/// The effect of a style feature with its interval.
+/// The effect of a feature of style, or of the side, with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StyleEffect {
     /// Name of the feature.
     pub feature: String,
-    /// Change of the log odds of a preference per standard deviation of the feature.
+    /// Change of the log odds of a preference per standard deviation of the feature; for `side`, the log odds of a
+    /// preference for the model on side A between equal models.
     pub coefficient: f64,
     /// Lower bound.
     pub lower: f64,
@@ -35,7 +36,7 @@ pub(in super::super) struct StyledBoard {
     pub(in super::super) notes: Vec<RatingNote>,
 }
 
-/// Refits with style control. `plain` is the fit without it.
+/// Refits with covariates. `plain` is the fit without it.
 ///
 /// # Errors
 /// [`FitError::StyleOptions`] for options that style control does not support, and the errors of [`fit_style`].
@@ -57,9 +58,10 @@ pub(in super::super) fn style_controlled(
         // Effects have intervals even where ratings have none.
         IntervalMethod::Auto | IntervalMethod::Sandwich | IntervalMethod::None => StyleErrors::Votes,
     };
-    let log = log.ok_or(FitError::NoStyle)?;
+    let log = log.ok_or(FitError::SingleVotes)?;
     let weights = weights_of(log, tally, weights, options.scoring);
-    let options_of_style = StyleOptions { scoring: options.scoring, errors, weights: weights.as_deref() };
+    let covariates = Covariates { style: options.style, side: options.side };
+    let options_of_style = StyleOptions { scoring: options.scoring, covariates, errors, weights: weights.as_deref() };
     let styled = fit_style(log, tally, plain, options_of_style)?;
     let shown = interval != IntervalMethod::None;
     let voters = styled.voters;

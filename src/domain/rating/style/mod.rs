@@ -1,10 +1,14 @@
-//! Style control: ratings adjusted for the length and formatting of the replies.
+//! Covariates: ratings adjusted for the length and formatting of the replies (style control), and for the side on which
+//! a model was shown.
 //!
 //! Bradley–Terry with covariates, d = θ_a − θ_b + x·β (Li et al. 2024, "Does style matter?"; Chiang et al. 2024). The
 //! features x of a vote are (a − b)/(a + b) of the two replies' tokens, headings, list items and bold spans, 0 if both
 //! have none, each z-scored by the population standard deviation over all rated votes. Strengths and effects are fitted
 //! jointly without a penalty, and their errors come from one joint sandwich, so the intervals of the ratings include
 //! the uncertainty of the effects.
+//!
+//! The side is a feature too: 1 for the model on side A, not z-scored, so that its effect is the log odds of a preference for A
+//! between equal models (Agresti 2013, section 11.6.3, has it as the advantage of the home team).
 //!
 //! Unbounded models and components are the same as without style: the likelihood of such votes goes to 1 for any β. All
 //! components share β. A feature whose effect is not identified, because it is constant, depends on the others or
@@ -31,7 +35,7 @@ use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
 use errors::{Variances, covariance};
-use features::StyledVotes;
+use features::{NAMES, StyledVotes};
 use loss::StyleLoss;
 
 /// Threshold of a feature's own share of the information, given the other features and the models, below which it
@@ -55,11 +59,28 @@ pub enum StyleErrors {
     Jackknife,
 }
 
-/// Options of a fit with style control.
+/// What ratings are adjusted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Covariates {
+    /// The features of style, [`FEATURES`].
+    pub style: bool,
+    /// The side on which a model was shown.
+    pub side: bool,
+}
+
+impl Default for Covariates {
+    fn default() -> Self {
+        Self { style: true, side: false }
+    }
+}
+
+/// Options of a fit with covariates.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StyleOptions<'log> {
     /// Treatment of ties and both-bad votes; the same as for the tally.
     pub scoring: Scoring,
+    /// What to adjust for; the features of style by default.
+    pub covariates: Covariates,
     /// Kind of standard errors.
     pub errors: StyleErrors,
     /// Weight of each log row; 1 if `None`.
@@ -79,7 +100,7 @@ pub struct StyledFit {
     pub carried: Vec<usize>,
     /// Joint covariance of the strengths.
     pub(super) covariances: Covariances,
-    /// Effects of the features in the fit, in the order of [`FEATURES`].
+    /// Effects of the features in the fit, in the order of [`FEATURES`], then the side.
     pub effects: Vec<Effect>,
     /// Features left out and missing intervals.
     pub notes: Vec<RatingNote>,
@@ -88,9 +109,10 @@ pub struct StyledFit {
 /// The effect of one feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
-    /// Its name, one of [`FEATURES`].
+    /// Its name, one of [`FEATURES`] or `side`.
     pub feature: &'static str,
-    /// Change of the log odds of a preference per standard deviation of the feature.
+    /// Change of the log odds of a preference per standard deviation of the feature; for the side, the log odds of a
+    /// preference for A between equal models.
     pub coefficient: f64,
     /// Standard error of the coefficient, if requested and identified.
     pub error: Option<f64>,
@@ -98,14 +120,17 @@ pub struct Effect {
     pub voters: Option<f64>,
 }
 
-/// Fits the votes of `log` with style control. `tally` must hold the same votes, with
+/// Fits the votes of `log` with covariates. `tally` must hold the same votes, with
 /// [`super::tally::TalliedModel::index`] by position in [`VoteLog::models`], and `plain` must be its fit without style.
 ///
 /// # Errors
 /// [`FitError::NoStyle`] without style counts, [`FitError::NoVoters`] for clustered errors without voters,
 /// [`FitError::Solver`] as for the fit without style.
 pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOptions) -> Result<StyledFit, FitError> {
-    let columns = log.style.as_ref().ok_or(FitError::NoStyle)?;
+    let columns = match options.covariates.style {
+        true => Some(log.style.as_ref().ok_or(FitError::NoStyle)?),
+        false => None,
+    };
     let voters = match (options.errors, &log.voters) {
         (StyleErrors::Voters | StyleErrors::Jackknife, None) => return Err(FitError::NoVoters),
         (StyleErrors::Voters | StyleErrors::Jackknife, Some(voters)) => Some(voters),
@@ -145,7 +170,7 @@ fn fit_identified_features<'votes>(
         let start = loss.start(plain);
         let before = loss.information_on_style(&start);
         if let Some(place) = before.as_ref().and_then(dependent) {
-            notes.push(dependent_feature(FEATURES[kept.remove(place)]));
+            notes.push(dependent_feature(NAMES[kept.remove(place)]));
             continue;
         }
         let found = descend(&loss, start);
@@ -153,7 +178,7 @@ fn fit_identified_features<'votes>(
         let last = loss.last_point();
         let after = last.as_ref().and_then(|point| loss.information_on_style(point));
         if let Some(place) = runaway(before.as_ref().map(|own| &own.left), after.as_ref().map(|own| &own.left)) {
-            notes.push(separating_feature(FEATURES[kept.remove(place)]));
+            notes.push(separating_feature(NAMES[kept.remove(place)]));
             continue;
         }
         let found = found?;
@@ -227,7 +252,7 @@ fn assemble(
     }
     let first = loss.models().len();
     let effect = |(place, &feature): (usize, &usize)| Effect {
-        feature: FEATURES[feature],
+        feature: NAMES[feature],
         coefficient: found.point[first + place],
         error: error(first + place),
         voters: voters(first + place),

@@ -171,9 +171,10 @@ struct IntervalRow<'a> {
 }
 
 impl IntervalRow<'_> {
+    /// The rank as HTML: the range that the votes allow, which may break after the dash.
     fn rank(&self) -> String {
         match (self.row.ranks, self.row.rank) {
-            (Some((best, worst)), _) if best < worst => format!("{best}–{worst}"),
+            (Some((best, worst)), _) if best < worst => format!("{best}–<wbr>{worst}"),
             (Some((best, _)), _) => best.to_string(),
             (None, Some(rank)) => rank.to_string(),
             (None, None) => "–".to_owned(),

@@ -1,0 +1,118 @@
+//! The side on which a model is shown as a covariate: `langya fit --side`.
+
+use std::path::Path;
+
+use langya::domain::battle::Outcome::{AWins, BWins};
+use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::notes::RatingNote;
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
+use langya::domain::rating::ranking::rank_log;
+use langya::domain::rating::style::StyleEffect;
+use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::{FitError, POINTS_PER_STRENGTH};
+use langya::formats::votes::{ReadOptions, read_log};
+
+use crate::support::ratings::{board_of, golden, line};
+
+const TEAMS: [&str; 7] = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"];
+
+/// Games of the eastern division of the American League in 1987 (Agresti 2013, table 11.10): by home team, the wins and
+/// losses against each visitor in the order of the teams.
+const GAMES: [[(u32, u32); 7]; 7] = [
+    [(0, 0), (4, 3), (4, 2), (4, 3), (6, 1), (4, 2), (6, 0)],
+    [(3, 3), (0, 0), (4, 2), (4, 3), (6, 0), (6, 1), (4, 3)],
+    [(2, 5), (4, 3), (0, 0), (2, 4), (4, 3), (4, 2), (6, 0)],
+    [(3, 3), (5, 1), (2, 5), (0, 0), (4, 3), (4, 2), (6, 1)],
+    [(5, 1), (2, 5), (3, 3), (4, 2), (0, 0), (5, 2), (6, 0)],
+    [(2, 5), (3, 3), (3, 4), (4, 3), (4, 2), (0, 0), (2, 4)],
+    [(2, 5), (1, 5), (1, 6), (2, 4), (1, 6), (3, 4), (0, 0)],
+];
+
+/// Every game as a vote, the home team on side A.
+fn baseball() -> VoteLog {
+    let mut log = VoteLog::default();
+    for (home, against) in TEAMS.iter().zip(GAMES) {
+        for (visitor, (wins, losses)) in TEAMS.iter().zip(against) {
+            (0..wins).for_each(|_| log.push(home, visitor, AWins).unwrap());
+            (0..losses).for_each(|_| log.push(home, visitor, BWins).unwrap());
+        }
+    }
+    log
+}
+
+fn side() -> LeaderboardOptions {
+    LeaderboardOptions { side: true, ..LeaderboardOptions::default() }
+}
+
+fn above_baltimore(board: &Leaderboard, team: &str) -> f64 {
+    (line(board, team).rating_or_limit() - line(board, "Baltimore").rating_or_limit()) / POINTS_PER_STRENGTH
+}
+
+#[test]
+fn baseball_has_its_published_strengths_and_home_advantage() {
+    let log = baseball();
+    let (plain, sided) = (board_of(&log, &LeaderboardOptions::default()), board_of(&log, &side()));
+    let published = [
+        ("Cleveland", 0.684, 0.705),
+        ("Boston", 1.108, 1.144),
+        ("New York", 1.248, 1.281),
+        ("Toronto", 1.294, 1.327),
+        ("Detroit", 1.436, 1.475),
+        ("Milwaukee", 1.581, 1.620),
+    ];
+    for (team, without, with) in published {
+        let found = (above_baltimore(&plain, team), above_baltimore(&sided, team));
+        assert!((found.0 - without).abs() < 6e-4 && (found.1 - with).abs() < 6e-4, "{team}: {found:?}");
+    }
+    let [StyleEffect { feature, coefficient, lower, upper }] = sided.style.as_slice() else { panic!("{sided:?}") };
+    assert_eq!(feature, "side");
+    assert!((coefficient - 0.302).abs() < 6e-4, "{coefficient}");
+    assert!(*lower > 0.0 && lower < coefficient && coefficient < upper, "{lower} to {upper}");
+}
+
+#[test]
+fn the_side_agrees_with_an_independent_program() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let log = read_log(&[data.join("jackknife_votes.csv")], ColumnSet::default(), &ReadOptions::default()).unwrap();
+    let board = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..side() });
+    let [ratings, errors] = ["rating", "standard_error"].map(|column| golden(&data.join("side_expected.csv"), column));
+    for model in &board.models {
+        assert!((model.rating.unwrap() - ratings[&model.model]).abs() < 1e-6, "{model:?}");
+        assert!((model.standard_error.unwrap() - errors[&model.model]).abs() < 1e-6, "{model:?}");
+    }
+    let effect = &board.style[0];
+    assert!((effect.coefficient - ratings["side"]).abs() < 1e-8, "{effect:?}");
+    assert!(
+        ((effect.upper - effect.lower) / (2.0 * 1.959_963_984_540_054) - errors["side"]).abs() < 1e-8,
+        "{effect:?}"
+    );
+}
+
+#[test]
+fn a_swap_of_all_sides_turns_the_effect_and_leaves_the_ratings() {
+    let (log, mut swapped) = (baseball(), baseball());
+    std::mem::swap(&mut swapped.a, &mut swapped.b);
+    for outcome in &mut swapped.outcomes {
+        *outcome = if *outcome == AWins { BWins } else { AWins };
+    }
+    let (one, other) = (board_of(&log, &side()), board_of(&swapped, &side()));
+    assert!((one.style[0].coefficient + other.style[0].coefficient).abs() < 1e-9);
+    for model in &one.models {
+        assert!((model.rating.unwrap() - line(&other, &model.model).rating.unwrap()).abs() < 1e-6, "{model:?}");
+    }
+}
+
+#[test]
+fn a_side_that_each_pair_keeps_cannot_be_told_from_strength() {
+    // Two models on fixed sides: the advantage of A is that of the model.
+    let mut log = VoteLog::default();
+    for outcome in [AWins, AWins, BWins] {
+        log.push("x", "y", outcome).unwrap();
+    }
+    let board = board_of(&log, &side());
+    assert!(board.style.is_empty(), "{:?}", board.style);
+    assert!(board.notes.contains(&RatingNote::DependentFeature { feature: "side".to_owned() }), "{:?}", board.notes);
+
+    let elo = LeaderboardOptions { method: Method::Elo, ..side() };
+    assert!(matches!(rank_log(&baseball(), &elo), Err(FitError::StyleOptions)));
+}
