@@ -71,6 +71,12 @@ pub struct FitOptions {
     /// Adjust ratings for the side on which a model was shown, and show the advantage of side A
     #[arg(long)]
     pub side: bool,
+    /// Say for which share of prompts each model, alone, is good enough, from votes for "both bad"
+    #[arg(long)]
+    pub good_enough: bool,
+    /// Compare the ways to count ties by likelihood: half a win, Davidson, Rao–Kupper
+    #[arg(long)]
+    pub compare_ties: bool,
     /// Show below the table whether each model and the next are separated, open, or equal, by intervals that hold however
     /// often you look; JSON always says so
     #[arg(long)]
@@ -121,6 +127,8 @@ impl FitOptions {
             matrices: self.matrices,
             style: self.style,
             side: self.side,
+            good_enough: self.good_enough,
+            compare_ties: self.compare_ties,
             sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })

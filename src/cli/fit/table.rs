@@ -10,6 +10,7 @@ use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::style::StyleEffect;
+use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
 
 const HEADINGS: [&str; 11] =
     ["rank", "model", "rating", "lower", "upper", "Elo", "battles", "wins", "losses", "win+tie", ""];
@@ -38,6 +39,8 @@ pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: O
         }
     }
     text.extend(board.style.iter().map(effect_line));
+    text.extend(board.tie_models.iter().map(tie_line));
+    text.extend(board.models.iter().filter_map(good_enough_line));
     if let Some(sequential) = board.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
@@ -55,6 +58,27 @@ fn effect_line(effect: &StyleEffect) -> String {
         "side" => format!("side: A {figures}\n"),
         feature => format!("style: {feature} {figures} per standard deviation\n"),
     }
+}
+
+fn tie_line(compared: &TieComparison) -> String {
+    let model = match compared.ties {
+        TieModel::Half => "half a win each",
+        TieModel::Davidson => "Davidson",
+        TieModel::RaoKupper => "Rao–Kupper",
+    };
+    let TieComparison { log_likelihood, parameters, aic, bic, .. } = compared;
+    format!(
+        "ties by {model}: log likelihood {log_likelihood:.2}, {parameters} parameters, AIC {aic:.2}, BIC {bic:.2}\n"
+    )
+}
+
+/// The share of prompts for which a model is good enough.
+fn good_enough_line(model: &RankedModel) -> Option<String> {
+    let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+    let interval = model.good_enough_lower.zip(model.good_enough_upper);
+    let interval = interval.map(|(lower, upper)| format!(" ({} to {})", percent(lower), percent(upper)));
+    let (share, name) = (percent(model.good_enough?), printable(&model.model));
+    Some(format!("{name} alone is good enough for {share} of prompts{}\n", interval.unwrap_or_default()))
 }
 
 /// What is known of a model and the next.

@@ -121,7 +121,7 @@ fn csv_has_a_line_a_model_and_quotes_names() {
     let text = run(VOTES, &["--format", "csv", "--interval", "none", "--ties", "drop"]).unwrap();
     let mut lines = csv::Reader::from_reader(text.as_bytes());
     let columns: Vec<&str> = lines.headers().unwrap().iter().collect();
-    assert_eq!((columns.len(), columns[0], columns[22]), (23, "model", "worst_rank"));
+    assert_eq!((columns.len(), columns[0], columns[25]), (26, "model", "good_enough_upper"));
     let models: Vec<RankedModel> = lines.deserialize().collect::<Result<_, _>>().unwrap();
     let shown: Vec<_> = models.iter().map(|model| (model.model.as_str(), model.rank, model.lower)).collect();
     assert_eq!(shown, [("通义千问", 1, None), ("b, 7B", 2, None)]);

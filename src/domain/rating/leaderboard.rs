@@ -15,6 +15,7 @@ use super::notes::{RatingNote, deserialize_texts, serialize_texts};
 use super::options::{IntervalMethod, Method};
 use super::robustness::Robustness;
 use super::style::StyleEffect;
+use super::ties::comparison::TieComparison;
 use super::weighting::Reweight;
 
 /// Ranked models and the state of the fit.
@@ -60,6 +61,9 @@ pub struct Leaderboard {
     /// Each model and the next, as far as they can be told apart however often somebody looks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<NeighbourPair>,
+    /// The ways to count ties, best first, if requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tie_models: Vec<TieComparison>,
     /// Counts and predictions of every pair, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrices: Option<Matrices>,
@@ -157,6 +161,15 @@ pub struct RankedModel {
     /// the interval comes from the variation between voters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_voters: Option<f64>,
+    /// Share of prompts for which the model, alone, is good enough, if requested and determined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough: Option<f64>,
+    /// Lower bound of [`good_enough`](Self::good_enough).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_lower: Option<f64>,
+    /// Upper bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_upper: Option<f64>,
 }
 
 impl RankedModel {

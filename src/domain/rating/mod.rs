@@ -29,6 +29,7 @@ pub mod simulate;
 pub mod slice;
 pub mod style;
 pub mod tally;
+pub mod ties;
 pub mod unbounded;
 pub mod vote_counts;
 pub mod vote_log;

@@ -86,6 +86,8 @@ pub enum RatingNote {
         /// The feature.
         feature: String,
     },
+    /// It is unknown how good models are by themselves.
+    NoBothBad,
     /// A style feature left out because it predicts every vote, so that its effect is infinite.
     SeparatingFeature {
         /// The feature.
@@ -155,6 +157,9 @@ impl fmt::Display for RatingNote {
                      out"
                 )
             }
+            Self::NoBothBad => f.write_str(
+                "the votes do not say how good models are by themselves: too few of them are for “both bad”",
+            ),
             Self::DependentFeature { feature } => {
                 write!(
                     f,

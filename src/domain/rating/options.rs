@@ -128,6 +128,10 @@ pub struct LeaderboardOptions {
     pub style: bool,
     /// Whether to adjust for the side on which a model was shown.
     pub side: bool,
+    /// Whether to say for which share of prompts each model is [good enough](super::ties::good_enough).
+    pub good_enough: bool,
+    /// Whether to [compare the ways to count ties](super::ties::comparison).
+    pub compare_ties: bool,
     /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
@@ -147,6 +151,8 @@ impl Default for LeaderboardOptions {
             matrices: false,
             style: false,
             side: false,
+            good_enough: false,
+            compare_ties: false,
             sequential: None,
         }
     }

@@ -8,6 +8,7 @@ use self::note_rules::notes;
 use super::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::cluster::cluster;
 use super::comparison::ComparisonSet;
+use super::counting::count;
 use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::interval::{Ends, Intervals, joint_sandwich};
@@ -17,11 +18,14 @@ use super::matrices::{Matrices, empirical_win_rates};
 use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
+use super::pair_counts::PairCounts;
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::rank_intervals::rank_intervals;
 use super::scoring::{Scoring, TieRule};
 use super::style::style_controlled;
 use super::tally::{TalliedModel, Tally};
+use super::ties::comparison::compare_ties;
+use super::ties::good_enough::good_enough;
 use super::vote_log::{VoteLog, VotersKnown};
 use super::voter_resampling::VoterVotes;
 use super::votes_by_voter::VotesByVoter;
@@ -41,7 +45,8 @@ pub fn rank(
     elo: &EloTable,
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
-    rank_tally(comparisons.tally(options.scoring), elo, None, options)
+    let counts = options.good_enough.then(|| comparisons.pairs().collect());
+    rank_tally(comparisons.tally(options.scoring), elo, VoteSource { log: None, counts }, options)
 }
 
 /// Fits and ranks the votes of a log.
@@ -51,16 +56,25 @@ pub fn rank(
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
-    let mut board = rank_tally(tally, &elo, Some(log), options)?;
+    let counts = options.good_enough.then(|| count(log));
+    let mut board = rank_tally(tally, &elo, VoteSource { log: Some(log), counts }, options)?;
     board.votes.exclude(&log.excluded);
     Ok(board)
 }
 
-/// Fits and ranks a tally. `log` holds the same votes, if they are available one by one.
+/// The votes of a tally in more detail.
+struct VoteSource<'log> {
+    /// The votes, if they are available one by one.
+    log: Option<&'log VoteLog>,
+    /// Their counts by pair and outcome, if the options need them.
+    counts: Option<Vec<(u32, u32, PairCounts)>>,
+}
+
+/// Fits and ranks a tally.
 fn rank_tally(
     mut tally: Tally,
     elo: &EloTable,
-    log: Option<&VoteLog>,
+    VoteSource { log, counts }: VoteSource<'_>,
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
@@ -79,6 +93,7 @@ fn rank_tally(
     };
     let intervals = styled.as_ref().map_or(intervals, |styled| styled.intervals.clone());
     // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
+    let tie_models = if options.compare_ties { compare_ties(&tally, &fit)? } else { Vec::new() };
     let mut scaled = scale_models(&tally, &fit, &intervals, options.confidence)?;
     let (fit, effects, style_notes) = match styled {
         Some(styled) => (styled.fit, styled.effects, styled.notes),
@@ -90,7 +105,11 @@ fn rank_tally(
     if let Some(anchor) = &options.anchor {
         move_to_anchor(&mut scaled, &tally, anchor)?;
     }
-    let models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
+    let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
+    if let Some(counts) = counts {
+        let log = log.filter(|_| interval == IntervalMethod::Jackknife);
+        add_good_enough(&mut models, &tally, &counts, log, options)?;
+    }
     // Without joint covariances there is nothing to compare.
     let sequential = options.sequential.filter(|_| !intervals.covariances.is_empty());
     let neighbours = sequential.map(|how| neighbours(&in_order(&models, &tally), &intervals, options.confidence, how));
@@ -114,6 +133,7 @@ fn rank_tally(
         davidson: tie_effect(&fit, &intervals),
         bootstrap,
         sequential,
+        tie_models,
         neighbours: neighbours.unwrap_or_default(),
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
@@ -121,6 +141,9 @@ fn rank_tally(
     board.notes = notes(&tally, &board, &intervals.carried, options);
     if interval == IntervalMethod::Sandwich && voters == VotersKnown::One {
         board.notes.push(RatingNote::IntervalsOfOneVoter);
+    }
+    if options.good_enough && board.models.iter().all(|model| model.good_enough.is_none()) {
+        board.notes.push(RatingNote::NoBothBad);
     }
     board.notes.extend(style_notes);
     Ok(board)
@@ -190,6 +213,26 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
+/// Adds the share of prompts for which each model is good enough. `log` gives the voters.
+fn add_good_enough(
+    models: &mut [RankedModel],
+    tally: &Tally,
+    counts: &[(u32, u32, PairCounts)],
+    log: Option<&VoteLog>,
+    options: &LeaderboardOptions,
+) -> Result<(), FitError> {
+    let voters = log.and_then(|log| Some((log, log.voters.as_ref()?)));
+    let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
+    let found = good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence)?;
+    for model in models {
+        let position = tally.models.binary_search_by(|tallied| tallied.name.cmp(&model.model));
+        let Some(found) = position.ok().and_then(|position| found[position]) else { continue };
+        model.good_enough = Some(found.share);
+        (model.good_enough_lower, model.good_enough_upper) = (found.lower, found.upper);
+    }
+    Ok(())
+}
+
 /// The models as their neighbours are compared.
 fn in_order<'a>(models: &'a [RankedModel], tally: &Tally) -> Vec<OrderedModel<'a>> {
     let ordered = |model: &'a RankedModel| {
@@ -244,6 +287,9 @@ fn ranked_models(
             standard_error: here.ends.and_then(|ends| ends.error),
             empirical_win_rate: Some(empirical[model]),
             effective_voters: intervals.voters_of(model).filter(|voters| *voters > 0.0),
+            good_enough: None,
+            good_enough_lower: None,
+            good_enough_upper: None,
         }
     };
     let mut models: Vec<RankedModel> = scaled.iter().enumerate().map(line).collect();

@@ -104,7 +104,7 @@ pub const REPLY_COLUMNS: [Column; 10] = [
 ];
 
 /// The columns of a leaderboard, as `langya fit --format csv` has them.
-pub const LEADERBOARD_COLUMNS: [Column; 23] = [
+pub const LEADERBOARD_COLUMNS: [Column; 26] = [
     Column::needed("model", Text),
     Column::needed("rank", Number),
     Column::optional("rating", Real),
@@ -128,6 +128,9 @@ pub const LEADERBOARD_COLUMNS: [Column; 23] = [
     Column::optional("effective_voters", Real),
     Column::optional("best_rank", Number),
     Column::optional("worst_rank", Number),
+    Column::optional("good_enough", Real),
+    Column::optional("good_enough_lower", Real),
+    Column::optional("good_enough_upper", Real),
 ];
 
 /// The word for an outcome in LMArena's logs.

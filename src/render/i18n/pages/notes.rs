@@ -62,6 +62,7 @@ pub(super) fn chinese(note: &RatingNote) -> String {
         RatingNote::ConstantFeature { feature } => {
             format!("所有选票在{}上的差异都相同，无法估计其影响，因此未纳入", feature_name(feature))
         }
+        RatingNote::NoBothBad => "“都不好”的选票太少，无法得知模型单独而言有多好".to_owned(),
         RatingNote::DependentFeature { feature } => {
             format!("{}上的差异可由其他特征和模型推出，因此未纳入", feature_name(feature))
         }
@@ -84,6 +85,7 @@ fn feature_name(feature: &str) -> &str {
         "headings" => "标题",
         "lists" => "列表",
         "bold" => "加粗",
+        "side" => "左右位置",
         other => other,
     }
 }

@@ -1,0 +1,112 @@
+//! Compares the ways to count ties by likelihood.
+//!
+//! All three are models of three outcomes, so their likelihoods can be compared: Davidson (1970), Rao–Kupper (1967), and ties
+//! as half a win for each, under which every pair ties equally often, P(tie) = t and P(first) = (1 − t)·σ(d), with the
+//! strengths of [`bradley_terry`]. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L
+//! (Schwarz 1978), with k parameters and n votes. Votes between components and with unbounded models are left out.
+
+use nalgebra::DVector;
+use serde::{Deserialize, Serialize};
+
+use super::loss::{OutcomeCounts, TieLoss};
+use super::outcomes::OutcomeModel;
+use crate::rating::block::{ModelBlock, blocks};
+use crate::rating::fit::Fit;
+use crate::rating::loss::{Likelihood, PairLoss};
+use crate::rating::newton::{descend, minimise};
+use crate::rating::tally::{PairTally, Tally};
+use crate::rating::{FitError, davidson};
+use crate::stats::real_len;
+
+/// A way to count ties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieModel {
+    /// Half a win for each model.
+    Half,
+    /// Davidson's model.
+    Davidson,
+    /// Rao and Kupper's model.
+    RaoKupper,
+}
+
+/// How well a way to count ties describes the votes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TieComparison {
+    /// The model.
+    pub ties: TieModel,
+    /// ln L.
+    pub log_likelihood: f64,
+    /// k: the differences of strengths, and the frequency of ties.
+    pub parameters: usize,
+    /// 2k − 2 ln L; the smallest is best.
+    pub aic: f64,
+    /// k·ln n − 2 ln L; the smallest is best.
+    pub bic: f64,
+}
+
+/// Fits each model to the largest component of a Bradley–Terry fit, best first by AIC. Empty without ties there, or where
+/// they follow from the strengths so that their frequency has no finite estimate.
+///
+/// # Errors
+/// [`FitError::Solver`] as for [`super::super::bradley_terry::fit`].
+pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitError> {
+    let members = fit.members();
+    let Some(largest) = members.iter().max_by_key(|members| members.len()).filter(|members| members.len() > 1) else {
+        return Ok(Vec::new());
+    };
+    let block = |likelihood| blocks(tally.models.len(), std::slice::from_ref(largest), likelihood).remove(0);
+    let with_nu = block(Likelihood::Davidson);
+    let pairs = with_nu.pairs(&tally.pairs);
+    if !davidson::is_finite(largest.len(), &pairs) {
+        return Ok(Vec::new());
+    }
+    let start = DVector::from_iterator(
+        largest.len() + 1,
+        fit.strengths()
+            .enumerate()
+            .filter(|(model, _)| largest.contains(model))
+            .map(|(_, at)| at.unwrap_or(0.0))
+            .chain([0.0]),
+    );
+    let votes: f64 = pairs.iter().map(|pair| pair.first_wins + pair.second_wins + pair.halves).sum();
+    let parameters = largest.len();
+    let compared = |(ties, log_likelihood): (TieModel, f64)| TieComparison {
+        ties,
+        log_likelihood,
+        parameters,
+        aic: 2.0 * real_len(parameters) - 2.0 * log_likelihood,
+        bic: real_len(parameters) * votes.ln() - 2.0 * log_likelihood,
+    };
+    let half = halves(&block(Likelihood::BradleyTerry), &pairs, &start)?;
+    let davidson = -minimise(with_nu.loss(&tally.pairs), start.clone())?.loss;
+    let rao_kupper = rao_kupper(largest.len(), &pairs, start)?;
+    let found = [(TieModel::Half, half), (TieModel::Davidson, davidson), (TieModel::RaoKupper, rao_kupper)];
+    let mut found: Vec<TieComparison> = found.into_iter().map(compared).collect();
+    found.sort_by(|one, other| one.aic.total_cmp(&other.aic));
+    Ok(found)
+}
+
+/// ln L of ties that are equally frequent in every pair, with Bradley–Terry's strengths.
+fn halves(block: &ModelBlock, pairs: &[PairTally], start: &DVector<f64>) -> Result<f64, FitError> {
+    let sum = |votes: fn(&PairTally) -> f64| pairs.iter().map(votes).sum::<f64>();
+    let (ties, wins) = (sum(|pair| pair.halves), sum(|pair| pair.first_wins + pair.second_wins));
+    let of_shares = ties * (ties / (ties + wins)).ln() + wins * (wins / (ties + wins)).ln();
+    let loss = PairLoss::new(block.likelihood, block.members.len(), pairs.to_vec(), block.gauges().to_vec());
+    let point = minimise(loss, start.rows(0, block.members.len()).into_owned())?.point;
+    let won = |pair: &PairTally| PairTally { halves: 0.0, ..*pair };
+    let of_wins: f64 =
+        pairs.iter().map(|pair| block.likelihood.loss(&won(pair), point[pair.first] - point[pair.second], 0.0)).sum();
+    Ok(of_shares - of_wins)
+}
+
+fn rao_kupper(models: usize, pairs: &[PairTally], start: DVector<f64>) -> Result<f64, FitError> {
+    let counted = |pair: &PairTally| OutcomeCounts {
+        first: pair.first,
+        second: pair.second,
+        votes: [pair.first_wins, pair.second_wins, pair.halves, 0.0],
+    };
+    let loss = TieLoss::new(OutcomeModel::RaoKupper, models, pairs.iter().map(counted).collect());
+    let found = descend(&loss, start)?;
+    Ok(-loss.value(&found.point))
+}
