@@ -63,6 +63,7 @@ mod style;
 mod suites;
 mod support;
 mod tidy;
+mod ties;
 mod upstream_faults;
 mod vote_files;
 mod voting;

@@ -1,0 +1,153 @@
+//! Models of all outcomes of a vote: `langya fit --good-enough` and `--compare-ties`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
+use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::notes::RatingNote;
+use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use langya::domain::rating::scoring::{BothBadRule, Scoring};
+use langya::domain::rating::ties::comparison::TieModel;
+use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
+use langya::formats::votes::{ReadOptions, read_log};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+use crate::support::ratings::{board_of, line, log_of};
+
+#[derive(Deserialize)]
+struct Expected {
+    good_enough: BTreeMap<String, [f64; 3]>,
+    log_likelihood: BTreeMap<String, f64>,
+}
+
+fn options() -> LeaderboardOptions {
+    LeaderboardOptions { good_enough: true, compare_ties: true, ..LeaderboardOptions::default() }
+}
+
+fn golden_votes() -> (VoteLog, Expected) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let log = read_log(&[data.join("jackknife_votes.csv")], ColumnSet::default(), &ReadOptions::default()).unwrap();
+    let expected = std::fs::read(data.join("ties_expected.json")).unwrap();
+    (log, serde_json::from_slice(&expected).unwrap())
+}
+
+#[test]
+fn levels_agree_with_an_independent_program() {
+    let (log, expected) = golden_votes();
+    let board = board_of(&log, &options());
+    assert_eq!(board.models.len(), expected.good_enough.len());
+    for model in &board.models {
+        let found = [model.good_enough, model.good_enough_lower, model.good_enough_upper].map(Option::unwrap);
+        for (found, expected) in found.into_iter().zip(expected.good_enough[&model.model]) {
+            assert!((found - expected).abs() < 1e-8, "{}: {found} instead of {expected}", model.model);
+        }
+    }
+}
+
+#[test]
+fn likelihoods_of_ties_agree_with_an_independent_program() {
+    let (log, expected) = golden_votes();
+    let board = board_of(&log, &options());
+    let order: Vec<TieModel> = board.tie_models.iter().map(|compared| compared.ties).collect();
+    assert_eq!(order, [TieModel::RaoKupper, TieModel::Davidson, TieModel::Half], "best first");
+    for compared in &board.tie_models {
+        let name = serde_json::to_value(compared.ties).unwrap();
+        let likelihood = expected.log_likelihood[name.as_str().unwrap()];
+        assert!((compared.log_likelihood - likelihood).abs() < 1e-6, "{compared:?} instead of {likelihood}");
+        // Five differences of strengths and the frequency of ties; 420 votes.
+        assert_eq!(compared.parameters, 6);
+        assert!((compared.aic - (12.0 - 2.0 * likelihood)).abs() < 1e-6, "{compared:?}");
+        assert!((compared.bic - (6.0 * 420.0_f64.ln() - 2.0 * likelihood)).abs() < 1e-6, "{compared:?}");
+    }
+}
+
+#[test]
+fn equal_models_of_which_half_the_replies_are_good_have_that_level() {
+    // P(bad) = 1/(1 + 1 + 1): both are bad in a third of the votes.
+    let log = log_of(&[("x", "y", AWins, 20), ("x", "y", BWins, 20), ("x", "y", Tie, 20), ("x", "y", BothBad, 30)]);
+    let board = board_of(&log, &options());
+    for model in &board.models {
+        assert!((model.good_enough.unwrap() - 0.5).abs() < 1e-9, "{model:?}");
+    }
+}
+
+#[test]
+fn without_votes_for_both_bad_no_level_is_known() {
+    let votes = [("x", "y", AWins, 20), ("x", "y", BWins, 20), ("x", "y", Tie, 20)];
+    let without = board_of(&log_of(&votes), &options());
+    let with = [&votes[..], &[("x", "y", BothBad, 9)]].concat();
+    let dropped = Scoring { both_bad: BothBadRule::Drop, ..Scoring::default() };
+    let dropped = board_of(&log_of(&with), &LeaderboardOptions { scoring: dropped, ..options() });
+    for board in [without, dropped] {
+        assert!(board.models.iter().all(|model| model.good_enough.is_none()), "{board:?}");
+        assert!(board.notes.contains(&RatingNote::NoBothBad), "{:?}", board.notes);
+    }
+    let plain = board_of(&log_of(&with), &LeaderboardOptions::default());
+    assert!(plain.tie_models.is_empty() && !plain.notes.contains(&RatingNote::NoBothBad), "{plain:?}");
+}
+
+#[test]
+fn a_model_that_was_never_good_or_never_bad_has_no_level() {
+    let log = log_of(&[
+        ("x", "y", AWins, 20),
+        ("x", "y", BWins, 15),
+        ("x", "y", Tie, 5),
+        ("x", "y", BothBad, 9),
+        ("x", "only lost", AWins, 8),
+        ("only won", "y", AWins, 8),
+    ]);
+    let board = board_of(&log, &options());
+    let level = |board: &Leaderboard, name: &str| line(board, name).good_enough;
+    assert!(level(&board, "x").is_some() && level(&board, "y").is_some());
+    assert_eq!((level(&board, "only won"), level(&board, "only lost")), (None, None));
+}
+
+/// Votes of the model, of voters who each cast ten.
+fn simulated(seed: u64, strengths: &[f64], votes: u32) -> VoteLog {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut log, mut voters) = (VoteLog::default(), Labels::default());
+    let theta = 1.5;
+    for vote in 0..votes {
+        let first = rng.random_range(0..strengths.len());
+        let second = (first + rng.random_range(1..strengths.len())) % strengths.len();
+        let (a, b) = (strengths[first].exp(), strengths[second].exp());
+        let [a_wins, b_wins, bad] = [a / (a + theta * b + 1.0), b / (b + theta * a + 1.0), 1.0 / (1.0 + a + b)];
+        let at: f64 = rng.random();
+        let outcome = match at {
+            _ if at < a_wins => AWins,
+            _ if at < a_wins + b_wins => BWins,
+            _ if at < a_wins + b_wins + bad => BothBad,
+            _ => Tie,
+        };
+        log.push(&format!("m{first}"), &format!("m{second}"), outcome).unwrap();
+        voters.rows.push(voters.names.position(&(vote / 10).to_string()));
+    }
+    log.voters = Some(voters);
+    log
+}
+
+#[test]
+fn intervals_of_levels_cover_the_truth() {
+    let strengths = [2.0, 1.2, 0.5, 0.0, -0.8];
+    for interval in [IntervalMethod::Jackknife, IntervalMethod::Sandwich] {
+        let (mut covering, mut all) = (0, 0);
+        for seed in 1..=200 {
+            let log = simulated(seed, &strengths, 500);
+            let board = board_of(&log, &LeaderboardOptions { interval, ..options() });
+            for (model, strength) in strengths.iter().enumerate() {
+                let found = line(&board, &format!("m{model}"));
+                let truth = 1.0 / (1.0 + (-strength).exp());
+                let (lower, upper) = (found.good_enough_lower.unwrap(), found.good_enough_upper.unwrap());
+                assert!(lower < found.good_enough.unwrap() && found.good_enough.unwrap() < upper);
+                covering += u32::from((lower..=upper).contains(&truth));
+                all += 1;
+            }
+        }
+        let share = f64::from(covering) / f64::from(all);
+        println!("{interval:?}: {share:.4} of {all} intervals of levels cover the truth");
+        assert!((0.93..=0.97).contains(&share), "{interval:?}: {share}");
+    }
+}
