@@ -151,6 +151,10 @@ fn people_and_gpt_4_agree_on_llmfao_from_the_command_line() {
     assert_eq!((&rng["cohen_people"]["people"], &rng["cohen_people"]["excluded"]), (&json!(91), &json!(33)));
     close(&rng["krippendorff"]["value"], 0.290_345);
     close(&rng["krippendorff_with_judge"]["value"], 0.225_738);
+    // By Zermelo's iteration in a script of its own.
+    assert_eq!(json["worth"]["battles"], 8931);
+    close(&json["worth"]["residual_correlation"], 0.080_705);
+    close(&json["worth"]["times"], 1.006_556);
     assert_eq!((json["wins"].as_array().unwrap().len(), &json["replaced"]), (927, &json!(0)));
 }
 

@@ -9,6 +9,7 @@ use crate::domain::correlation::agreement::{
     VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
+use crate::domain::rating::verdict_worth::WorthReport;
 use crate::domain::spreadsheet::defused;
 
 /// More pairs of models than this are left to the other formats.
@@ -139,6 +140,7 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
             .judge(),
     ];
     lines.extend(of_sides(&report.sides));
+    lines.extend(of_worth(&report.worth));
     lines
 }
 
@@ -161,6 +163,19 @@ fn of_sides(report: &SidesReport) -> Vec<StatisticLine> {
             &chance.krippendorff_with_judge,
         )
         .judge(),
+    ]
+}
+
+/// What a verdict is worth in votes.
+fn of_worth(worth: &WorthReport) -> [StatisticLine; 2] {
+    let line = |name: &str, value: Option<f64>, note: String| {
+        let undefined = worth.undefined.clone();
+        StatisticLine { name: name.to_owned(), value, undefined, note, ..StatisticLine::default() }.judge()
+    };
+    let interval = worth.interval.map_or_else(String::new, |ends| format!("({:.4} to {:.4})", ends.lower, ends.upper));
+    [
+        line("correlation with votes beyond the ratings, judge", worth.residual_correlation, interval),
+        line("votes that a verdict on every battle is worth, times", worth.times, String::new()),
     ]
 }
 

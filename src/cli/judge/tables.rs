@@ -10,6 +10,7 @@ use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
+use crate::domain::rating::verdict_worth::WorthReport;
 
 /// Everything, for people.
 pub(super) fn tables(report: &BattleJudgingReport) -> String {
@@ -38,6 +39,7 @@ fn one(judge: &JudgeReport) -> String {
     line(format!("both orders say the same: {}", rate(&judge.consistent)));
     line(format!("else the first position wins: {}", rate(&judge.first_position)));
     line(format!("else the second position wins: {}", rate(&judge.second_position)));
+    line(worth(&judge.worth));
     if judge.by_other_prompts > 0 {
         line(format!("not counted: {} battles judged by other instructions", judge.by_other_prompts));
     }
@@ -46,6 +48,17 @@ fn one(judge: &JudgeReport) -> String {
         .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setups(found)].concat());
     let heads = ["agreement with people", "battles", "agree", "without ties", "kappa"];
     text + "\n" + &table(&heads, rows.collect()) + "\n" + &boards(&judge.boards)
+}
+
+fn worth(worth: &WorthReport) -> String {
+    match (worth.residual_correlation, worth.times, &worth.undefined) {
+        (Some(r), Some(times), _) => format!(
+            "verdicts know {r:+.3} of what ratings leave open in the votes (correlation): one on every battle is worth \
+             {times:.2} times the votes"
+        ),
+        (.., Some(why)) => format!("what verdicts are worth in votes is unknown: {why}"),
+        _ => "what verdicts are worth in votes is unknown".to_owned(),
+    }
 }
 
 fn boards(boards: &JudgeLeaderboards) -> String {

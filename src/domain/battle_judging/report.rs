@@ -7,10 +7,12 @@ use serde::Serialize;
 
 use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
 use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
+use crate::battle::Outcome;
 use crate::battle_judging::leaderboards::{JudgeLeaderboards, boards};
 use crate::benchmark::analysis::position::PositionBias;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
+use crate::rating::verdict_worth::{JudgedPair, WorthReport};
 use crate::stats::Share;
 use crate::stats::agreement::choices::Choice;
 use crate::stats::confidence::ConfidenceLevel;
@@ -55,6 +57,8 @@ pub struct JudgeReport {
     pub agreement: Setups,
     /// The same by what battles are about.
     pub slices: Vec<SliceAgreement>,
+    /// What a verdict is worth in votes.
+    pub worth: WorthReport,
     /// Both leaderboards.
     pub boards: JudgeLeaderboards,
 }
@@ -108,8 +112,18 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         second_position: rate(bias.second, inconsistent),
         agreement: Setups::of(&compared, level),
         slices: slices(battles, distances, level),
+        worth: WorthReport::of(battles.iter().filter_map(judged_pair), level),
         boards: boards(battles, level)?,
     })
+}
+
+fn judged_pair<'s>(battle: &JudgedBattle<'s>) -> Option<JudgedPair<'s>> {
+    let verdict = match battle.verdict()? {
+        Choice::First => Outcome::AWins,
+        Choice::Second => Outcome::BWins,
+        Choice::Tie => Outcome::Tie,
+    };
+    Some(JudgedPair { models: battle.vote.models.each_ref().map(String::as_str), vote: battle.vote.outcome, verdict })
 }
 
 fn position(battles: &[JudgedBattle<'_>]) -> PositionBias {

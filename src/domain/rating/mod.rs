@@ -31,6 +31,7 @@ pub mod style;
 pub mod tally;
 pub mod ties;
 pub mod unbounded;
+pub mod verdict_worth;
 pub mod vote_counts;
 pub mod vote_log;
 pub mod weighting;

@@ -5,9 +5,12 @@ use serde::Serialize;
 use super::chance::{ChanceReport, by_chance};
 use super::sides::{SidesReport, by_side};
 use super::wins::{PairWins, PlannedTooFew, wins};
+use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;
 use crate::correlation::agreement::score_sheet::Votes;
-use crate::stats::agreement::choices::{Choice, between, decided, within};
+use crate::rating::verdict_worth::{JudgedPair, WorthReport};
+use crate::stats::agreement::choices::{Choice, PairVotes, between, decided, within};
+use crate::stats::confidence::ConfidenceLevel;
 
 /// One agreement with ties as an answer of their own, and without them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,6 +38,8 @@ pub struct VotesReport {
     pub chance: ChanceReport,
     /// How often each side won, and agreement on sides.
     pub sides: SidesReport,
+    /// What a verdict is worth in votes.
+    pub worth: WorthReport,
     /// How every two models did against each other by the votes and by the verdicts, where both have some.
     pub wins: Vec<PairWins>,
 }
@@ -63,6 +68,28 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
         },
         chance: by_chance(&people, &judge),
         sides: by_side(votes, verdicts),
+        worth: WorthReport::of(judged(&people, &judge), ConfidenceLevel::default()),
         wins: wins(&people, &judge, planned)?,
     })
+}
+
+/// Every vote beside every verdict on its question.
+fn judged<'a>(people: &'a PairVotes<'a>, judge: &'a PairVotes<'a>) -> impl Iterator<Item = JudgedPair<'a>> {
+    people.cast().flat_map(|(key, cast)| {
+        let (_, a, b) = key;
+        let verdicts = judge.of(key);
+        cast.iter().flat_map(move |&(_, vote)| {
+            let pair =
+                move |verdict: &Choice| JudgedPair { models: [a, b], vote: outcome(vote), verdict: outcome(*verdict) };
+            verdicts.iter().map(pair).collect::<Vec<_>>()
+        })
+    })
+}
+
+fn outcome(choice: Choice) -> Outcome {
+    match choice {
+        Choice::First => Outcome::AWins,
+        Choice::Second => Outcome::BWins,
+        Choice::Tie => Outcome::Tie,
+    }
 }

@@ -72,6 +72,8 @@ fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> Judge
     ];
     let mut facts = vec![(words.instructions, judge.prompt.clone()), (words.latest, day(judge.latest))];
     facts.extend(shares.map(|(label, found)| (label, AgreementCell::rate(found).text)));
+    let times = judge.worth.times.map(|times| words.worth_said.replace("{times}", &format!("{times:.2}")));
+    facts.extend(times.map(|times| (words.worth, times)));
     let rows = judge.agreements().map(|(slice, battles, found)| {
         let part = slice.map_or_else(|| words.all.to_owned(), |slice| words.part(slice.by, &slice.value));
         (part, counted(battles, found))
