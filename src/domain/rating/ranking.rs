@@ -22,9 +22,9 @@ use super::pair_counts::PairCounts;
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::rank_intervals::rank_intervals;
 use super::scoring::{Scoring, TieRule};
-use super::style::style_controlled;
+use super::style::{StyleEffect, StyledBoard, style_controlled};
 use super::tally::{TalliedModel, Tally};
-use super::ties::comparison::compare_ties;
+use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
 use super::vote_log::{VoteLog, VotersKnown};
 use super::voter_resampling::VoterVotes;
@@ -78,33 +78,8 @@ fn rank_tally(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
-    let voters = log.map_or(VotersKnown::None, VoteLog::voters_known);
-    let (fit, interval) = match options.method {
-        Method::Bt => (fit_strengths(&tally, options.scoring)?, options.interval.resolve(voters)),
-        Method::Elo => (elo_as_fit(&tally, elo), IntervalMethod::None),
-    };
-    let styled = match options.style || options.side {
-        true => Some(style_controlled(log, &tally, &fit, &weights, interval, options)?),
-        false => None,
-    };
-    let (intervals, bootstrap) = match styled {
-        Some(_) => (Intervals::none(0), None),
-        None => intervals_by(interval, &tally, &fit, (log, &weights), options)?,
-    };
-    let intervals = styled.as_ref().map_or(intervals, |styled| styled.intervals.clone());
-    // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
-    let tie_models = if options.compare_ties { compare_ties(&tally, &fit)? } else { Vec::new() };
-    let mut scaled = scale_models(&tally, &fit, &intervals, options.confidence)?;
-    let (fit, effects, style_notes) = match styled {
-        Some(styled) => (styled.fit, styled.effects, styled.notes),
-        None => (fit, Vec::new(), Vec::new()),
-    };
-    for (scaled, strength) in scaled.iter_mut().zip(fit.strengths()) {
-        scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
-    }
-    if let Some(anchor) = &options.anchor {
-        move_to_anchor(&mut scaled, &tally, anchor)?;
-    }
+    let Estimate { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
+        estimate(&tally, elo, log, &weights, options)?;
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
         let log = log.filter(|_| interval == IntervalMethod::Jackknife);
@@ -133,13 +108,14 @@ fn rank_tally(
         davidson: tie_effect(&fit, &intervals),
         bootstrap,
         sequential,
-        tie_models,
         neighbours: neighbours.unwrap_or_default(),
+        tie_models,
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };
     board.notes = notes(&tally, &board, &intervals.carried, options);
-    if interval == IntervalMethod::Sandwich && voters == VotersKnown::One {
+    let is_of_one_voter = log.is_some_and(|log| log.voters_known() == VotersKnown::One);
+    if interval == IntervalMethod::Sandwich && is_of_one_voter {
         board.notes.push(RatingNote::IntervalsOfOneVoter);
     }
     if options.good_enough && board.models.iter().all(|model| model.good_enough.is_none()) {
@@ -147,6 +123,53 @@ fn rank_tally(
     }
     board.notes.extend(style_notes);
     Ok(board)
+}
+
+/// What the votes say, before models are ranked.
+struct Estimate {
+    fit: Fit,
+    interval: IntervalMethod,
+    intervals: Intervals,
+    bootstrap: Option<BootstrapReport>,
+    effects: Vec<StyleEffect>,
+    style_notes: Vec<RatingNote>,
+    tie_models: Vec<TieComparison>,
+    /// Ratings and intervals on the public scale, by position in the tally.
+    scaled: Vec<ScaledModel>,
+}
+
+fn estimate(
+    tally: &Tally,
+    elo: &EloTable,
+    log: Option<&VoteLog>,
+    weights: &Weights,
+    options: &LeaderboardOptions,
+) -> Result<Estimate, FitError> {
+    let voters = log.map_or(VotersKnown::None, VoteLog::voters_known);
+    let (plain, interval) = match options.method {
+        Method::Bt => (fit_strengths(tally, options.scoring)?, options.interval.resolve(voters)),
+        Method::Elo => (elo_as_fit(tally, elo), IntervalMethod::None),
+    };
+    let tie_models = if options.compare_ties { compare_ties(tally, &plain)? } else { Vec::new() };
+    let mut found = if options.style || options.side {
+        let styled = style_controlled(log, tally, &plain, weights, interval, options)?;
+        // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
+        let scaled = scale_models(tally, &plain, &styled.intervals, options.confidence)?;
+        let StyledBoard { fit, intervals, effects, notes: style_notes } = styled;
+        Estimate { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
+    } else {
+        let (intervals, bootstrap) = intervals_by(interval, tally, &plain, (log, weights), options)?;
+        let scaled = scale_models(tally, &plain, &intervals, options.confidence)?;
+        let (effects, style_notes) = (Vec::new(), Vec::new());
+        Estimate { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
+    };
+    for (scaled, strength) in found.scaled.iter_mut().zip(found.fit.strengths()) {
+        scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);
+    }
+    if let Some(anchor) = &options.anchor {
+        move_to_anchor(&mut found.scaled, tally, anchor)?;
+    }
+    Ok(found)
 }
 
 /// Intervals of a fit without style. Clustered intervals read single votes and their weights.
