@@ -42,6 +42,7 @@ mod logs;
 mod metrics;
 mod pairing;
 mod panics;
+mod pooling;
 mod providers;
 mod rating;
 mod rating_methods;

@@ -10,6 +10,7 @@ use crate::cli::vote_files::ReadFlags;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -77,6 +78,9 @@ pub struct FitOptions {
     /// Compare the ways to count ties by likelihood: half a win, Davidson, Rao–Kupper
     #[arg(long)]
     pub compare_ties: bool,
+    /// Rate the models in each slice, read together with all votes, so that small slices stay readable
+    #[arg(long, value_name = "language|category|intent")]
+    pub pool_by: Option<SliceColumn>,
     /// Show below the table whether each model and the next are separated, open, or equal, by intervals that hold however
     /// often you look; JSON always says so
     #[arg(long)]
@@ -129,6 +133,7 @@ impl FitOptions {
             side: self.side,
             good_enough: self.good_enough,
             compare_ties: self.compare_ties,
+            pool_by: self.pool_by,
             sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })
@@ -155,6 +160,7 @@ impl FitOptions {
             ..ColumnSet::default()
         };
         self.slice.slice().add_columns(&mut columns);
+        self.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
         columns
     }
 

@@ -9,6 +9,7 @@ use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, Method};
+use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
 use crate::domain::rating::style::StyleEffect;
 use crate::domain::rating::ties::comparison::{TieComparison, TieModel};
 
@@ -41,6 +42,7 @@ pub(super) fn table(board: &Leaderboard, neighbours: &[NeighbourPair], screen: O
     text.extend(board.style.iter().map(effect_line));
     text.extend(board.tie_models.iter().map(tie_line));
     text.extend(board.models.iter().filter_map(good_enough_line));
+    text.extend(board.pooled.as_ref().map(pooled_lines));
     if let Some(sequential) = board.sequential {
         text.extend(neighbours.iter().map(|pair| neighbour_line(pair, sequential.equal_within)));
     }
@@ -79,6 +81,30 @@ fn good_enough_line(model: &RankedModel) -> Option<String> {
     let interval = interval.map(|(lower, upper)| format!(" ({} to {})", percent(lower), percent(upper)));
     let (share, name) = (percent(model.good_enough?), printable(&model.model));
     Some(format!("{name} alone is good enough for {share} of prompts{}\n", interval.unwrap_or_default()))
+}
+
+/// The ratings in each slice.
+fn pooled_lines(pooled: &PooledSlices) -> String {
+    let PooledSlices { by, spread, design_effect, slices } = pooled;
+    let mut text = format!(
+        "pooled by {}: ratings differ between slices by {spread:.1} points (standard deviation); design effect \
+         {design_effect:.2}\n",
+        by.as_str()
+    );
+    for PooledSlice { slice, votes, models } in slices {
+        writeln!(text, "{} ({votes} votes)", printable(slice)).expect("a String takes what is written");
+        text.extend(models.iter().map(pooled_line));
+    }
+    text
+}
+
+fn pooled_line(rated: &PooledRating) -> String {
+    let PooledRating { rating, lower, upper, difference, difference_lower, difference_upper, battles, .. } = rated;
+    format!(
+        "  {}: {rating:.1} ({lower:.1} to {upper:.1}), {difference:+.1} here ({difference_lower:+.1} to \
+         {difference_upper:+.1}), {battles} battles\n",
+        printable(&rated.model)
+    )
 }
 
 /// What is known of a model and the next.

@@ -13,6 +13,7 @@ use super::matrices::Matrices;
 use super::neighbours::{NeighbourPair, SequentialOptions};
 use super::notes::{RatingNote, deserialize_texts, serialize_texts};
 use super::options::{IntervalMethod, Method};
+use super::pooling::PooledSlices;
 use super::robustness::Robustness;
 use super::style::StyleEffect;
 use super::ties::comparison::TieComparison;
@@ -64,6 +65,9 @@ pub struct Leaderboard {
     /// The ways to count ties, best first, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tie_models: Vec<TieComparison>,
+    /// Ratings in each slice of a column, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled: Option<PooledSlices>,
     /// Counts and predictions of every pair, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrices: Option<Matrices>,

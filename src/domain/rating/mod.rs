@@ -21,6 +21,7 @@ pub mod neighbours;
 pub mod notes;
 pub mod options;
 pub mod pair_counts;
+pub mod pooling;
 pub mod ranking;
 pub mod resample;
 pub mod robustness;
@@ -110,6 +111,18 @@ pub enum FitError {
          --side and --method elo"
     )]
     PlainRobustness,
+    /// Partial pooling needs labels, which the votes do not have.
+    #[error("the votes have no {0} to pool by: give a column {0}")]
+    NoSliceLabels(&'static str),
+    /// Options that partial pooling does not support.
+    #[error(
+        "--pool-by needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style, --side and \
+         --method elo"
+    )]
+    PlainPooling,
+    /// Too many models for partial pooling.
+    #[error("{0} models are too many to pool: at most 500")]
+    TooManyToPool(usize),
     /// The optimiser failed.
     #[error("the Bradley–Terry fit failed: {0}")]
     Solver(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
+use super::slice::SliceColumn;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
 use crate::stats::confidence::ConfidenceLevel;
@@ -132,6 +133,8 @@ pub struct LeaderboardOptions {
     pub good_enough: bool,
     /// Whether to [compare the ways to count ties](super::ties::comparison).
     pub compare_ties: bool,
+    /// Whether to rate the models in each slice of this column by [partial pooling](super::pooling).
+    pub pool_by: Option<SliceColumn>,
     /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
 }
@@ -153,6 +156,7 @@ impl Default for LeaderboardOptions {
             side: false,
             good_enough: false,
             compare_ties: false,
+            pool_by: None,
             sequential: None,
         }
     }

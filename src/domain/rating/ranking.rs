@@ -19,6 +19,7 @@ use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
 use super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::pair_counts::PairCounts;
+use super::pooling::pool_slices;
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::rank_intervals::rank_intervals;
 use super::scoring::{Scoring, TieRule};
@@ -88,6 +89,8 @@ fn rank_tally(
     // Without joint covariances there is nothing to compare.
     let sequential = options.sequential.filter(|_| !intervals.covariances.is_empty());
     let neighbours = sequential.map(|how| neighbours(&in_order(&models, &tally), &intervals, options.confidence, how));
+    let pool = |by| pool_slices(log, &tally, &fit, &intervals, by, options);
+    let pooled = options.pool_by.map(pool).transpose()?.flatten();
     let order: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
     let name = |model: usize| tally.models[model].name.clone();
     let named = |b: &Bridge| OneWayBridge { winner: name(b.winner), loser: name(b.loser), votes: b.votes };
@@ -110,6 +113,7 @@ fn rank_tally(
         sequential,
         neighbours: neighbours.unwrap_or_default(),
         tie_models,
+        pooled,
         matrices: options.matrices.then(|| Matrices::new(&tally, &fit, &scaled, &order)),
         robustness: None,
     };

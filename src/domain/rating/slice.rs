@@ -31,6 +31,65 @@ impl std::str::FromStr for Turns {
     }
 }
 
+/// A column of labels, each of which is a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SliceColumn {
+    /// Languages.
+    Language,
+    /// Categories.
+    Category,
+    /// Intents.
+    Intent,
+}
+
+/// An unknown name of a column of labels.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected language, category or intent")]
+pub struct UnknownSliceColumn;
+
+impl SliceColumn {
+    /// All columns.
+    pub const ALL: [Self; 3] = [Self::Language, Self::Category, Self::Intent];
+
+    /// The name, as in [`str::parse`].
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Language => "language",
+            Self::Category => "category",
+            Self::Intent => "intent",
+        }
+    }
+
+    /// The column of a log, if it was read.
+    #[must_use]
+    pub fn labels(self, log: &VoteLog) -> Option<&Labels> {
+        match self {
+            Self::Language => log.languages.as_ref(),
+            Self::Category => log.categories.as_ref(),
+            Self::Intent => log.intents.as_ref(),
+        }
+    }
+
+    /// Adds the column to those that are read.
+    pub fn add_to(self, columns: &mut ColumnSet) {
+        match self {
+            Self::Language => columns.languages = true,
+            Self::Category => columns.categories = true,
+            Self::Intent => columns.intents = true,
+        }
+    }
+}
+
+impl std::str::FromStr for SliceColumn {
+    type Err = UnknownSliceColumn;
+
+    fn from_str(text: &str) -> Result<Self, UnknownSliceColumn> {
+        Self::ALL.into_iter().find(|column| column.as_str() == text).ok_or(UnknownSliceColumn)
+    }
+}
+
 /// Which votes to select; by default all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {

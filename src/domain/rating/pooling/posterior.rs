@@ -1,0 +1,373 @@
+//! The posterior of strengths and their differences between slices.
+//!
+//! With ℓ the log likelihood, λ = 1/τ² and n differences, Laplace's method (Tierney and Kadane 1986; Breslow and Clayton 1993)
+//! gives the marginal likelihood of τ, up to a constant, as
+//!
+//! ln L(τ) = ℓ(θ̂, δ̂) − λ|δ̂|²/2 + (n/2)·ln λ − ½·ln det H,
+//!
+//! where θ̂, δ̂ maximise the first two terms and H is their negative Hessian, on strengths θ that sum to zero. Slices share
+//! only θ, so H is eliminated slice by slice: with H_c the Hessian of the slice's loss and A = H_c + λ,
+//!
+//! det H = det S · Π det A, S = Σ (λ − λ²A⁻¹).
+//!
+//! A model without votes in a slice adds nothing to any term and is left out there.
+//!
+//! Few slices leave τ uncertain, and intervals at one τ would be too short. Under a flat prior on τ (Gelman 2006), ln τ has
+//! the density τ·L(τ). Means and variances are averaged over it by the trapezoidal rule around its peak, as in INLA (Rue,
+//! Martino and Chopin 2009).
+
+use argmin::core::{CostFunction, Error, Executor, State};
+use argmin::solver::brent::BrentOpt;
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use rayon::prelude::*;
+
+use super::super::FitError;
+use super::super::newton::mean_diagonal;
+use super::sliced_votes::SliceLoss;
+use crate::stats::cholesky::{cholesky, inverse};
+use crate::stats::real_len;
+
+/// Bounds of ln τ: 0.2 and 1,200 points.
+const LOG_SPREAD: (f64, f64) = (-6.9, 1.94);
+/// Error of the ln τ at the peak.
+const PEAK_ERROR: f64 = 1e-6;
+const MAX_EVALUATIONS: u64 = 60;
+/// Distance in ln τ over which the curvature at the peak is measured.
+const NEARBY: f64 = 0.1;
+/// Steps of the trapezoidal rule below and above the peak, each of one standard deviation. The lower tail is longer.
+const STEPS: std::ops::RangeInclusive<i32> = -5..=3;
+/// Largest step, for a flat peak.
+const LONGEST_STEP: f64 = 0.7;
+/// Share of the density at the peak below which a point is left out.
+const NEGLIGIBLE: f64 = 1e-4;
+const MAX_STEPS: usize = 100;
+const MAX_HALVINGS: usize = 50;
+/// Convergence is quadratic: after a step of this length the error is below rounding.
+const LAST_STEP: f64 = 1e-8;
+/// Share of the predicted decrease that a step must achieve (Armijo's rule).
+const SUFFICIENT: f64 = 1e-4;
+/// Relative rounding error of a sum over all votes.
+const NOISE: f64 = 1e-12;
+
+/// The posterior of all slices.
+#[derive(Debug)]
+pub(super) struct Posterior {
+    /// The posterior mean of τ; 0 for a single slice.
+    pub(super) spread: f64,
+    pub(super) slices: Vec<SlicePosterior>,
+}
+
+/// The posterior at one τ.
+#[derive(Debug)]
+struct Conditional<'v> {
+    slices: &'v [SliceLoss],
+    log_spread: f64,
+    precision: f64,
+    mode: Mode,
+    curvature: Curvature,
+}
+
+/// Strengths and differences.
+#[derive(Debug, Clone)]
+struct Mode {
+    strengths: DVector<f64>,
+    /// By slice, for its models.
+    differences: Vec<DVector<f64>>,
+}
+
+/// The Hessian at a mode, factored.
+#[derive(Debug)]
+struct Curvature {
+    /// A⁻¹ by slice.
+    inverses: Vec<DMatrix<f64>>,
+    /// S, made invertible in the direction that changes no difference.
+    shared: Cholesky<f64, Dyn>,
+    stiffness: f64,
+    /// ln det H − n·ln λ.
+    log_det: f64,
+}
+
+/// The posterior of one slice's models.
+#[derive(Debug, Clone)]
+pub(super) struct SlicePosterior {
+    /// θ + δ, less the slice's mean δ.
+    pub(super) strengths: Estimates,
+    /// δ, less the slice's mean.
+    pub(super) differences: Estimates,
+}
+
+/// Posterior means and variances, by model.
+#[derive(Debug, Clone)]
+pub(super) struct Estimates {
+    means: DVector<f64>,
+    variances: DVector<f64>,
+}
+
+impl Estimates {
+    /// The mean of a model and its standard deviation.
+    pub(super) fn of(&self, place: usize) -> (f64, f64) {
+        (self.means[place], self.variances[place].sqrt())
+    }
+
+    /// The mixture of estimates with weights that sum to one.
+    fn mixed(parts: &[(f64, &Self)]) -> Self {
+        let size = parts.first().map_or(0, |(_, part)| part.means.len());
+        let sum = |of: &dyn Fn(&Self) -> DVector<f64>| {
+            parts.iter().fold(DVector::zeros(size), |sum, (weight, part)| sum + *weight * of(part))
+        };
+        let means = sum(&|part| part.means.clone());
+        let variances = sum(&|part| {
+            let apart = &part.means - &means;
+            &part.variances + apart.component_mul(&apart)
+        });
+        Self { means, variances }
+    }
+}
+
+impl Posterior {
+    /// The posterior with τ integrated out; `start` holds strengths near θ̂. The variance of θ is multiplied by `shared`, since
+    /// voters vote in several slices.
+    pub(super) fn new(slices: &[SliceLoss], start: &DVector<f64>, shared: f64) -> Result<Self, FitError> {
+        let differences = slices.iter().map(|slice| DVector::zeros(slice.members.len())).collect();
+        let start = Mode { strengths: start.clone(), differences };
+        // A single slice does not tell its differences from the strengths.
+        if slices.len() < 2 {
+            return Ok(Self { spread: 0.0, slices: Conditional::at(slices, &start, LOG_SPREAD.0)?.slices(shared) });
+        }
+        let nodes = nodes(slices, &start)?;
+        let total: f64 = nodes.iter().map(|(density, _)| density).sum();
+        let spread = nodes.iter().map(|(density, node)| density / total * node.log_spread.exp()).sum();
+        let found: Vec<(f64, Vec<SlicePosterior>)> =
+            nodes.iter().map(|(density, node)| (density / total, node.slices(shared))).collect();
+        let mixed = |slice: usize| {
+            let strengths: Vec<_> = found.iter().map(|(weight, of)| (*weight, &of[slice].strengths)).collect();
+            let differences: Vec<_> = found.iter().map(|(weight, of)| (*weight, &of[slice].differences)).collect();
+            SlicePosterior { strengths: Estimates::mixed(&strengths), differences: Estimates::mixed(&differences) }
+        };
+        Ok(Self { spread, slices: (0..slices.len()).map(mixed).collect() })
+    }
+}
+
+/// Points of the trapezoidal rule, with the density of ln τ relative to its peak.
+fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditional<'v>)>, FitError> {
+    let (low, high) = LOG_SPREAD;
+    let search = Executor::new(Density { slices, start }, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_ERROR))
+        .configure(|state| state.max_iters(MAX_EVALUATIONS))
+        .ctrlc(false)
+        .run()
+        .map_err(|error| FitError::Solver(error.into()))?;
+    let peak = Conditional::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
+    let at = |log_spread: f64| Conditional::at(slices, &peak.mode, log_spread);
+    let [below, above] = [at(peak.log_spread - NEARBY)?, at(peak.log_spread + NEARBY)?].map(|near| near.log_density());
+    let curvature = (2.0 * peak.log_density() - below - above) / (NEARBY * NEARBY);
+    let step = if curvature > 0.0 { curvature.sqrt().recip().min(LONGEST_STEP) } else { LONGEST_STEP };
+    let most = peak.log_density();
+    let mut nodes = Vec::new();
+    for count in STEPS {
+        let node = at(peak.log_spread + f64::from(count) * step)?;
+        nodes.push(((node.log_density() - most).exp(), node));
+    }
+    nodes.retain(|(density, _)| *density > NEGLIGIBLE);
+    Ok(nodes)
+}
+
+impl<'v> Conditional<'v> {
+    /// The posterior at a τ, searched from a mode nearby.
+    fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
+        let precision = (-2.0 * log_spread).exp();
+        let mut mode = start.clone();
+        for _ in 0..MAX_STEPS {
+            let (step, slope, curvature) = newton_step(slices, &mode, precision)?;
+            let length = step.length();
+            mode = descend(slices, mode, &step, slope, precision);
+            if length < LAST_STEP {
+                return Ok(Self { slices, log_spread, precision, mode, curvature });
+            }
+        }
+        Err(FitError::Solver("the ratings of the slices did not converge".into()))
+    }
+
+    /// ln (τ·L(τ)), up to a constant.
+    fn log_density(&self) -> f64 {
+        self.log_spread - loss(self.slices, &self.mode, self.precision) - 0.5 * self.curvature.log_det
+    }
+
+    /// The posterior of each slice.
+    fn slices(&self, shared: f64) -> Vec<SlicePosterior> {
+        let models = real_len(self.mode.strengths.len());
+        let mut covariance = inverse(&self.curvature.shared);
+        covariance.add_scalar_mut(-1.0 / (models * self.curvature.stiffness));
+        covariance *= shared;
+        let parts: Vec<_> = self.slices.iter().zip(&self.mode.differences).zip(&self.curvature.inverses).collect();
+        parts
+            .into_par_iter()
+            .map(|((slice, differences), inverse)| {
+                let of_members = covariance.select_rows(&slice.members).select_columns(&slice.members);
+                let strengths = self.mode.strengths.select_rows(&slice.members);
+                let differences = differences.add_scalar(-differences.mean());
+                // θ and δ given θ: θ + δ − mean δ = (1 − P + λPA⁻¹)·θ + P·ε and δ − mean δ = P(λA⁻¹ − 1)·θ + P·ε, ε ~ N(0, A⁻¹),
+                // where P subtracts the mean.
+                let centred = centred_columns(inverse);
+                let own = centred_columns(&centred.transpose()).diagonal();
+                let size = real_len(slice.members.len());
+                let mut by_strength = &centred * self.precision;
+                let mut by_difference = by_strength.clone();
+                by_strength.add_scalar_mut(1.0 / size);
+                by_difference.add_scalar_mut(1.0 / size);
+                (0..slice.members.len()).for_each(|place| by_difference[(place, place)] -= 1.0);
+                SlicePosterior {
+                    strengths: Estimates {
+                        means: strengths + &differences,
+                        variances: variances(&by_strength, &of_members, &own),
+                    },
+                    differences: Estimates {
+                        means: differences,
+                        variances: variances(&by_difference, &of_members, &own),
+                    },
+                }
+            })
+            .collect()
+    }
+}
+
+/// The variances of B·x + ε, with x ~ N(0, V), given the variances of ε.
+fn variances(by: &DMatrix<f64>, shared: &DMatrix<f64>, own: &DVector<f64>) -> DVector<f64> {
+    let half = by * shared;
+    let variance = |row: usize| half.row(row).dot(&by.row(row)) + own[row];
+    DVector::from_fn(own.len(), |row, _| variance(row).max(0.0))
+}
+
+/// The matrix with the mean of each column subtracted from it.
+fn centred_columns(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut centred = matrix.clone();
+    for mut column in centred.column_iter_mut() {
+        let mean = column.mean();
+        column.add_scalar_mut(-mean);
+    }
+    centred
+}
+
+impl Mode {
+    /// The largest change.
+    fn length(&self) -> f64 {
+        self.differences.iter().map(DVector::amax).fold(self.strengths.amax(), f64::max)
+    }
+
+    fn plus(&self, share: f64, step: &Self) -> Self {
+        let differences = self.differences.iter().zip(&step.differences);
+        Self {
+            strengths: &self.strengths + share * &step.strengths,
+            differences: differences.map(|(at, step)| at + share * step).collect(),
+        }
+    }
+
+    /// The strengths in a slice.
+    fn within(&self, slice: usize, members: &[usize]) -> DVector<f64> {
+        self.strengths.select_rows(members) + &self.differences[slice]
+    }
+}
+
+/// −ℓ + λ|δ|²/2.
+fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
+    let of_slice = |(slice, votes): (usize, &SliceLoss)| {
+        votes.loss.value(&at.within(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
+    };
+    slices.iter().enumerate().map(of_slice).sum()
+}
+
+/// The derivatives of one slice, with A factored.
+struct SliceTerms {
+    inverse: DMatrix<f64>,
+    log_det: f64,
+    /// The gradient by δ.
+    by_difference: DVector<f64>,
+    /// A⁻¹ times that.
+    solved: DVector<f64>,
+}
+
+impl SliceTerms {
+    fn new(votes: &SliceLoss, at: &Mode, slice: usize, precision: f64) -> Result<Self, FitError> {
+        let point = at.within(slice, &votes.members);
+        let mut hessian = votes.loss.hessian(&point);
+        let models = hessian.nrows();
+        (0..models).for_each(|model| hessian[(model, model)] += precision);
+        let factor = cholesky(hessian).ok_or_else(singular)?;
+        let by_difference = votes.loss.gradient(&point) + precision * &at.differences[slice];
+        let log_det = log_determinant(&factor) - real_len(models) * precision.ln();
+        let inverse = inverse(&factor);
+        Ok(Self { log_det, solved: &inverse * &by_difference, by_difference, inverse })
+    }
+}
+
+/// Newton's step, its slope, and the Hessian where it starts.
+fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode, f64, Curvature), FitError> {
+    let terms: Vec<SliceTerms> = slices
+        .par_iter()
+        .enumerate()
+        .map(|(slice, votes)| SliceTerms::new(votes, at, slice, precision))
+        .collect::<Result<_, _>>()?;
+    let models = at.strengths.len();
+    let (mut shared, mut pull) = (DMatrix::zeros(models, models), DVector::zeros(models));
+    for ((votes, terms), differences) in slices.iter().zip(&terms).zip(&at.differences) {
+        for (column, &model) in votes.members.iter().enumerate() {
+            for (row, &other) in votes.members.iter().enumerate() {
+                shared[(other, model)] -= precision * precision * terms.inverse[(row, column)];
+            }
+            shared[(model, model)] += precision;
+            pull[model] += precision * (differences[column] - terms.solved[column]);
+        }
+    }
+    let stiffness = mean_diagonal(&shared);
+    shared.add_scalar_mut(stiffness / real_len(models));
+    let shared = cholesky(shared).ok_or_else(singular)?;
+    let strengths = shared.solve(&pull);
+    let mut slope = 0.0;
+    let mut differences = Vec::with_capacity(slices.len());
+    for ((votes, terms), at) in slices.iter().zip(&terms).zip(&at.differences) {
+        let moved = strengths.select_rows(&votes.members);
+        let step = precision * (&terms.inverse * &moved) - &moved - &terms.solved;
+        // The gradient by θ is that by δ without the prior's part.
+        slope += terms.by_difference.dot(&step) + (&terms.by_difference - precision * at).dot(&moved);
+        differences.push(step);
+    }
+    let log_det = terms.iter().map(|terms| terms.log_det).sum::<f64>() + log_determinant(&shared) - stiffness.ln();
+    let inverses = terms.into_iter().map(|terms| terms.inverse).collect();
+    Ok((Mode { strengths, differences }, slope, Curvature { inverses, shared, stiffness, log_det }))
+}
+
+/// The full step, or the largest half of a half of it that lowers the loss.
+fn descend(slices: &[SliceLoss], from: Mode, step: &Mode, slope: f64, precision: f64) -> Mode {
+    let before = loss(slices, &from, precision);
+    let mut share = 1.0;
+    for _ in 0..MAX_HALVINGS {
+        let next = from.plus(share, step);
+        if loss(slices, &next, precision) <= before + SUFFICIENT * share * slope + NOISE * before.abs() {
+            return next;
+        }
+        share *= 0.5;
+    }
+    from
+}
+
+fn log_determinant(factor: &Cholesky<f64, Dyn>) -> f64 {
+    2.0 * factor.l_dirty().diagonal().iter().map(|entry| entry.ln()).sum::<f64>()
+}
+
+fn singular() -> FitError {
+    FitError::Solver("the votes determine no ratings of the slices".into())
+}
+
+/// Minus the log density of ln τ.
+struct Density<'v, 's> {
+    slices: &'v [SliceLoss],
+    start: &'s Mode,
+}
+
+impl CostFunction for Density<'_, '_> {
+    type Param = f64;
+    type Output = f64;
+
+    fn cost(&self, log_spread: &f64) -> Result<f64, Error> {
+        Ok(-Conditional::at(self.slices, self.start, *log_spread)?.log_density())
+    }
+}
