@@ -79,7 +79,7 @@ fn none() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::robustness::ModelRobustness;
+    use crate::domain::rating::robustness::{ModelRobustness, OverallRobustness};
 
     fn robustness() -> Robustness {
         let range = PlaceRange { best: 1, worst: 12 };
@@ -91,7 +91,14 @@ mod tests {
             without_a_voter: Some(range),
         };
         let models = vec![model(1, &"长名字".repeat(30)), model(2, "b\u{7}")];
-        Robustness { confidence: 0.95, models, neighbours: Vec::new(), voters: Some(9), notes: vec!["说明".into()] }
+        Robustness {
+            confidence: 0.95,
+            models,
+            neighbours: Vec::new(),
+            voters: Some(9),
+            notes: vec!["说明".into()],
+            overall: OverallRobustness::default(),
+        }
     }
 
     #[test]

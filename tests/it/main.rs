@@ -49,6 +49,7 @@ mod ready;
 mod redis_bus;
 mod reload;
 mod robustness;
+mod robustness_overall;
 mod sequential;
 mod sessions;
 mod shared_limits;

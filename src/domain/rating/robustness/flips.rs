@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::super::bradley_terry::fit;
 use super::super::loss::logistic;
-use super::super::tally::{PairTally, Tally};
+use super::super::tally::Tally;
 use super::information::Information;
+use super::kind::VoteKind;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::Fit;
 use crate::stats::real;
@@ -43,38 +44,10 @@ pub(super) struct Flip {
     pub(super) removed: Vec<RemovedVotes>,
 }
 
-/// The outcome of a vote of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlipKind {
-    First,
-    Second,
-    Neither,
-}
-
-impl FlipKind {
-    const ALL: [Self; 3] = [Self::First, Self::Second, Self::Neither];
-
-    fn points_first(self) -> f64 {
-        match self {
-            Self::First => 1.0,
-            Self::Second => 0.0,
-            Self::Neither => 0.5,
-        }
-    }
-
-    fn votes(self, pair: &mut PairTally) -> &mut f64 {
-        match self {
-            Self::First => &mut pair.first_wins,
-            Self::Second => &mut pair.second_wins,
-            Self::Neither => &mut pair.halves,
-        }
-    }
-}
-
 /// Votes of one pair and outcome that hold the order, and their influence.
 struct Holding {
     pair: usize,
-    kind: FlipKind,
+    kind: VoteKind,
     influence: f64,
     votes: u64,
 }
@@ -139,7 +112,7 @@ fn holding(
     for (position, pair) in left.pairs.iter().enumerate() {
         let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
         let p = logistic(information.strengths[first] - information.strengths[second]);
-        for kind in FlipKind::ALL {
+        for kind in VoteKind::ALL {
             let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
             let votes = whole(*kind.votes(&mut pair.clone()));
             if influence > 0.0 && votes > 0 {
@@ -169,15 +142,15 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
     let name = |model: usize| before.models[model].name.clone();
     let mut removed = Vec::new();
     for (mut was, mut is) in before.pairs.iter().copied().zip(after.pairs.iter().copied()) {
-        for kind in FlipKind::ALL {
+        for kind in VoteKind::ALL {
             let votes = whole(*kind.votes(&mut was) - *kind.votes(&mut is));
             let (winner, loser) =
-                if kind == FlipKind::Second { (was.second, was.first) } else { (was.first, was.second) };
+                if kind == VoteKind::Second { (was.second, was.first) } else { (was.first, was.second) };
             if votes > 0 {
                 removed.push(RemovedVotes {
                     winner: name(winner),
                     loser: name(loser),
-                    tie: kind == FlipKind::Neither,
+                    tie: kind == VoteKind::Neither,
                     votes,
                 });
             }
@@ -188,6 +161,6 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of votes, whole and not negative")]
-fn whole(votes: f64) -> u64 {
+pub(super) fn whole(votes: f64) -> u64 {
     votes.round() as u64
 }
