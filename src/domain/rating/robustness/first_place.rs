@@ -23,8 +23,8 @@ use crate::stats::real;
 const CHALLENGERS: usize = 5;
 /// Number of voters that are left out, one at a time, before it is decided whether to go on.
 const BATCH: usize = 64;
-/// Maximum number of voters left out, which bounds the running time.
-const MOST_LEFT_OUT: usize = 512;
+/// After this many voters times pairs no further batch is left out, which bounds the running time.
+const MOST_PAIRS: usize = 2_000_000;
 
 /// How firm the first place of the largest component is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,7 +169,7 @@ impl<'a> Contest<'a> {
             let known =
                 leads.into_iter().filter_map(|(votes, lead)| Some((votes, lead.filter(|lead| lead.is_finite())?)));
             strongest = strongest.into_iter().chain(known).min_by(|(_, one), (_, other)| one.total_cmp(other));
-            if changes == 0 || left_out >= MOST_LEFT_OUT {
+            if changes == 0 || left_out * tally.pairs.len() >= MOST_PAIRS {
                 break;
             }
         }

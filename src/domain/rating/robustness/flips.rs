@@ -10,10 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::block::ModelBlock;
 use super::super::bradley_terry::fit;
-use super::super::loss::logistic;
+use super::super::loss::{Likelihood, logistic};
+use super::super::newton::pull;
 use super::super::tally::Tally;
-use super::information::Information;
 use super::kind::VoteKind;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::Fit;
@@ -83,9 +84,7 @@ fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
 
 /// Removes some of the most influential votes; `false` if no vote holds the order.
 fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
-    let component = now.model_strengths[upper].component();
-    let members = now.members().swap_remove(component);
-    let Some(holding) = holding(left, now, members, upper, lower)? else { return Ok(false) };
+    let Some(holding) = holding(left, now, upper, lower)? else { return Ok(false) };
     let needed = needed(&holding, gap);
     let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
     for kind in &holding {
@@ -97,21 +96,16 @@ fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f6
 }
 
 /// The votes that hold the order, most influential first; `None` if there are none.
-fn holding(
-    left: &Tally,
-    now: &Fit,
-    members: Vec<usize>,
-    upper: usize,
-    lower: usize,
-) -> Result<Option<Vec<Holding>>, FitError> {
-    let information = Information::new(left, now, members)?;
-    let place = |model: usize| information.members.binary_search(&model).ok();
-    let Some((upper, lower)) = place(upper).zip(place(lower)) else { return Ok(None) };
-    let pull = information.inverse.column(upper) - information.inverse.column(lower);
+fn holding(left: &Tally, now: &Fit, upper: usize, lower: usize) -> Result<Option<Vec<Holding>>, FitError> {
+    let members = now.members().swap_remove(now.model_strengths[upper].component());
+    let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
+    let Some((upper, lower)) = block.positions(upper, lower) else { return Ok(None) };
+    let strengths = block.point(now);
+    let pull = pull(&block.loss(&left.pairs), &strengths, upper, lower)?;
     let mut holding = Vec::new();
     for (position, pair) in left.pairs.iter().enumerate() {
-        let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
-        let p = logistic(information.strengths[first] - information.strengths[second]);
+        let Some((first, second)) = block.positions(pair.first, pair.second) else { continue };
+        let p = logistic(strengths[first] - strengths[second]);
         for kind in VoteKind::ALL {
             let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
             let votes = whole(*kind.votes(&mut pair.clone()));
