@@ -50,6 +50,7 @@ mod redis_bus;
 mod reload;
 mod robustness;
 mod robustness_overall;
+mod robustness_page;
 mod sequential;
 mod sessions;
 mod shared_limits;

@@ -12,6 +12,7 @@ use langya::formats::votes::{ReadOptions, read_log};
 use serde::Deserialize;
 
 use crate::robustness::{Vote, fewest_by_brute_force, log_of, places, robustness_of, simulated, votes};
+use crate::support::program::langya;
 
 fn overall_of(log: &VoteLog) -> OverallRobustness {
     let found = overall_robustness(log, RobustnessOptions::default()).unwrap();
@@ -286,4 +287,26 @@ fn ties_that_hide_a_lead_change_the_first_place() {
     let options = RobustnessOptions { scoring, ..RobustnessOptions::default() };
     let orders = overall_robustness(&log, options).unwrap().tie_orders;
     assert_eq!((orders[0].kendall, orders[1].kendall), (drop.kendall, Some(1.0)));
+}
+
+// -------------------------------------------------------------------------------------------------------- command
+
+#[test]
+fn the_command_says_it_in_sentences() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = data("robustness_votes.csv").display().to_string();
+    let found = langya(folder.path(), ["fit", "--votes", &file, "--robustness"]).stdout;
+    for said in [
+        "\nWho is first? ",
+        "\nHow many votes or voters decide it? Without ",
+        "\nDo the ratings describe the votes? Not quite: over 15 pairs of models",
+        "Furthest: model A has 67 % of the points in 67 votes against model B; its rating predicts 50 %.",
+        "\nDo models beat each other in circles? 1 of 20 groups of three do, most clearly ",
+        "\nDoes it matter how ties count? ",
+        "\nDo the voters agree? 1 of the 29 voters with 10 votes or more for one side clearly vote against the rest (",
+    ] {
+        assert!(found.contains(said), "no {said:?}: {found}");
+    }
+    let plain = langya(folder.path(), ["fit", "--votes", &file]).stdout;
+    assert!(!plain.contains("Who is first?"), "{plain}");
 }
