@@ -303,7 +303,7 @@ fn the_command_says_it_in_sentences() {
         "Furthest: model A has 67 % of the points in 67 votes against model B; its rating predicts 50 %.",
         "\nDo models beat each other in circles? 1 of 20 groups of three do, most clearly ",
         "\nDoes it matter how ties count? ",
-        "\nDo the voters agree? 1 of the 29 voters with 10 votes or more for one side clearly vote against the rest (",
+        "\nDo the voters agree? Voters who clearly vote against the rest: 1 of the 29 with 10 votes or more for one side, who",
     ] {
         assert!(found.contains(said), "no {said:?}: {found}");
     }

@@ -100,10 +100,16 @@ fn times(p: f64) -> String {
 fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
     let Some(circle) = &found.clearest else { return "没有哪三个模型循环取胜。".to_owned() };
     let [a, b, c] = circle.models.each_ref().map(|model| name(model));
-    let verdict = if is_significant(found.p) { "可见评分漏掉了什么" } else { "因此这说明不了什么" };
+    let verdict = if is_significant(found.p) {
+        "可见评分漏掉了什么。".to_owned()
+    } else if is_significant(circle.p) {
+        format!("因此组数说明不了什么，但仅凭偶然，{}会有这么明显的循环。", times(circle.p))
+    } else {
+        "因此这说明不了什么。".to_owned()
+    };
     format!(
         "{} 组三个模型中有 {} 组，最明显的是 {a} 胜 {b}、{b} 胜 {c}、{c} 胜 {a}。\
-         仅凭偶然也会有约 {} 组，{}会有这么多组。{verdict}。",
+         仅凭偶然也会有约 {} 组，{}会有这么多组。{verdict}",
         found.triples,
         found.cyclic,
         mean_number(found.expected),

@@ -81,7 +81,7 @@ fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
     if !is_significant(fit.p) {
         return format!(
             "Yes, as far as one can see: over {pairs} pairs of models, the votes stray from what the ratings predict no further \
-             than by chance, which alone does as much {times}."
+             than by chance. Chance alone does as much {times}."
         );
     }
     let worst = fit.worst.first().map(|worst| {
@@ -95,24 +95,30 @@ fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
         )
     });
     format!(
-        "Not quite: over {pairs} pairs of models, the votes stray from what the ratings predict, typically by about {} percentage \
-         points beyond chance, which alone does as much {times}.{} Voters with tastes of their own cause this too.",
+        "Not quite: over {pairs} pairs of models, the votes stray further from what the ratings predict than by chance, typically \
+         by about {} percentage points. Chance alone does as much {times}.{} Voters with tastes of their own cause this too.",
         percent(fit.misfit),
         worst.unwrap_or_default()
     )
 }
 
 fn times(p: f64) -> String {
-    times_in_100(p).map_or_else(|| "less than once in 100 times".to_owned(), |times| format!("{times} times in 100"))
+    times_in_100(p).map_or_else(|| "less than once in 100".to_owned(), |times| format!("{times} times in 100"))
 }
 
 fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
     let Some(circle) = &found.clearest else { return "No three models do.".to_owned() };
     let [a, b, c] = circle.models.each_ref().map(|model| name(model));
-    let verdict = if is_significant(found.p) { "Ratings miss something here" } else { "So this says little" };
+    let verdict = if is_significant(found.p) {
+        "Ratings miss something here.".to_owned()
+    } else if is_significant(circle.p) {
+        format!("So their number says little, but by chance a circle is as clear only {}.", times(circle.p))
+    } else {
+        "So this says little.".to_owned()
+    };
     format!(
         "{} of {} groups of three do, most clearly {a} over {b}, {b} over {c} and {c} over {a}. Chance alone would make about {}, \
-         and as many {}. {verdict}.",
+         and as many {}. {verdict}",
         found.cyclic,
         found.triples,
         mean_number(found.expected),
@@ -167,8 +173,8 @@ fn voters(found: &VoterConsistency) -> String {
             "None of the {active} voters with {min_votes} votes or more for one side clearly votes against the rest."
         ),
         _ => format!(
-            "{against} of the {active} voters with {min_votes} votes or more for one side clearly vote against the rest \
-             ({votes_against} votes)."
+            "Voters who clearly vote against the rest: {against} of the {active} with {min_votes} votes or more for one side, who cast \
+             {votes_against} votes."
         ),
     };
     format!(

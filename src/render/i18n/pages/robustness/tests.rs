@@ -73,10 +73,10 @@ fn every_finding_is_said_in_english() {
     insta::assert_snapshot!(said(&report(), Language::English), @r"
     Who is first? A, 12 points ahead of B.
     How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. Leaving out any one of at least 64 of the 900 voters would put another model first. The voter with most influence cast 41 votes; without them another model would be 3.2 points ahead.
-    Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes stray from what the ratings predict, typically by about 3.4 percentage points beyond chance, which alone does as much less than once in 100 times. Furthest: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with tastes of their own cause this too.
+    Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes stray further from what the ratings predict than by chance, typically by about 3.4 percentage points. Chance alone does as much less than once in 100. Furthest: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with tastes of their own cause this too.
     Do models beat each other in circles? 1 of 4 groups of three do, most clearly A over B, B over C and C over A. Chance alone would make about 0.2, and as many 30 times in 100. So this says little.
     Does it matter how ties count? Yes. First is A where ties count half a win; C where ties are left out. The largest move: C from place 3 to 1 where ties are left out.
-    Do the voters agree? 2 of the 40 voters with 10 votes or more for one side clearly vote against the rest (31 votes). On a scale from 0 (always against the crowd) over 0.5 (guessing) to 1 (always with it), the middle voter is at 0.91. Every vote still counts the same.
+    Do the voters agree? Voters who clearly vote against the rest: 2 of the 40 with 10 votes or more for one side, who cast 31 votes. On a scale from 0 (always against the crowd) over 0.5 (guessing) to 1 (always with it), the middle voter is at 0.91. Every vote still counts the same.
     ");
 }
 
@@ -106,7 +106,7 @@ fn a_firm_leaderboard_is_said_to_be_one() {
     insta::assert_snapshot!(said(&report, Language::English), @r"
     Who is first? A, 12 points ahead of B.
     How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. No single one of the 900 voters decides it. The voter with most influence cast 700 votes; without them the lead would be 10.0 points.
-    Do the ratings describe the votes? Yes, as far as one can see: over 3 pairs of models, the votes stray from what the ratings predict no further than by chance, which alone does as much 40 times in 100.
+    Do the ratings describe the votes? Yes, as far as one can see: over 3 pairs of models, the votes stray from what the ratings predict no further than by chance. Chance alone does as much 40 times in 100.
     Do models beat each other in circles? No three models do.
     Does it matter how ties count? Not for the first place: it stays with A, whether ties count half a win or are modelled after Rao and Kupper. No model changes its place.
     Do the voters agree? None of the 40 voters with 10 votes or more for one side clearly votes against the rest. On a scale from 0 (always against the crowd) over 0.5 (guessing) to 1 (always with it), the middle voter is at 0.91. Every vote still counts the same.
@@ -119,6 +119,21 @@ fn a_firm_leaderboard_is_said_to_be_one() {
     平局怎么算要紧吗？ 对第一不要紧：平局无论各算半胜、按拉奥–库珀模型计，第一都是 A。没有模型改变名次。
     投票者意见一致吗？ 40 位投过至少 10 张分出高下的选票的人中，没有人明显与众人相反。以 0 为总与众人相反、0.5 为随意猜、1 为总与众人相同，居中的投票者在 0.91。每张选票的分量仍然相同。
     ");
+}
+
+#[test]
+fn a_clear_circle_is_told_from_many_of_them() {
+    let mut report = report();
+    report.cycles.as_mut().unwrap().clearest.as_mut().unwrap().p = 0.005;
+    for (language, clear) in [(Language::English, "a circle is as clear only"), (Language::Chinese, "这么明显的循环")]
+    {
+        assert!(said(&report, language).contains(clear), "{}", said(&report, language));
+    }
+    report.cycles.as_mut().unwrap().p = 0.02;
+    for (language, many) in [(Language::English, "Ratings miss something"), (Language::Chinese, "可见评分漏掉了什么")]
+    {
+        assert!(said(&report, language).contains(many), "{}", said(&report, language));
+    }
 }
 
 #[test]
