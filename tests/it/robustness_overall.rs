@@ -182,7 +182,7 @@ fn crowd(contrarian: Option<u32>) -> VoteLog {
     let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
     let cast = (0..12_000).map(|_| {
         let vote = simulation.vote();
-        let is_turned = contrarian.is_some_and(|nth| vote.voter % nth == 0);
+        let is_turned = contrarian.is_some_and(|nth| vote.voter.is_multiple_of(nth));
         let (a, b) = if is_turned { (vote.b, vote.a) } else { (vote.a, vote.b) };
         (names[a].clone(), names[b].clone(), vote.outcome, vote.voter)
     });
