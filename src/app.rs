@@ -21,6 +21,7 @@ use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::jobs::robustness::keep_robustness;
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::Battles;
@@ -39,6 +40,7 @@ use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
+use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// The outside worlds of an arena; a test gives its own.
@@ -121,6 +123,7 @@ impl AppState {
             clock: clock.clone(),
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
+        let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
         let correlation = Arc::new(CorrelationService::new(
             store.clone(),
@@ -137,6 +140,7 @@ impl AppState {
             models,
             leaderboard,
             filtered,
+            robustness,
             boards,
             correlation,
             battle_judging,
@@ -201,7 +205,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 10] = [
+const JOBS: [Job; 11] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -222,6 +226,14 @@ const JOBS: [Job; 10] = [
         run: |app, _| {
             let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
             keep_correlations(correlation, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_robustness",
+        need: Need::Nothing,
+        run: |app, _| {
+            let (robustness, events) = (Arc::clone(&app.robustness), Arc::clone(&app.events));
+            keep_robustness(robustness, events, app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -131,7 +131,8 @@ fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robu
         return Err(FitError::PlainRobustness);
     }
     let bar = progress::bar("robustness (per mille)");
-    let report_options = RobustnessOptions { scoring: options.scoring, confidence: options.confidence };
+    let report_options =
+        RobustnessOptions { scoring: options.scoring, confidence: options.confidence, seed: options.bootstrap.seed };
     let found = robustness(log, report_options, |share| {
         bar.set_length(1000);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]

@@ -1,9 +1,11 @@
-//! The robustness report as a table below the leaderboard.
+//! The robustness report as a table below the leaderboard, with what it says of the whole in sentences.
 
 use std::fmt::Write as _;
 
 use super::terminal_text::{SHORTEST_NAME, printable, width};
+use crate::domain::language::Language;
 use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustness};
+use crate::render::i18n::pages::{Answer, page_texts};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
 /// Index of the model's name.
@@ -34,7 +36,14 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
     for note in &robustness.notes {
         writeln!(text, "note: {note}").expect("a String takes what is written");
     }
-    text
+    text + &overall(robustness)
+}
+
+/// The answers of the whole leaderboard, one a line.
+fn overall(robustness: &Robustness) -> String {
+    let answers = page_texts(Language::English).robustness.answers(&robustness.overall, printable);
+    let lines: String = answers.iter().map(|Answer { question, text }| format!("{question} {text}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// The columns before the name that fit the terminal; the name takes the rest.
@@ -79,7 +88,7 @@ fn none() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::robustness::ModelRobustness;
+    use crate::domain::rating::robustness::{ModelRobustness, OverallRobustness};
 
     fn robustness() -> Robustness {
         let range = PlaceRange { best: 1, worst: 12 };
@@ -91,7 +100,14 @@ mod tests {
             without_a_voter: Some(range),
         };
         let models = vec![model(1, &"长名字".repeat(30)), model(2, "b\u{7}")];
-        Robustness { confidence: 0.95, models, neighbours: Vec::new(), voters: Some(9), notes: vec!["说明".into()] }
+        Robustness {
+            confidence: 0.95,
+            models,
+            neighbours: Vec::new(),
+            voters: Some(9),
+            notes: vec!["说明".into()],
+            overall: OverallRobustness::default(),
+        }
     }
 
     #[test]

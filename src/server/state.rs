@@ -19,6 +19,7 @@ use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::robustness::RobustnessService;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -33,6 +34,8 @@ pub struct AppState {
     pub leaderboard: Arc<LatestLeaderboard>,
     /// Leaderboards of a part of the votes.
     pub filtered: Arc<FilteredLeaderboards>,
+    /// How firm the latest leaderboard is.
+    pub robustness: Arc<RobustnessService>,
     /// The scores of benchmarks.
     pub boards: Arc<SuiteResultsCache>,
     /// How series of the arena and of benchmarks go together.

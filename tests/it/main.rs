@@ -50,6 +50,8 @@ mod ready;
 mod redis_bus;
 mod reload;
 mod robustness;
+mod robustness_overall;
+mod robustness_page;
 mod sequential;
 mod sessions;
 mod shared_limits;

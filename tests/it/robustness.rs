@@ -13,9 +13,9 @@ use langya::domain::rating::vote_log::{Labels, VoteLog};
 use langya::domain::stats::confidence::ConfidenceLevel;
 
 /// Model A, model B, the outcome, the voter.
-type Vote = (String, String, Outcome, u32);
+pub(crate) type Vote = (String, String, Outcome, u32);
 
-fn log_of(votes: &[Vote]) -> VoteLog {
+pub(crate) fn log_of(votes: &[Vote]) -> VoteLog {
     let (mut log, mut voters) = (VoteLog::default(), Labels::default());
     for (a, b, outcome, voter) in votes {
         log.push(a, b, *outcome).unwrap();
@@ -26,12 +26,12 @@ fn log_of(votes: &[Vote]) -> VoteLog {
 }
 
 /// Repeated votes, each by a different voter.
-fn votes(kinds: &[(&str, &str, Outcome, usize)]) -> Vec<Vote> {
+pub(crate) fn votes(kinds: &[(&str, &str, Outcome, usize)]) -> Vec<Vote> {
     let each = kinds.iter().flat_map(|&(a, b, outcome, times)| std::iter::repeat_n((a, b, outcome), times));
     (0..).zip(each).map(|(voter, (a, b, outcome))| (a.into(), b.into(), outcome, voter)).collect()
 }
 
-fn simulated(models: u32, number: usize, voters: u32, seed: u64) -> Vec<Vote> {
+pub(crate) fn simulated(models: u32, number: usize, voters: u32, seed: u64) -> Vec<Vote> {
     let options = SimulationOptions { models, seed, voters, spread: 0.5, ties: 0.1, ..SimulationOptions::default() };
     let mut simulation = Simulation::new(options).unwrap();
     let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
@@ -42,13 +42,13 @@ fn simulated(models: u32, number: usize, voters: u32, seed: u64) -> Vec<Vote> {
     (0..number).map(|_| vote()).collect()
 }
 
-fn robustness_of(votes: &[Vote]) -> Robustness {
+pub(crate) fn robustness_of(votes: &[Vote]) -> Robustness {
     let found = robustness(&log_of(votes), RobustnessOptions::default(), |_| {}).unwrap();
     assert_eq!(serde_json::from_str::<Robustness>(&serde_json::to_string(&found).unwrap()).unwrap(), found, "finite");
     found
 }
 
-fn places(found: &Robustness) -> BTreeMap<String, u64> {
+pub(crate) fn places(found: &Robustness) -> BTreeMap<String, u64> {
     found.models.iter().map(|model| (model.model.clone(), model.place)).collect()
 }
 
@@ -67,7 +67,7 @@ fn removing_three_wins_of_four_flips_the_order() {
 }
 
 /// The fewest votes whose removal puts `lower` above `upper`, by trying every set of votes.
-fn fewest_by_brute_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
+pub(crate) fn fewest_by_brute_force(votes: &[Vote], upper: &str, lower: &str) -> u64 {
     let mut kinds: BTreeMap<(String, String, u8), Vec<usize>> = BTreeMap::new();
     for (position, (a, b, outcome, _)) in votes.iter().enumerate() {
         kinds.entry((a.clone(), b.clone(), *outcome as u8)).or_default().push(position);

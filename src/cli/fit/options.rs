@@ -91,7 +91,8 @@ pub struct FitOptions {
     /// Difference in rating points below which --sequential calls two models equal
     #[arg(long, value_name = "POINTS", default_value_t = 20.0)]
     pub equal_within: f64,
-    /// Add a robustness report: possible places, and which votes, voters or further votes would change the order
+    /// Add a robustness report: possible places; which votes, voters or further votes would change the order; whether ratings
+    /// describe the votes, models beat each other in circles, the tie rule matters, and voters agree
     #[arg(long)]
     pub robustness: bool,
     /// Write charts as SVG files into this folder

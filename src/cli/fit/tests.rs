@@ -153,6 +153,10 @@ fn robustness_follows_the_table() {
     place  possible  without a voter  votes to flip  votes to separate  model
         1       1–2                –              3                 13  a
         2       1–2                –              –                  –  b
+
+    Who is first? a, 191 points ahead of b.
+    How many votes or voters decide it? Without 3 of the 4 votes (75 %), picked to hurt a most, b would be first.
+    Does it matter how ties count? No: no vote is a tie.
     ");
 }
 

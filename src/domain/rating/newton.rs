@@ -129,6 +129,13 @@ pub(super) fn inverse_but_for_a_constant(loss: &PairLoss, point: &DVector<f64>) 
     Ok(inverse(&factor(loss, point)?))
 }
 
+/// H⁺ (e_one − e_other).
+pub(super) fn pull(loss: &PairLoss, point: &DVector<f64>, one: usize, other: usize) -> Result<DVector<f64>, FitError> {
+    let mut difference = DVector::zeros(point.len());
+    (difference[one], difference[other]) = (1.0, -1.0);
+    Ok(factor(loss, point)?.solve(&difference))
+}
+
 /// Cholesky factor of the Hessian at a point, made invertible along the gauges.
 fn factor(loss: &PairLoss, point: &DVector<f64>) -> Result<Cholesky<f64, Dyn>, FitError> {
     let mut hessian = loss.hessian(point);

@@ -32,6 +32,7 @@ pub(crate) struct PageTexts {
     pub(crate) battle: BattleTexts,
     pub(crate) script: ScriptTexts,
     pub(crate) leaderboard: LeaderboardTexts,
+    pub(crate) robustness: RobustnessTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
@@ -209,9 +210,11 @@ mod correlation;
 mod english;
 mod judges;
 mod notes;
+mod robustness;
 
 pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use robustness::{Answer, RobustnessTexts};

@@ -7,6 +7,7 @@ use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::robustness::OverallRobustness;
 use crate::server::state::AppState;
 
 /// `GET /healthz`: the process runs.
@@ -36,6 +37,21 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
     let study = board::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));
     Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board }))
+}
+
+#[derive(Serialize)]
+struct DatedRobustness<'a> {
+    as_of: Option<i64>,
+    last_vote_seq: i64,
+    overall: &'a OverallRobustness,
+}
+
+/// `GET /api/v1/leaderboard/robustness`: how firm the leaderboard is, as `langya fit --robustness --format json` gives it, with
+/// its date and its latest vote. It follows the leaderboard at some distance; before the first report `as_of` is null.
+pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
+    let latest = app.robustness.latest();
+    let as_of = latest.computed_at.map(|time| time.0);
+    HttpResponse::Ok().json(DatedRobustness { as_of, last_vote_seq: latest.last_vote_seq(), overall: &latest.report })
 }
 
 /// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.

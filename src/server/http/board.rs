@@ -12,6 +12,7 @@ use super::leaderboard_query::LeaderboardQuery;
 use super::pages;
 use super::pages::charts::{ChartView, ChartsView};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
+use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
@@ -32,7 +33,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let query = LeaderboardQuery::of(request.query_string())?;
     let filter = query.filter()?;
     let view = if filter.is_plain() {
-        view(&app)
+        LeaderboardView { robustness: robustness_fold(&app, requested_language(&request)), ..view(&app) }
     } else {
         let study = answer(&app, &filter).await?;
         // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
@@ -156,6 +157,13 @@ fn frame(app: &AppState, language: Language) -> String {
 fn view(app: &AppState) -> LeaderboardView {
     let snapshot = app.leaderboard.latest();
     LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), ..shown(app, &snapshot.board) }
+}
+
+/// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
+fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
+    let latest = app.robustness.latest();
+    let name = |model: &str| app.models.card(&ModelId::new(model)).name;
+    RobustnessFold::new(&latest.report, latest.computed_at?, language, name)
 }
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {

@@ -56,6 +56,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
+        .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))

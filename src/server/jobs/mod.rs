@@ -8,6 +8,7 @@ pub mod heartbeat;
 pub mod leader_election;
 pub mod partitions;
 pub mod reload;
+pub mod robustness;
 
 use std::sync::Arc;
 use std::time::Duration;

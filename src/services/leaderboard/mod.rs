@@ -1,8 +1,10 @@
-//! Leaderboards: counts and refits the published one as votes arrive, and fits filtered ones on demand.
+//! Leaderboards: counts and refits the published one as votes arrive, fits filtered ones on demand, and reports how firm the
+//! published one is.
 
 pub mod filtered;
 pub mod rated_votes;
 pub mod refit;
+pub mod robustness;
 pub mod stored;
 pub mod vote_log;
 pub mod vote_tally;

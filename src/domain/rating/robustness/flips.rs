@@ -10,10 +10,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::block::ModelBlock;
 use super::super::bradley_terry::fit;
-use super::super::loss::logistic;
-use super::super::tally::{PairTally, Tally};
-use super::information::Information;
+use super::super::loss::{Likelihood, logistic};
+use super::super::newton::pull;
+use super::super::tally::Tally;
+use super::kind::VoteKind;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::Fit;
 use crate::stats::real;
@@ -43,38 +45,10 @@ pub(super) struct Flip {
     pub(super) removed: Vec<RemovedVotes>,
 }
 
-/// The outcome of a vote of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlipKind {
-    First,
-    Second,
-    Neither,
-}
-
-impl FlipKind {
-    const ALL: [Self; 3] = [Self::First, Self::Second, Self::Neither];
-
-    fn points_first(self) -> f64 {
-        match self {
-            Self::First => 1.0,
-            Self::Second => 0.0,
-            Self::Neither => 0.5,
-        }
-    }
-
-    fn votes(self, pair: &mut PairTally) -> &mut f64 {
-        match self {
-            Self::First => &mut pair.first_wins,
-            Self::Second => &mut pair.second_wins,
-            Self::Neither => &mut pair.halves,
-        }
-    }
-}
-
 /// Votes of one pair and outcome that hold the order, and their influence.
 struct Holding {
     pair: usize,
-    kind: FlipKind,
+    kind: VoteKind,
     influence: f64,
     votes: u64,
 }
@@ -110,9 +84,7 @@ fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
 
 /// Removes some of the most influential votes; `false` if no vote holds the order.
 fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
-    let component = now.model_strengths[upper].component();
-    let members = now.members().swap_remove(component);
-    let Some(holding) = holding(left, now, members, upper, lower)? else { return Ok(false) };
+    let Some(holding) = holding(left, now, upper, lower)? else { return Ok(false) };
     let needed = needed(&holding, gap);
     let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
     for kind in &holding {
@@ -124,22 +96,17 @@ fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f6
 }
 
 /// The votes that hold the order, most influential first; `None` if there are none.
-fn holding(
-    left: &Tally,
-    now: &Fit,
-    members: Vec<usize>,
-    upper: usize,
-    lower: usize,
-) -> Result<Option<Vec<Holding>>, FitError> {
-    let information = Information::new(left, now, members)?;
-    let place = |model: usize| information.members.binary_search(&model).ok();
-    let Some((upper, lower)) = place(upper).zip(place(lower)) else { return Ok(None) };
-    let pull = information.inverse.column(upper) - information.inverse.column(lower);
+fn holding(left: &Tally, now: &Fit, upper: usize, lower: usize) -> Result<Option<Vec<Holding>>, FitError> {
+    let members = now.members().swap_remove(now.model_strengths[upper].component());
+    let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
+    let Some((upper, lower)) = block.positions(upper, lower) else { return Ok(None) };
+    let strengths = block.point(now);
+    let pull = pull(&block.loss(&left.pairs), &strengths, upper, lower)?;
     let mut holding = Vec::new();
     for (position, pair) in left.pairs.iter().enumerate() {
-        let Some((first, second)) = place(pair.first).zip(place(pair.second)) else { continue };
-        let p = logistic(information.strengths[first] - information.strengths[second]);
-        for kind in FlipKind::ALL {
+        let Some((first, second)) = block.positions(pair.first, pair.second) else { continue };
+        let p = logistic(strengths[first] - strengths[second]);
+        for kind in VoteKind::ALL {
             let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
             let votes = whole(*kind.votes(&mut pair.clone()));
             if influence > 0.0 && votes > 0 {
@@ -169,15 +136,15 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
     let name = |model: usize| before.models[model].name.clone();
     let mut removed = Vec::new();
     for (mut was, mut is) in before.pairs.iter().copied().zip(after.pairs.iter().copied()) {
-        for kind in FlipKind::ALL {
+        for kind in VoteKind::ALL {
             let votes = whole(*kind.votes(&mut was) - *kind.votes(&mut is));
             let (winner, loser) =
-                if kind == FlipKind::Second { (was.second, was.first) } else { (was.first, was.second) };
+                if kind == VoteKind::Second { (was.second, was.first) } else { (was.first, was.second) };
             if votes > 0 {
                 removed.push(RemovedVotes {
                     winner: name(winner),
                     loser: name(loser),
-                    tie: kind == FlipKind::Neither,
+                    tie: kind == VoteKind::Neither,
                     votes,
                 });
             }
@@ -188,6 +155,6 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of votes, whole and not negative")]
-fn whole(votes: f64) -> u64 {
+pub(super) fn whole(votes: f64) -> u64 {
     votes.round() as u64
 }

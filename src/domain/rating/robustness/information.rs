@@ -15,8 +15,6 @@ pub(super) struct Information {
     pub(super) members: Vec<usize>,
     /// θ by position in `members`.
     pub(super) strengths: DVector<f64>,
-    /// H⁺ up to a constant.
-    pub(super) inverse: DMatrix<f64>,
     /// H⁺ B H⁺.
     covariance: DMatrix<f64>,
 }
@@ -52,7 +50,7 @@ impl Information {
         let singular = || FitError::Solver("the Hessian cannot be inverted".into());
         let inverse = hessian.cholesky().ok_or_else(singular)?.inverse();
         let covariance = &inverse * middle * &inverse;
-        Ok(Self { members, strengths, inverse, covariance })
+        Ok(Self { members, strengths, covariance })
     }
 
     /// Positions in `members`, best first; ties in name order.

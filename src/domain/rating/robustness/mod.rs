@@ -3,14 +3,28 @@
 //!
 //! [`robustness`] reports for every model its possible places (`places`) and its places with any one voter left out
 //! (`voters`); and for every two neighbours by rating, the fewest votes that hold their order (`flips`) and the number
-//! of further votes that would separate them ([`votes_to_separate`]). It uses the plain Bradley–Terry fit, component by
-//! component. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank* accounts
+//! of further votes that would separate them ([`votes_to_separate`]). [`overall_robustness`] reports how firm the whole is:
+//! what changes the first place (`first_place`), whether the ratings describe the votes (`goodness_of_fit`, `cycles`), what
+//! the tie rule changes (`tie_orders`), and how far voters agree with the crowd (`voter_consistency`). All use the plain
+//! Bradley–Terry fit, component by component. A *place* is 1 + the number of models of the component with a higher rating, whereas a *rank* accounts
 //! for intervals.
 
+mod component;
+mod cycles;
+mod first_place;
 mod flips;
+mod goodness_of_fit;
 mod information;
+mod kind;
+mod majorities;
+mod overall;
 mod places;
+mod replicates;
+mod tie_orders;
+mod voter_consistency;
 mod voters;
+mod votes_of_voters;
+mod without_voter;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,9 +38,17 @@ use super::vote_log::VoteLog;
 use super::{FitError, POINTS_PER_STRENGTH};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
+pub use cycles::{Cycles, CyclicTriple};
+pub use first_place::{DecisiveVoters, DecisiveVotes, FirstPlace, Lead, StrongestVoter};
 pub use flips::RemovedVotes;
 use flips::min_votes_to_flip;
+pub use goodness_of_fit::{GoodnessOfFit, PairMisfit};
 use information::Information;
+pub use overall::OverallRobustness;
+use overall::overall_of;
+pub use tie_orders::{PlaceMove, TieOrder, TieTreatment};
+pub use voter_consistency::VoterConsistency;
+use votes_of_voters::votes_of_voters;
 
 /// Strengths that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
@@ -44,6 +66,9 @@ pub struct Robustness {
     pub voters: Option<u64>,
     /// What a reader has to know to read the numbers correctly, in English.
     pub notes: Vec<String>,
+    /// How firm the leaderboard is as a whole.
+    #[serde(default)]
+    pub overall: OverallRobustness,
 }
 
 /// The robustness of a model's place.
@@ -107,6 +132,8 @@ pub struct RobustnessOptions {
     pub scoring: Scoring,
     /// Confidence level.
     pub confidence: ConfidenceLevel,
+    /// Seed of the replicates.
+    pub seed: u64,
 }
 
 /// Makes the robustness report of a log. Several threads call `progress` with the share of the work that is done.
@@ -127,7 +154,10 @@ pub fn robustness(
     let places = places_of(&fit);
     let possible = places::possible(&tally, &fit, &parts, options.confidence)?;
     let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
-    let voters = voters::leave_each_out(log, options.scoring, &tally, &fit, |share| progress(0.5 + 0.5 * share))?;
+    let votes = votes_of_voters(log, options.scoring, &tally);
+    let leave_out = |votes: &Vec<_>| voters::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
+    let voters = votes.as_ref().map(leave_out).transpose()?;
+    let overall = overall_of(log, options, &tally, &fit, votes.as_deref())?;
     let mut models: Vec<ModelRobustness> = (0..tally.models.len())
         .map(|model| ModelRobustness {
             model: tally.models[model].name.clone(),
@@ -140,7 +170,21 @@ pub fn robustness(
     models.sort_by(|x, y| (x.component, x.place, &x.model).cmp(&(y.component, y.place, &y.model)));
     let notes = voters.as_ref().and_then(voters::Ranges::note).into_iter().collect();
     let confidence = options.confidence.share();
-    Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes })
+    Ok(Robustness { confidence, models, neighbours, voters: voters.map(|voters| voters.left_out), notes, overall })
+}
+
+/// How firm the leaderboard of a log is as a whole, at a fraction of the cost of [`robustness`].
+///
+/// # Errors
+/// As [`robustness`].
+pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<OverallRobustness, FitError> {
+    if options.scoring.ties == TieRule::Davidson {
+        return Err(FitError::PlainRobustness);
+    }
+    let tally = Tally::from_log(log, options.scoring);
+    let fit = fit(&tally)?;
+    let votes = votes_of_voters(log, options.scoring, &tally);
+    overall_of(log, options, &tally, &fit, votes.as_deref())
 }
 
 /// A strength to sort by; infinite for an unbounded model.

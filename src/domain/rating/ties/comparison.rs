@@ -51,26 +51,11 @@ pub struct TieComparison {
 /// # Errors
 /// [`FitError::Solver`] as for [`super::super::bradley_terry::fit`].
 pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitError> {
-    let members = fit.members();
-    let Some(largest) = members.iter().max_by_key(|members| members.len()).filter(|members| members.len() > 1) else {
+    let Some(TiedComponent { members, with_nu, pairs, start }) = TiedComponent::new(tally, fit) else {
         return Ok(Vec::new());
     };
-    let block = |likelihood| blocks(tally.models.len(), std::slice::from_ref(largest), likelihood).remove(0);
-    let with_nu = block(Likelihood::Davidson);
-    let pairs = with_nu.pairs(&tally.pairs);
-    if !davidson::is_finite(largest.len(), &pairs) {
-        return Ok(Vec::new());
-    }
-    let start = DVector::from_iterator(
-        largest.len() + 1,
-        fit.strengths()
-            .enumerate()
-            .filter(|(model, _)| largest.contains(model))
-            .map(|(_, at)| at.unwrap_or(0.0))
-            .chain([0.0]),
-    );
     let votes: f64 = pairs.iter().map(|pair| pair.first_wins + pair.second_wins + pair.halves).sum();
-    let parameters = largest.len();
+    let parameters = members.len();
     let compared = |(ties, log_likelihood): (TieModel, f64)| TieComparison {
         ties,
         log_likelihood,
@@ -78,13 +63,51 @@ pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitE
         aic: 2.0 * real_len(parameters) - 2.0 * log_likelihood,
         bic: real_len(parameters) * votes.ln() - 2.0 * log_likelihood,
     };
-    let half = halves(&block(Likelihood::BradleyTerry), &pairs, &start)?;
+    let plain = blocks(tally.models.len(), std::slice::from_ref(&members), Likelihood::BradleyTerry).remove(0);
+    let half = halves(&plain, &pairs, &start)?;
     let davidson = -minimise(with_nu.loss(&tally.pairs), start.clone())?.loss;
-    let rao_kupper = rao_kupper(largest.len(), &pairs, start)?;
+    let (loss, point) = rao_kupper(members.len(), &pairs, start)?;
+    let rao_kupper = -loss.value(&point);
     let found = [(TieModel::Half, half), (TieModel::Davidson, davidson), (TieModel::RaoKupper, rao_kupper)];
     let mut found: Vec<TieComparison> = found.into_iter().map(compared).collect();
     found.sort_by(|one, other| one.aic.total_cmp(&other.aic));
     Ok(found)
+}
+
+/// The models of the largest component of a Bradley–Terry fit, by position in the tally, with their log strengths under
+/// Rao and Kupper's model. Empty where [`compare_ties`] is.
+///
+/// # Errors
+/// As [`compare_ties`].
+pub(in crate::rating) fn rao_kupper_strengths(tally: &Tally, fit: &Fit) -> Result<Vec<(usize, f64)>, FitError> {
+    let Some(TiedComponent { members, pairs, start, .. }) = TiedComponent::new(tally, fit) else {
+        return Ok(Vec::new());
+    };
+    let (_, point) = rao_kupper(members.len(), &pairs, start)?;
+    Ok(members.into_iter().zip(point.iter().copied()).collect())
+}
+
+/// The largest component of a Bradley–Terry fit, whose ties have a frequency with a finite estimate.
+struct TiedComponent {
+    /// By position in the tally.
+    members: Vec<usize>,
+    with_nu: ModelBlock,
+    /// By position in `members`.
+    pairs: Vec<PairTally>,
+    /// The fitted strengths, and 0 for the frequency of ties.
+    start: DVector<f64>,
+}
+
+impl TiedComponent {
+    fn new(tally: &Tally, fit: &Fit) -> Option<Self> {
+        let members = fit.members().into_iter().max_by_key(Vec::len).filter(|members| members.len() > 1)?;
+        let with_nu = blocks(tally.models.len(), std::slice::from_ref(&members), Likelihood::Davidson).remove(0);
+        let pairs = with_nu.pairs(&tally.pairs);
+        let start = fit.strengths().enumerate().filter(|(model, _)| members.contains(model));
+        let start = start.map(|(_, at)| at.unwrap_or(0.0)).chain([0.0]);
+        let start = DVector::from_iterator(members.len() + 1, start);
+        davidson::is_finite(members.len(), &pairs).then_some(Self { members, with_nu, pairs, start })
+    }
 }
 
 /// ln L of ties that are equally frequent in every pair, with Bradley–Terry's strengths.
@@ -100,13 +123,14 @@ fn halves(block: &ModelBlock, pairs: &[PairTally], start: &DVector<f64>) -> Resu
     Ok(of_shares - of_wins)
 }
 
-fn rao_kupper(models: usize, pairs: &[PairTally], start: DVector<f64>) -> Result<f64, FitError> {
+/// The loss of Rao and Kupper's model, and where it is smallest.
+fn rao_kupper(models: usize, pairs: &[PairTally], start: DVector<f64>) -> Result<(TieLoss, DVector<f64>), FitError> {
     let counted = |pair: &PairTally| OutcomeCounts {
         first: pair.first,
         second: pair.second,
         votes: [pair.first_wins, pair.second_wins, pair.halves, 0.0],
     };
     let loss = TieLoss::new(OutcomeModel::RaoKupper, models, pairs.iter().map(counted).collect());
-    let found = descend(&loss, start)?;
-    Ok(-loss.value(&found.point))
+    let point = descend(&loss, start)?.point;
+    Ok((loss, point))
 }

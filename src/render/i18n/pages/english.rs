@@ -148,6 +148,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
             "Elo is the running figure: it moves with every vote, in the order of the votes.",
         ],
     },
+    robustness: super::robustness::ENGLISH,
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
     judges: super::judges::ENGLISH,

@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::charts::ChartView;
+use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
@@ -35,6 +36,8 @@ pub struct LeaderboardView {
     pub facets: Arc<Facets>,
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
+    /// How firm it is, once that is known.
+    pub robustness: Option<RobustnessFold>,
 }
 
 impl LeaderboardView {

@@ -12,6 +12,7 @@ pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
 pub mod not_found;
+pub mod robustness_fold;
 pub(crate) mod unavailable;
 
 use crate::domain::language::Language;

@@ -8,11 +8,13 @@ use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::judging::verdict::Preference;
 use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
+use super::robustness_fold::RobustnessFold;
 use super::*;
 
 async fn text(response: HttpResponse) -> String {
@@ -68,8 +70,37 @@ fn view() -> LeaderboardView {
         votes: 80,
         notes: vec![RatingNote::Text { text: "a note".into() }],
         rows: vec![row, other],
+        robustness: fold(Language::English),
         ..LeaderboardView::default()
     }
+}
+
+/// A report of two models, whose names are markup.
+fn fold(language: Language) -> Option<RobustnessFold> {
+    let lead = Lead { second: "heron".into(), points: 100.0 };
+    let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
+    let report = OverallRobustness { votes: 80, first_place: Some(first_place), ..OverallRobustness::default() };
+    RobustnessFold::new(&report, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
+}
+
+#[actix_web::test]
+async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
+    let page = |language: &str, view: LeaderboardView| {
+        text(leaderboard(&request(&format!("/leaderboard?lang={language}")), &view))
+    };
+    let english = page("en", view()).await;
+    for said in [
+        "<summary>How firm is this?</summary>",
+        "<dt>Who is first?</dt>",
+        "<dd>&#60;i&#62;crane&#60;/i&#62;, 100 points ahead of &#60;i&#62;heron&#60;/i&#62;.</dd>",
+        "Computed 2023-11-14 22:13 UTC from 80 votes",
+    ] {
+        assert!(english.contains(said), "no {said}: {english}");
+    }
+    let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() }).await;
+    assert!(chinese.contains("<summary>这份榜单有多可靠？</summary>") && chinese.contains("谁是第一？"), "{chinese}");
+    let none = page("en", LeaderboardView { robustness: None, ..view() }).await;
+    assert!(!none.contains("<details") && !none.contains("How firm"), "{none}");
 }
 
 #[actix_web::test]

@@ -1,0 +1,93 @@
+//! The largest component of a fit, with what the checks of the whole leaderboard share.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::super::block::ModelBlock;
+use super::super::loss::{Likelihood, PairLoss, logistic};
+use super::super::newton::inverse_but_for_a_constant;
+use super::super::tally::{PairTally, Tally};
+use super::FitError;
+use crate::rating::fit::Fit;
+
+/// Largest κ: above it, votes for neither would exceed the weaker model's share.
+const MOST_KAPPA: f64 = 2.0;
+
+/// The rated models of the largest component, at least two, and their votes among one another.
+#[derive(Debug)]
+pub(super) struct LargestComponent {
+    /// By position in the tally, ascending. Every other position here is one in this list.
+    pub(super) members: Vec<usize>,
+    pub(super) names: Vec<String>,
+    pub(super) loss: PairLoss,
+    /// θ.
+    pub(super) strengths: DVector<f64>,
+    /// H⁺ up to a constant.
+    pub(super) inverse: DMatrix<f64>,
+}
+
+impl LargestComponent {
+    /// `None` without two rated models that votes compare.
+    pub(super) fn new(tally: &Tally, fit: &Fit) -> Result<Option<Self>, FitError> {
+        // Components are in order of their size.
+        let Some(members) = fit.members().into_iter().next().filter(|members| members.len() > 1) else {
+            return Ok(None);
+        };
+        let block = ModelBlock::new(tally.models.len(), std::slice::from_ref(&members), Likelihood::BradleyTerry);
+        let (loss, strengths) = (block.loss(&tally.pairs), block.point(fit));
+        let inverse = inverse_but_for_a_constant(&loss, &strengths)?;
+        let names = members.iter().map(|&model| tally.models[model].name.clone()).collect();
+        Ok(Some(Self { members, names, loss, strengths, inverse }))
+    }
+
+    /// The position of a model of the tally.
+    pub(super) fn place(&self, model: usize) -> Option<usize> {
+        self.members.binary_search(&model).ok()
+    }
+
+    pub(super) fn pairs(&self) -> &[PairTally] {
+        self.loss.pairs()
+    }
+
+    /// Number of votes.
+    pub(super) fn votes(&self) -> f64 {
+        self.pairs().iter().map(votes_of).sum()
+    }
+
+    /// Expected share of points of the first model of a pair.
+    pub(super) fn share_of_first(&self, pair: &PairTally) -> f64 {
+        logistic(self.strengths[pair.first] - self.strengths[pair.second])
+    }
+
+    /// κ: a vote is for neither with probability κ·p(1−p), p the share of the first model, where as many votes as were are
+    /// expected to be.
+    pub(super) fn kappa(&self) -> f64 {
+        let halves: f64 = self.pairs().iter().map(|pair| pair.halves).sum();
+        let variance = |pair: &PairTally| {
+            let p = self.share_of_first(pair);
+            votes_of(pair) * p * (1.0 - p)
+        };
+        (halves / self.pairs().iter().map(variance).sum::<f64>()).min(MOST_KAPPA)
+    }
+
+    /// (e_first − e_second)ᵀ H⁺ (e_first − e_second): the variance of the difference of two strengths if every vote were
+    /// for a side.
+    pub(super) fn spread(&self, first: usize, second: usize) -> f64 {
+        let h = &self.inverse;
+        h[(first, first)] + h[(second, second)] - h[(first, second)] - h[(second, first)]
+    }
+}
+
+/// Number of votes of a pair.
+pub(super) fn votes_of(pair: &PairTally) -> f64 {
+    pair.first_wins + pair.second_wins + pair.halves
+}
+
+/// G² of pairs, from the loss of their fit: twice its excess over the loss of predicting each pair's own share.
+pub(super) fn deviance(pairs: &[PairTally], loss: f64) -> f64 {
+    let of_points = |points: f64, votes: f64| if points > 0.0 { points * (points / votes).ln() } else { 0.0 };
+    let saturated = |pair: &PairTally| {
+        let votes = votes_of(pair);
+        of_points(pair.points_first(), votes) + of_points(pair.points_second(), votes)
+    };
+    (2.0 * (loss + pairs.iter().map(saturated).sum::<f64>())).max(0.0)
+}

@@ -1,0 +1,230 @@
+//! How firm the first place is: the fewest votes, and the voters, whose removal gives it to another model.
+//!
+//! Votes are found as for neighbours (`flips.rs`), against each of the next [`CHALLENGERS`] models. Voters are tried in the
+//! order of their influence on the lead, Σ (y − p)·(h_a − h_b) over their votes with h = H⁺(e_first − e_challenger), and
+//! each is confirmed by a fit without it, until a batch changes nothing.
+
+use nalgebra::DVector;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::super::POINTS_PER_STRENGTH;
+use super::super::loss::logistic;
+use super::super::tally::Tally;
+use super::component::LargestComponent;
+use super::flips::min_votes_to_flip;
+use super::votes_of_voters::VoterVote;
+use super::without_voter::{Refit, WithoutVoter};
+use super::{FitError, ROUNDING, height};
+use crate::rating::fit::Fit;
+use crate::stats::real;
+
+/// Number of models that may take the first place.
+const CHALLENGERS: usize = 5;
+/// Number of voters that are left out, one at a time, before it is decided whether to go on.
+const BATCH: usize = 64;
+/// After this many voters times pairs no further batch is left out, which bounds the running time.
+const MOST_PAIRS: usize = 2_000_000;
+
+/// How firm the first place of the largest component is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FirstPlace {
+    /// The models in first place: several if they are equal, or if each of them has only won.
+    pub models: Vec<String>,
+    /// The lead over the next model; `None` where the first place is shared or the first model has only won.
+    pub lead: Option<Lead>,
+    /// The fewest votes found whose removal gives the first place to another model, confirmed by a refit.
+    pub votes: Option<DecisiveVotes>,
+    /// Voters whose removal does so; `None` without voters or a lead.
+    pub voters: Option<DecisiveVoters>,
+}
+
+/// The lead of the first model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lead {
+    /// The next model.
+    pub second: String,
+    /// Difference of the ratings, in points.
+    pub points: f64,
+}
+
+/// Votes that hold the first place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecisiveVotes {
+    /// The model that is then ahead.
+    pub challenger: String,
+    /// Number of votes.
+    pub votes: u64,
+    /// Their share of all votes of the component.
+    pub share: f64,
+}
+
+/// Voters who, each alone, hold the first place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecisiveVoters {
+    /// Number of all voters.
+    pub voters: u64,
+    /// Number of those without whom, one at a time, another model is first.
+    pub decisive: u64,
+    /// Number of voters left out, the most influential ones. Where all of them are decisive, others may be too.
+    pub left_out: u64,
+    /// The voter without whom the lead is smallest.
+    pub strongest: Option<StrongestVoter>,
+}
+
+/// The voter with the most influence on the first place, who is not named.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StrongestVoter {
+    /// Number of its rated votes.
+    pub votes: u64,
+    /// The lead without it, in points; negative where another model is first.
+    pub lead: f64,
+}
+
+/// `None` without a component of two rated models.
+pub(super) fn first_place(
+    component: &LargestComponent,
+    tally: &Tally,
+    fit: &Fit,
+    voters: Option<&[Vec<VoterVote>]>,
+) -> Result<FirstPlace, FitError> {
+    let first = models_in_first_place(fit);
+    let models = first.iter().map(|&model| tally.models[model].name.clone()).collect();
+    let nothing = FirstPlace { models, lead: None, votes: None, voters: None };
+    let Some(contest) = Contest::new(component, &first) else { return Ok(nothing) };
+    let refit = Refit::new(tally, fit);
+    Ok(FirstPlace {
+        lead: Some(contest.lead()),
+        votes: contest.decisive_votes(tally, fit)?,
+        voters: voters.map(|voters| contest.decisive_voters(tally, voters, &refit)).transpose()?,
+        ..nothing
+    })
+}
+
+/// By position in the tally.
+fn models_in_first_place(fit: &Fit) -> Vec<usize> {
+    // Components are in order of their size.
+    let inside = || fit.model_strengths.iter().enumerate().filter(|(_, strength)| strength.component() == 0);
+    let highest = inside().map(|(_, strength)| height(strength)).fold(f64::NEG_INFINITY, f64::max);
+    inside().filter(|(_, strength)| height(strength) >= highest - ROUNDING).map(|(model, _)| model).collect()
+}
+
+/// The first model and those that may take its place, by position in the component.
+struct Contest<'a> {
+    component: &'a LargestComponent,
+    first: usize,
+    /// Best first; at least one.
+    challengers: Vec<usize>,
+}
+
+impl<'a> Contest<'a> {
+    /// `None` unless one rated model is first.
+    fn new(component: &'a LargestComponent, first: &[usize]) -> Option<Self> {
+        let [first] = first else { return None };
+        let first = component.place(*first)?;
+        let mut others: Vec<usize> = (0..component.members.len()).filter(|&model| model != first).collect();
+        others.sort_by(|&one, &other| component.strengths[other].total_cmp(&component.strengths[one]));
+        others.truncate(CHALLENGERS);
+        Some(Self { component, first, challengers: others })
+    }
+
+    fn gap(&self, challenger: usize) -> f64 {
+        self.component.strengths[self.first] - self.component.strengths[challenger]
+    }
+
+    fn lead(&self) -> Lead {
+        let second = self.challengers[0];
+        Lead { second: self.component.names[second].clone(), points: POINTS_PER_STRENGTH * self.gap(second) }
+    }
+
+    fn decisive_votes(&self, tally: &Tally, fit: &Fit) -> Result<Option<DecisiveVotes>, FitError> {
+        let members = &self.component.members;
+        let against = |&challenger: &usize| {
+            let flip = min_votes_to_flip(tally, fit, members[self.first], members[challenger])?;
+            Ok(flip.map(|flip| (flip.votes, challenger)))
+        };
+        let found: Vec<Option<(u64, usize)>> =
+            self.challengers.par_iter().map(against).collect::<Result<_, FitError>>()?;
+        let fewest = found.into_iter().flatten().min_by_key(|(votes, _)| *votes);
+        Ok(fewest.map(|(votes, challenger)| DecisiveVotes {
+            challenger: self.component.names[challenger].clone(),
+            votes,
+            share: real(votes) / self.component.votes(),
+        }))
+    }
+
+    fn decisive_voters(
+        &self,
+        tally: &Tally,
+        voters: &[Vec<VoterVote>],
+        refit: &Refit<'_>,
+    ) -> Result<DecisiveVoters, FitError> {
+        let (mut decisive, mut left_out, mut strongest) = (0, 0, None);
+        for batch in self.by_influence(tally, voters).chunks(BATCH) {
+            let lead = |votes: &&Vec<VoterVote>| Ok((votes.len(), self.lead_without(&refit.without(votes)?)));
+            let leads: Vec<(usize, Option<f64>)> = batch.par_iter().map(lead).collect::<Result<_, FitError>>()?;
+            left_out += batch.len();
+            let changes = leads.iter().filter(|(_, lead)| lead.is_some_and(|lead| lead < -ROUNDING)).count();
+            decisive += changes;
+            let known =
+                leads.into_iter().filter_map(|(votes, lead)| Some((votes, lead.filter(|lead| lead.is_finite())?)));
+            strongest = strongest.into_iter().chain(known).min_by(|(_, one), (_, other)| one.total_cmp(other));
+            if changes == 0 || left_out * tally.pairs.len() >= MOST_PAIRS {
+                break;
+            }
+        }
+        let whole = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        Ok(DecisiveVoters {
+            voters: whole(voters.len()),
+            decisive: whole(decisive),
+            left_out: whole(left_out),
+            strongest: strongest
+                .map(|(votes, lead)| StrongestVoter { votes: whole(votes), lead: POINTS_PER_STRENGTH * lead }),
+        })
+    }
+
+    /// The voters, those without whom the lead is expected to be smallest first.
+    fn by_influence<'v>(&self, tally: &Tally, voters: &'v [Vec<VoterVote>]) -> Vec<&'v Vec<VoterVote>> {
+        let inverse = &self.component.inverse;
+        let pulls: Vec<(f64, DVector<f64>)> = self
+            .challengers
+            .iter()
+            .map(|&challenger| (self.gap(challenger), inverse.column(self.first) - inverse.column(challenger)))
+            .collect();
+        let expected_lead = |votes: &Vec<VoterVote>| {
+            let mut leads: Vec<f64> = pulls.iter().map(|(gap, _)| *gap).collect();
+            for vote in votes {
+                let pair = &tally.pairs[vote.pair];
+                let Some((first, second)) = self.component.place(pair.first).zip(self.component.place(pair.second))
+                else {
+                    continue;
+                };
+                let p = logistic(self.component.strengths[first] - self.component.strengths[second]);
+                let residual = vote.kind.points_first() - p;
+                for (lead, (_, pull)) in leads.iter_mut().zip(&pulls) {
+                    *lead -= residual * (pull[first] - pull[second]);
+                }
+            }
+            leads.into_iter().fold(f64::INFINITY, f64::min)
+        };
+        let mut ordered: Vec<(f64, &Vec<VoterVote>)> =
+            voters.par_iter().map(|votes| (expected_lead(votes), votes)).collect();
+        ordered.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        ordered.into_iter().map(|(_, votes)| votes).collect()
+    }
+
+    /// The lead of the first model over all others without a voter; `None` where votes no longer compare it with them.
+    fn lead_without(&self, without: &WithoutVoter) -> Option<f64> {
+        let first = self.component.members[self.first];
+        let strengths = &without.fit.model_strengths;
+        let is_rival = |model: &usize| {
+            *model != first
+                && without.comparable[*model]
+                && strengths[*model].component() == strengths[first].component()
+        };
+        let rivals = (0..strengths.len()).filter(is_rival).map(|model| height(&strengths[model]));
+        let highest = rivals.fold(f64::NEG_INFINITY, f64::max);
+        let lead = height(&strengths[first]) - highest;
+        (without.comparable[first] && !lead.is_nan()).then_some(lead)
+    }
+}

@@ -1,0 +1,123 @@
+//! The order of the models under every way to count ties: as half a win, left out, and as an outcome of its own.
+//!
+//! Compared are the models that both orders place in their largest component, by Kendall's τ-b with the published order
+//! (Kendall 1945) and by the model that moves furthest.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::scoring::{BothBadRule, Scoring, TieRule};
+use super::super::tally::Tally;
+use super::super::ties::comparison::rao_kupper_strengths;
+use super::super::vote_log::VoteLog;
+use super::super::{bradley_terry, davidson};
+use super::{FitError, ROUNDING, height};
+use crate::rating::fit::Fit;
+use crate::stats::correlation::kendall;
+use crate::stats::real;
+
+/// A way to count ties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieTreatment {
+    /// Half a win for each model.
+    Half,
+    /// Left out, with both-bad votes.
+    Drop,
+    /// An outcome of its own, by Davidson's model.
+    Davidson,
+    /// An outcome of its own, by Rao and Kupper's model.
+    RaoKupper,
+}
+
+/// The order under a way to count ties, beside the published one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TieOrder {
+    /// The way to count ties.
+    pub ties: TieTreatment,
+    /// The models in first place; several if they are equal.
+    pub first: Vec<String>,
+    /// Number of compared models.
+    pub models: u64,
+    /// Kendall's τ-b of the two orders; `None` for fewer than three models, or where all are equal.
+    pub kendall: Option<f64>,
+    /// The model that moves furthest; `None` if no model moves.
+    pub largest_move: Option<PlaceMove>,
+}
+
+/// A model's places in two orders of the same models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceMove {
+    /// The model.
+    pub model: String,
+    /// Published place.
+    pub published: u64,
+    /// Place under the other way to count ties.
+    pub place: u64,
+}
+
+/// Where models stand, by position in the log; `None` for a model outside the largest component.
+type Heights = Vec<Option<f64>>;
+
+/// One order for each way that these votes allow; none where no vote is for neither model.
+pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &Fit) -> Result<Vec<TieOrder>, FitError> {
+    let all = Tally::from_log(log, Scoring { ties: TieRule::Half, ..scoring });
+    if all.pairs.iter().all(|pair| pair.halves < 0.5) {
+        return Ok(Vec::new());
+    }
+    let models = log.models.as_slice().len();
+    let published = heights_of(models, tally, fit);
+    let half = bradley_terry::fit(&all)?;
+    let mut found = vec![(TieTreatment::Half, heights_of(models, &all, &half))];
+    let decided = Tally::from_log(log, Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop });
+    found.push((TieTreatment::Drop, heights_of(models, &decided, &bradley_terry::fit(&decided)?)));
+    let with_nu = davidson::fit(&all)?;
+    if with_nu.log_nu.is_some() {
+        found.push((TieTreatment::Davidson, heights_of(models, &all, &with_nu)));
+    }
+    let rao_kupper = rao_kupper_strengths(&all, &half)?;
+    if !rao_kupper.is_empty() {
+        let mut heights = vec![None; models];
+        rao_kupper.into_iter().for_each(|(model, strength)| heights[all.models[model].index] = Some(strength));
+        found.push((TieTreatment::RaoKupper, heights));
+    }
+    let names = log.models.as_slice();
+    Ok(found.into_iter().map(|(ties, heights)| compared(ties, names, &published, &heights)).collect())
+}
+
+fn heights_of(models: usize, tally: &Tally, fit: &Fit) -> Heights {
+    let mut heights = vec![None; models];
+    for (model, strength) in tally.models.iter().zip(&fit.model_strengths) {
+        // Components are in order of their size.
+        heights[model.index] = (strength.component() == 0).then(|| height(strength));
+    }
+    heights
+}
+
+fn compared(ties: TieTreatment, names: &[String], published: &Heights, other: &Heights) -> TieOrder {
+    let both = published.iter().zip(other).enumerate();
+    let both: Vec<(usize, f64, f64)> =
+        both.filter_map(|(model, (one, other))| Some((model, (*one)?, (*other)?))).collect();
+    let published = places(&both.iter().map(|&(_, height, _)| height).collect::<Vec<_>>());
+    let places = places(&both.iter().map(|&(.., height)| height).collect::<Vec<_>>());
+    let named = |position: usize| names[both[position].0].clone();
+    let mut first: Vec<String> = (0..both.len()).filter(|&model| places[model] == 1).map(named).collect();
+    first.sort();
+    let distance = |model: usize| published[model].abs_diff(places[model]);
+    // Of moves as far, the one that is highest in the published order.
+    let furthest = (0..both.len()).max_by_key(|&model| (distance(model), std::cmp::Reverse(published[model])));
+    let moved = |model: usize| PlaceMove { model: named(model), published: published[model], place: places[model] };
+    let series = |places: &[u64]| -> Vec<f64> { places.iter().map(|&place| real(place)).collect() };
+    TieOrder {
+        ties,
+        first,
+        models: u64::try_from(both.len()).unwrap_or(u64::MAX),
+        kendall: kendall(&series(&published), &series(&places)).ok().map(|found| found.r),
+        largest_move: furthest.filter(|&model| distance(model) > 0).map(moved),
+    }
+}
+
+/// 1 + the number of models that are higher.
+fn places(heights: &[f64]) -> Vec<u64> {
+    let place = |height: &f64| 1 + heights.iter().map(|other| u64::from(*other > *height + ROUNDING)).sum::<u64>();
+    heights.iter().map(place).collect()
+}

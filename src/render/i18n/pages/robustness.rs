@@ -1,0 +1,85 @@
+//! How firm a leaderboard is, as questions and answers for readers without statistics.
+
+mod chinese;
+mod english;
+
+use crate::domain::rating::robustness::{OverallRobustness, TieOrder};
+
+pub(super) use chinese::CHINESE;
+pub(super) use english::ENGLISH;
+
+/// A result that chance alone would show more rarely is called one.
+const SIGNIFICANT: f64 = 0.05;
+
+/// The texts of one language.
+pub(crate) struct RobustnessTexts {
+    pub(crate) title: &'static str,
+    /// `{votes}` and `{time}` are filled in.
+    pub(crate) computed: &'static str,
+    answers: fn(&OverallRobustness, &Naming<'_>) -> Vec<Answer>,
+}
+
+/// What a model is called.
+type Naming<'a> = dyn Fn(&str) -> String + 'a;
+
+/// A question of a reader, and what the votes answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) question: &'static str,
+    pub(crate) text: String,
+}
+
+impl RobustnessTexts {
+    /// What a report says; `name` gives the name that people read of a model. Empty where no votes compare two models.
+    pub(crate) fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<Answer> {
+        if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) }
+    }
+}
+
+/// A difference of ratings.
+fn points(difference: f64) -> String {
+    if difference.abs() < 10.0 { format!("{difference:.1}") } else { format!("{difference:.0}") }
+}
+
+/// A share in percent, which is not 0 where the share is not.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        tiny if tiny > 0.0 && tiny < 0.01 => "< 0.01".to_owned(),
+        small if small < 1.0 => format!("{small:.2}"),
+        some if some < 10.0 => format!("{some:.1}"),
+        much => format!("{much:.0}"),
+    }
+}
+
+/// In how many of a hundred worlds chance does as much; `None` for fewer than one.
+fn times_in_100(p: f64) -> Option<String> {
+    (p >= 0.01).then(|| format!("{:.0}", 100.0 * p))
+}
+
+/// A mean number of things.
+fn mean_number(mean: f64) -> String {
+    if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
+}
+
+fn is_significant(p: f64) -> bool {
+    p <= SIGNIFICANT
+}
+
+/// The model in the middle of the deciles.
+fn median(deciles: &[f64]) -> f64 {
+    deciles.get(deciles.len() / 2).copied().unwrap_or_default()
+}
+
+/// Whether the same models are first under every rule.
+fn agree_on_first(orders: &[TieOrder]) -> bool {
+    orders.windows(2).all(|two| two[0].first == two[1].first)
+}
+
+/// The order in which a model moves furthest.
+fn furthest_move(orders: &[TieOrder]) -> Option<&TieOrder> {
+    let distance = |order: &&TieOrder| order.largest_move.as_ref().map(|moved| moved.place.abs_diff(moved.published));
+    orders.iter().max_by_key(distance).filter(|order| order.largest_move.is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Keeps the robustness report of the published leaderboard up to date.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::next_event;
+use crate::infra::backoff::later;
+use crate::infra::config::CurrentSettings;
+use crate::infra::events::{Event, EventBus};
+use crate::services::leaderboard::robustness::RobustnessService;
+
+/// How often is looked whether votes were excluded, of which no event tells.
+const LOOK_ANYWAY: Duration = Duration::from_secs(60);
+/// Minimum delay between reports, as a multiple of the last one's duration: they take at most a twentieth of a core.
+const REST_TIMES: u32 = 19;
+
+/// Makes a report at the start, after leaderboards, and after a change of the settings, with a rest after each. What is under
+/// way at the end is given up: nothing of it is stored.
+pub async fn keep_robustness(
+    robustness: Arc<RobustnessService>,
+    events: Arc<dyn EventBus>,
+    settings: CurrentSettings,
+    shutdown: CancellationToken,
+) {
+    let mut news = events.subscribe();
+    let mut changes = settings.changes();
+    loop {
+        tokio::select! {
+            () = refresh(&robustness) => {}
+            () = shutdown.cancelled() => return,
+        }
+        let rested = later(Instant::now(), robustness.latest().cost().saturating_mul(REST_TIMES));
+        let next = async {
+            // No news for a while: look anyway.
+            let _ = timeout(LOOK_ANYWAY, next_event(&mut news, Event::LeaderboardPublished)).await;
+            sleep_until(rested).await;
+        };
+        tokio::select! {
+            () = next => {}
+            // The sender lives in the settings' own handle.
+            _ = changes.changed() => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+async fn refresh(robustness: &RobustnessService) {
+    match robustness.refresh().await {
+        Ok(true) => tracing::debug!(took = ?robustness.latest().cost(), "robustness report computed"),
+        Ok(false) => {}
+        Err(error) if error.is_outage() => {}
+        Err(error) => tracing::error!(error = ?error, "the robustness report could not be computed"),
+    }
+}
