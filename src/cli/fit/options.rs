@@ -10,10 +10,13 @@ use crate::cli::vote_files::ReadFlags;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
+use crate::domain::rating::value::prices::PriceList;
+use crate::domain::rating::value::usage::Usage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::formats::prices::read_prices;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -90,6 +93,11 @@ pub struct FitOptions {
     /// Add a robustness report: possible places, and which votes, voters or further votes would change the order
     #[arg(long)]
     pub robustness: bool,
+    /// Join ratings with prices, tokens and times: which models are worth their price, and which cheaper ones cannot be told
+    /// apart. A CSV file with model, input_price and output_price of a million tokens and, if known, date, source and
+    /// currency
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
     /// Write charts as SVG files into this folder
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -134,6 +142,11 @@ impl FitOptions {
         })
     }
 
+    /// The prices, if their file is given.
+    pub(super) fn price_list(&self) -> Result<Option<PriceList>, FitCommandError> {
+        Ok(self.prices.as_deref().map(read_prices).transpose()?)
+    }
+
     fn sequential_options(&self) -> Result<SequentialOptions, FitCommandError> {
         let has_errors = !matches!(self.interval, IntervalMethod::Bootstrap | IntervalMethod::None);
         if self.sequential && (self.method == Method::Elo || !has_errors) {
@@ -154,6 +167,9 @@ impl FitOptions {
             seconds: self.charts.is_some(),
             ..ColumnSet::default()
         };
+        if self.prices.is_some() {
+            Usage::add_columns(&mut columns);
+        }
         self.slice.slice().add_columns(&mut columns);
         columns
     }

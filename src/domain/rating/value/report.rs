@@ -200,6 +200,13 @@ impl fmt::Display for ValueFinding {
     }
 }
 
+/// An amount of money with three digits.
+#[must_use]
+pub fn amount(cost: f64) -> String {
+    let decimals = [100.0, 10.0, 1.0, 0.1, 0.01, 0.001].into_iter().position(|size| cost >= size).unwrap_or(6);
+    if cost > 0.0 { format!("{cost:.decimals$}") } else { "0".to_owned() }
+}
+
 /// A share in percent without decimals, or with one where it would read 0 or 100 and is neither.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -245,11 +252,16 @@ mod tests {
     }
 
     #[test]
-    fn a_saving_never_reads_as_all_or_nothing_unless_it_is() {
+    fn numbers_are_short_and_a_saving_reads_as_all_or_nothing_only_if_it_is() {
         for (share, text) in
             [(1.0, "100 %"), (0.9999, "99.9 %"), (0.996, "99.6 %"), (0.5, "50 %"), (0.004, "0.4 %"), (0.0001, "0.1 %")]
         {
             assert_eq!(percent(share), text);
+        }
+        for (cost, text) in
+            [(0.0, "0"), (0.004_56, "0.00456"), (0.1, "0.100"), (1.82, "1.82"), (12.345, "12.3"), (1234.5, "1234")]
+        {
+            assert_eq!(amount(cost), text);
         }
         for (value, text) in [(0.44, "0.4"), (-0.04, "0.0"), (-0.5, "−0.5"), (-17.2, "−17"), (250.0, "250")] {
             assert_eq!(points(value), text);
