@@ -8,7 +8,9 @@ mod print;
 mod table;
 #[cfg(test)]
 mod tests;
+mod value_table;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -16,17 +18,19 @@ use console::Term;
 
 pub use error::FitCommandError;
 pub use options::{FitOptions, OutputFormat};
-pub use print::print;
+pub use print::{FitResult, print};
 
 use super::{Location, charts, output, progress};
 use crate::cli::error::CommandResult;
 use crate::domain::rating::FitError;
-use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{LeaderboardOptions, Method};
-use crate::domain::rating::ranking::{rank, rank_log};
+use crate::domain::rating::ranking::{Ranking, rank, rank_log_with_differences};
 use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
+use crate::domain::rating::value::join::{ValueInput, join};
+use crate::domain::rating::value::prices::PriceList;
+use crate::domain::rating::value::usage::Usage;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
@@ -54,19 +58,19 @@ pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCo
     if let Some(folder) = &options.charts {
         charts::prepare(folder).map_err(FitCommandError::from)?;
     }
-    let board = if options.votes.is_empty() {
-        leaderboard_of_database(options, &command.location.settings(env)?.storage).await?
+    let result = if options.votes.is_empty() {
+        fit_database(options, &command.location.settings(env)?.storage).await?
     } else {
-        leaderboard_of_files(options)?
+        fit_files(options)?
     };
     let screen = Term::stdout();
     let columns = screen.is_term().then(|| usize::from(screen.size().1));
-    output::print(&print_within(&board, options, columns))?;
+    output::print(&print_within(&result, options, columns))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSettings) -> CommandResult<Leaderboard> {
-    let leaderboard_options = options.leaderboard_options()?;
+async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> CommandResult<FitResult> {
+    let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
@@ -85,34 +89,35 @@ async fn leaderboard_of_database(options: &FitOptions, settings: &StorageSetting
         bar.finish_and_clear();
         let mut board = rank(&tally.counts.comparisons, &tally.counts.elo, &leaderboard_options)?;
         board.votes.exclude(&tally.counts.excluded);
-        return Ok(board);
+        return Ok(FitResult { board, value: None });
     }
     let reading = ReadOptions { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
     let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
-    Ok(rank_and_draw(log, &leaderboard_options, options)?)
+    Ok(rank_and_draw(log, &leaderboard_options, prices, options)?)
 }
 
 /// Fits the vote files of the options.
 ///
 /// # Errors
 /// [`FitCommandError`] names the file and line, or the option, and the remedy.
-pub fn leaderboard_of_files(options: &FitOptions) -> Result<Leaderboard, FitCommandError> {
-    let leaderboard_options = options.leaderboard_options()?;
+pub fn fit_files(options: &FitOptions) -> Result<FitResult, FitCommandError> {
+    let (leaderboard_options, prices) = (options.leaderboard_options()?, options.price_list()?);
     let log = votes::read_log(&options.votes, options.columns(), &options.reading.options())?;
-    rank_and_draw(log, &leaderboard_options, options)
+    rank_and_draw(log, &leaderboard_options, prices, options)
 }
 
 /// Fits the slice of the options and writes the charts.
 fn rank_and_draw(
     log: VoteLog,
     leaderboard_options: &LeaderboardOptions,
+    prices: Option<PriceList>,
     options: &FitOptions,
-) -> Result<Leaderboard, FitCommandError> {
+) -> Result<FitResult, FitCommandError> {
     let slice = options.slice.slice();
     let log = slice.take(log)?;
-    let mut board = rank_log(&log, leaderboard_options)?;
+    let Ranking { mut board, differences } = rank_log_with_differences(&log, leaderboard_options)?;
     let conditions = slice.describe();
     if !conditions.is_empty() {
         board.notes.insert(0, RatingNote::Slice { conditions });
@@ -123,7 +128,12 @@ fn rank_and_draw(
     if let Some(folder) = &options.charts {
         charts::write(folder, &board, &log, leaderboard_options)?;
     }
-    Ok(board)
+    let value = prices.map(|prices| {
+        // The votes do not say which models are for practice.
+        let (usage, practice) = (&Usage::of(&log), &BTreeSet::new());
+        join(ValueInput { board: &board, differences: &differences, prices: &prices, usage, practice })
+    });
+    Ok(FitResult { board, value })
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {

@@ -13,6 +13,7 @@ pub mod import;
 pub mod judge;
 pub mod label;
 pub mod models;
+mod name_table;
 mod output;
 mod progress;
 mod robustness_table;

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::terminal_text::{SHORTEST_NAME, printable, width};
+use super::name_table::name_table;
+use super::terminal_text::printable;
 use crate::domain::language::Language;
 use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustness};
 use crate::render::i18n::pages::{Answer, page_texts};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
-/// Index of the model's name.
-const NAME: usize = HEADINGS.len() - 1;
 /// Columns that a narrow terminal drops, in this order.
 const DISPENSABLE: [usize; 3] = [2, 4, 1];
 
@@ -19,20 +18,8 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
     if robustness.models.is_empty() {
         return String::new();
     }
-    let mut rows = rows(robustness);
-    let mut widths: [usize; 6] =
-        std::array::from_fn(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0));
-    let shown = fit_screen(&mut widths, screen.unwrap_or(usize::MAX));
     let mut text = format!("\nrobustness of the order at {} confidence\n", robustness.confidence);
-    for row in &mut rows {
-        row[NAME] = console::truncate_str(&row[NAME], widths[NAME], "…").into_owned();
-        for &column in &shown {
-            let padding = " ".repeat(widths[column].saturating_sub(width(&row[column])));
-            text.extend([padding.as_str(), row[column].as_str(), "  "]);
-        }
-        text.push_str(&row[NAME]);
-        text.push('\n');
-    }
+    text += &name_table(rows(robustness), &DISPENSABLE, screen);
     for note in &robustness.notes {
         writeln!(text, "note: {note}").expect("a String takes what is written");
     }
@@ -44,21 +31,6 @@ fn overall(robustness: &Robustness) -> String {
     let answers = page_texts(Language::English).robustness.answers(&robustness.overall, printable);
     let lines: String = answers.iter().map(|Answer { question, text }| format!("{question} {text}\n")).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
-}
-
-/// The columns before the name that fit the terminal; the name takes the rest.
-fn fit_screen(widths: &mut [usize; 6], screen: usize) -> Vec<usize> {
-    let mut shown: Vec<usize> = (0..NAME).collect();
-    let total = |shown: &[usize]| shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
-    let shortest = SHORTEST_NAME.min(widths[NAME]);
-    let mut dispensable = DISPENSABLE.into_iter();
-    while total(&shown).saturating_add(shortest) > screen {
-        let Some(column) = dispensable.next() else { break };
-        shown.retain(|&kept| kept != column);
-    }
-    let left = screen.saturating_sub(total(&shown));
-    widths[NAME] = widths[NAME].min(left).max(shortest);
-    shown
 }
 
 fn rows(robustness: &Robustness) -> Vec<[String; 6]> {
@@ -87,6 +59,7 @@ fn none() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terminal_text::width;
     use super::*;
     use crate::domain::rating::robustness::{ModelRobustness, OverallRobustness};
 

@@ -5,6 +5,7 @@ pub mod draft_review;
 pub mod drafts;
 pub mod locked_file;
 pub mod model_table;
+pub mod prices;
 pub mod records;
 pub mod scores;
 pub mod simulation;

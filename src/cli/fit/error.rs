@@ -5,6 +5,7 @@ use crate::cli::error::CommandFailure;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
+use crate::formats::prices::PriceFileError;
 use crate::formats::votes::VoteFileError;
 
 /// Why `langya fit` made no leaderboard.
@@ -25,6 +26,9 @@ pub enum FitCommandError {
     /// The charts cannot be drawn or written.
     #[error(transparent)]
     Charts(#[from] ChartsError),
+    /// The prices cannot be read.
+    #[error(transparent)]
+    Prices(#[from] PriceFileError),
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),

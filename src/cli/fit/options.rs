@@ -11,10 +11,13 @@ use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::value::prices::PriceList;
+use crate::domain::rating::value::usage::Usage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::formats::prices::read_prices;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -95,6 +98,11 @@ pub struct FitOptions {
     /// describe the votes, models beat each other in circles, the tie rule matters, and voters agree
     #[arg(long)]
     pub robustness: bool,
+    /// Join ratings with prices, tokens and times: which models are worth their price, and which cheaper ones cannot be told
+    /// apart. A CSV file with model, input_price and output_price of a million tokens and, if known, date, source and
+    /// currency
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
     /// Write charts as SVG files into this folder
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -140,6 +148,11 @@ impl FitOptions {
         })
     }
 
+    /// The prices, if their file is given.
+    pub(super) fn price_list(&self) -> Result<Option<PriceList>, FitCommandError> {
+        Ok(self.prices.as_deref().map(read_prices).transpose()?)
+    }
+
     fn sequential_options(&self) -> Result<SequentialOptions, FitCommandError> {
         let has_errors = !matches!(self.interval, IntervalMethod::Bootstrap | IntervalMethod::None);
         if self.sequential && (self.method == Method::Elo || !has_errors) {
@@ -160,6 +173,9 @@ impl FitOptions {
             seconds: self.charts.is_some(),
             ..ColumnSet::default()
         };
+        if self.prices.is_some() {
+            Usage::add_columns(&mut columns);
+        }
         self.slice.slice().add_columns(&mut columns);
         self.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
         columns

@@ -1,28 +1,47 @@
-//! Prints a leaderboard as JSON or CSV; [`super::table`] prints the table.
+//! Prints the result of a fit as JSON or CSV; [`super::table`] prints the table.
+
+use serde::Serialize;
 
 use super::options::{FitOptions, OutputFormat};
 use super::table::table;
+use super::value_table::value_table;
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::value::report::ValueReport;
 use crate::formats::tables::Format;
 use crate::services::transfer::export::ranked_models;
 
-/// The leaderboard in the output format of the options.
-#[must_use]
-pub fn print(board: &Leaderboard, options: &FitOptions) -> String {
-    print_within(board, options, None)
+/// What `langya fit` finds.
+#[derive(Debug, Clone, Serialize)]
+pub struct FitResult {
+    /// The leaderboard.
+    #[serde(flatten)]
+    pub board: Leaderboard,
+    /// Ratings joined with prices, if these are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<ValueReport>,
 }
 
-/// As [`fn@print`], with a table no wider than the terminal.
-pub(super) fn print_within(board: &Leaderboard, options: &FitOptions, screen: Option<usize>) -> String {
+/// The result in the output format of the options.
+#[must_use]
+pub fn print(result: &FitResult, options: &FitOptions) -> String {
+    print_within(result, options, None)
+}
+
+/// As [`fn@print`], with tables no wider than the terminal.
+pub(super) fn print_within(result: &FitResult, options: &FitOptions, screen: Option<usize>) -> String {
+    let FitResult { board, value } = result;
     match options.format {
-        OutputFormat::Table => table(board, if options.sequential { &board.neighbours } else { &[] }, screen),
-        OutputFormat::Json => json(board),
+        OutputFormat::Table => {
+            let text = table(board, if options.sequential { &board.neighbours } else { &[] }, screen);
+            text + &value.as_ref().map_or_else(String::new, |value| value_table(value, screen))
+        }
+        OutputFormat::Json => json(result),
         OutputFormat::Csv => lines(board),
     }
 }
 
-fn json(board: &Leaderboard) -> String {
-    let mut text = serde_json::to_string_pretty(board).expect("a leaderboard holds text, numbers and lists only");
+fn json(result: &FitResult) -> String {
+    let mut text = serde_json::to_string_pretty(result).expect("a result holds text, numbers and lists only");
     text.push('\n');
     text
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::*;
 use crate::cli::terminal_text::width;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
 
 #[derive(Parser)]
@@ -22,7 +22,7 @@ fn run(votes: &str, flags: &[&str]) -> Result<String, FitCommandError> {
     std::fs::write(&path, votes).unwrap();
     let line = [&["fit", "--votes", path.to_str().unwrap()], flags].concat();
     let options = Line::try_parse_from(line).unwrap().options;
-    leaderboard_of_files(&options).map(|board| print(&board, &options))
+    fit_files(&options).map(|result| print(&result, &options))
 }
 
 const VOTES: &str = "model_a,model_b,winner\n通义千问,\"b, 7B\",A\n通义千问,\"b, 7B\",A\n通义千问,\"b, 7B\",A\n\
@@ -47,15 +47,15 @@ fn a_narrow_screen_has_fewer_columns_and_shorter_names() {
     let path = folder.path().join("votes.csv");
     std::fs::write(&path, votes).unwrap();
     let options = Line::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
-    let board = leaderboard_of_files(&options).unwrap();
+    let result = fit_files(&options).unwrap();
     for screen in [40, 60, 80, 100, 120] {
-        let text = print_within(&board, &options, Some(screen));
+        let text = print_within(&result, &options, Some(screen));
         for line in text.lines().skip(1).take(4) {
             assert!(width(line) <= screen, "{line:?} is wider than {screen}");
         }
         assert!(text.contains("rating") && text.contains("通义"), "{text}");
     }
-    assert_eq!(print_within(&board, &options, Some(300)), wide);
+    assert_eq!(print_within(&result, &options, Some(300)), wide);
 }
 
 #[test]
@@ -217,4 +217,64 @@ fn as_of_a_day_has_the_votes_of_that_day() {
     }
     let both = Line::try_parse_from(["fit", "--until=2026-11-20", "--as-of=2026-11-20"]).err().unwrap();
     assert!(both.to_string().contains("cannot be used with"), "{both}");
+}
+
+/// Votes with tokens and times: `a` is rated a little above `b`, and both far above `c`.
+fn votes_with_tokens() -> String {
+    let row = |a: &str, b: &str, winner: &str, times: usize| {
+        let tokens = |model: &str| if model == "b" { 300 } else { 100 };
+        let duration = |model: &str| 500 + 10 * tokens(model);
+        format!("{a},{b},{winner},{},{},20,500,{},500,{}\n", tokens(a), tokens(b), duration(a), duration(b))
+            .repeat(times)
+    };
+    let rows: [(&str, &str, usize, usize); 3] = [("a", "b", 52, 48), ("a", "c", 90, 10), ("b", "c", 90, 10)];
+    let rows = rows.map(|(a, b, wins, losses)| row(a, b, "A", wins) + &row(a, b, "B", losses)).concat();
+    let times = "first_token_ms_a,duration_ms_a,first_token_ms_b,duration_ms_b";
+    format!("model_a,model_b,winner,tokens_a,tokens_b,prompt_tokens,{times}\n{rows}")
+}
+
+/// Runs `langya fit` with these prices.
+fn run_with_prices(votes: &str, prices: &str, flags: &[&str]) -> Result<String, FitCommandError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("prices.csv");
+    std::fs::write(&path, prices).unwrap();
+    run(votes, &[&["--prices", path.to_str().unwrap()], flags].concat())
+}
+
+const PRICES: &str =
+    "model,input_price,output_price,date,source,currency\na,5,10,2026-11-21,list,USD\nb,1,2,,,USD\nc,1,1,,,USD\n";
+
+#[test]
+fn prices_are_joined_below_the_table() {
+    let text = run_with_prices(&votes_with_tokens(), PRICES, &[]).unwrap();
+    let value = &text[text.find("\nvalue for money").unwrap_or_else(|| panic!("{text}"))..];
+    insta::assert_snapshot!(value, @r"
+
+    value for money: cost of 1,000 answers in USD, prompts and replies, by langya's own count of tokens
+    rating   cost  first token  tokens/s  Pareto  model
+    1133.1   1.10        0.5 s       100     yes  a
+    1121.4  0.620        0.5 s       100     yes  b
+     745.5  0.120        0.5 s       100     yes  c
+    a and b cannot be told apart by these votes; b costs 44 % less. a is rated 12 points higher, and the votes allow for any difference from −51 to 75 points: at 75, a would win about 61 of 100 battles against b.
+    ");
+    let bare = "model_a,model_b,winner\n".to_owned() + &"a,b,A\n".repeat(40) + &"a,b,B\n".repeat(36);
+    let text = run_with_prices(&bare, PRICES, &[]).unwrap();
+    assert!(text.contains("cost of a million tokens of output in USD: the votes have no counts of tokens"), "{text}");
+    assert!(text.contains("b costs 80 % less."), "{text}");
+}
+
+#[test]
+fn the_json_has_a_value_only_with_prices() {
+    let votes = votes_with_tokens();
+    let json = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let mut with = json(run_with_prices(&votes, PRICES, &["--format", "json"]).unwrap());
+    let value = with.as_object_mut().unwrap().remove("value").unwrap();
+    assert_eq!(with, json(run(&votes, &["--format", "json"]).unwrap()), "nothing else differs");
+    assert_eq!((&value["currency"], &value["cost_basis"]), (&"USD".into(), &"prompts_and_replies".into()));
+    assert_eq!(
+        (&value["models"][0]["price_date"], &value["models"][0]["price_source"]),
+        (&"2026-11-21".into(), &"list".into())
+    );
+    let refused = run_with_prices(&votes, "model,input_price\na,1\n", &[]).unwrap_err().to_string();
+    assert!(refused.contains("prices.csv: no column is called output_price"), "{refused}");
 }

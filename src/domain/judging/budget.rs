@@ -18,7 +18,13 @@ impl Prices {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
     pub fn cost(self, tokens: Tokens) -> f64 {
-        (self.input * tokens.input as f64 + self.output * tokens.output as f64) / 1e6
+        self.cost_of_mean(tokens.input as f64, tokens.output as f64)
+    }
+
+    /// The cost of mean numbers of input and output tokens.
+    #[must_use]
+    pub fn cost_of_mean(self, input: f64, output: f64) -> f64 {
+        (self.input * input + self.output * output) / 1e6
     }
 }
 

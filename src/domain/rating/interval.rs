@@ -118,6 +118,13 @@ impl Intervals {
     pub(super) fn voters_of(&self, model: usize) -> Option<f64> {
         self.voters.as_ref().map(|voters| voters[model])
     }
+
+    /// Half the width of the interval of the difference of two strengths, with the quantile of the model that has fewer
+    /// voters; `None` without their joint covariance.
+    pub(super) fn half_width_of_difference(&self, one: usize, other: usize, level: ConfidenceLevel) -> Option<f64> {
+        let quantile = |model| level.quantile(self.voters_of(model));
+        Some(self.covariances.error_of_difference(one, other)? * quantile(one).max(quantile(other)))
+    }
 }
 
 impl Uncertainty {

@@ -3,13 +3,15 @@
 //! Pure. [`vote_log`] holds votes in columns, [`comparison`] counts them by pair, and [`tally`] is the input of every
 //! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`interval`] and [`bootstrap`] estimate intervals;
 //! [`resample`] gives bootstrap samples of each metric; [`unbounded`] bounds a model that only wins or only loses.
-//! [`ranking`] makes a [`leaderboard`]; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
+//! [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and [`value`] joins ratings with
+//! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
 pub mod bootstrap;
 pub mod bradley_terry;
 pub mod comparison;
 pub mod davidson;
+pub mod differences;
 pub mod elo;
 pub mod facets;
 pub mod fit;
@@ -32,6 +34,7 @@ pub mod style;
 pub mod tally;
 pub mod ties;
 pub mod unbounded;
+pub mod value;
 pub mod verdict_worth;
 pub mod vote_counts;
 pub mod vote_log;

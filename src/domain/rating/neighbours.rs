@@ -83,10 +83,8 @@ pub(super) fn neighbours(
     let information = real(options.tuned_battles.max(1)) / BATTLES_PER_INFORMATION;
     let sequence = ConfidenceSequence::narrowest_at(information, level);
     let half_width = |upper: &OrderedModel<'_>, lower: &OrderedModel<'_>| {
-        let error = intervals.covariances.error_of_difference(upper.position, lower.position)?;
-        let quantile = |model: &OrderedModel<'_>| level.quantile(intervals.voters_of(model.position));
-        let stretched = error * quantile(upper).max(quantile(lower)) / level.z();
-        let half = POINTS_PER_STRENGTH * sequence.half_width(stretched);
+        let single_look = intervals.half_width_of_difference(upper.position, lower.position, level)?;
+        let half = POINTS_PER_STRENGTH * sequence.half_width(single_look / level.z());
         (upper.has_error && lower.has_error && half.is_finite() && half > 0.0).then_some(half)
     };
     let pair = |pair: &[OrderedModel<'_>]| {

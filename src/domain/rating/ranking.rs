@@ -9,6 +9,7 @@ use super::bootstrap::{BootstrapReport, bootstrap as resample};
 use super::cluster::cluster;
 use super::comparison::ComparisonSet;
 use super::counting::count;
+use super::differences::Differences;
 use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::interval::{Ends, Intervals, joint_sandwich};
@@ -47,7 +48,7 @@ pub fn rank(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let counts = options.good_enough.then(|| comparisons.pairs().collect());
-    rank_tally(comparisons.tally(options.scoring), elo, VoteSource { log: None, counts }, options)
+    Ok(rank_tally(comparisons.tally(options.scoring), elo, VoteSource { log: None, counts }, options)?.board)
 }
 
 /// Fits and ranks the votes of a log.
@@ -55,12 +56,29 @@ pub fn rank(
 /// # Errors
 /// As [`rank`].
 pub fn rank_log(log: &VoteLog, options: &LeaderboardOptions) -> Result<Leaderboard, FitError> {
+    Ok(rank_log_with_differences(log, options)?.board)
+}
+
+/// A leaderboard, and the differences of its models.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// The leaderboard.
+    pub board: Leaderboard,
+    /// The differences of any two of its models.
+    pub differences: Differences,
+}
+
+/// As [`rank_log`], with the differences of any two models.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) -> Result<Ranking, FitError> {
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
     let counts = options.good_enough.then(|| count(log));
-    let mut board = rank_tally(tally, &elo, VoteSource { log: Some(log), counts }, options)?;
-    board.votes.exclude(&log.excluded);
-    Ok(board)
+    let mut ranking = rank_tally(tally, &elo, VoteSource { log: Some(log), counts }, options)?;
+    ranking.board.votes.exclude(&log.excluded);
+    Ok(ranking)
 }
 
 /// The votes of a tally in more detail.
@@ -77,7 +95,7 @@ fn rank_tally(
     elo: &EloTable,
     VoteSource { log, counts }: VoteSource<'_>,
     options: &LeaderboardOptions,
-) -> Result<Leaderboard, FitError> {
+) -> Result<Ranking, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
     let Estimate { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
         estimate(&tally, elo, log, &weights, options)?;
@@ -126,7 +144,8 @@ fn rank_tally(
         board.notes.push(RatingNote::NoBothBad);
     }
     board.notes.extend(style_notes);
-    Ok(board)
+    let differences = Differences::new(&tally, intervals, options.confidence);
+    Ok(Ranking { board, differences })
 }
 
 /// What the votes say, before models are ranked.

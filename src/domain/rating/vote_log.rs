@@ -136,6 +136,15 @@ impl StyleColumns {
     }
 }
 
+/// Times of the last reply of one side, in milliseconds from the request; `None` where unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReplyTiming {
+    /// Until the first token.
+    pub first_token_ms: Option<u32>,
+    /// Until the end.
+    pub duration_ms: Option<u32>,
+}
+
 /// Columns to read besides models and outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColumnSet {
@@ -159,6 +168,8 @@ pub struct ColumnSet {
     pub style: bool,
     /// Pair probabilities.
     pub pair_probabilities: bool,
+    /// Times of the replies.
+    pub timings: bool,
 }
 
 /// Votes in log order. Every present column has one entry for each vote.
@@ -192,6 +203,8 @@ pub struct VoteLog {
     pub style: Option<StyleColumns>,
     /// Probability of the pair at pairing time.
     pub pair_probabilities: Option<Vec<f64>>,
+    /// Times of the last replies of sides A and B.
+    pub timings: Option<Vec<[ReplyTiming; 2]>>,
     /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
 }
@@ -217,6 +230,7 @@ impl VoteLog {
             seconds: columns.seconds.then(Vec::new),
             style: columns.style.then(StyleColumns::default),
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
+            timings: columns.timings.then(Vec::new),
             ..Self::default()
         }
     }
@@ -247,6 +261,7 @@ impl VoteLog {
         extend(&mut self.satisfactions, &other.satisfactions);
         extend(&mut self.seconds, &other.seconds);
         extend(&mut self.pair_probabilities, &other.pair_probabilities);
+        extend(&mut self.timings, &other.timings);
         if let (Some(mine), Some(theirs)) = (&mut self.style, &other.style) {
             for (mine, theirs) in mine.features_mut().into_iter().zip(theirs.features()) {
                 mine.extend_from_slice(theirs);
@@ -282,6 +297,9 @@ impl VoteLog {
         }
         for numbers in [&mut self.seconds, &mut self.pair_probabilities].into_iter().flatten() {
             pick(numbers, order);
+        }
+        if let Some(timings) = &mut self.timings {
+            pick(timings, order);
         }
         for counts in self.style.iter_mut().flat_map(StyleColumns::features_mut) {
             pick(counts, order);
@@ -337,6 +355,9 @@ impl VoteLog {
         counts.into_iter().flatten().for_each(|counts| retain(counts, keep));
         let numbers = [&mut self.seconds, &mut self.pair_probabilities];
         numbers.into_iter().flatten().for_each(|numbers| retain(numbers, keep));
+        if let Some(timings) = &mut self.timings {
+            retain(timings, keep);
+        }
         let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
         style.for_each(|counts| retain(counts, keep));
     }
@@ -375,12 +396,19 @@ mod tests {
 
     /// Votes of `x` against `y` at these times.
     fn timed(times: &[f64], outcomes: &[Outcome]) -> VoteLog {
-        let mut log =
-            VoteLog::with_columns(ColumnSet { seconds: true, voters: true, style: true, ..ColumnSet::default() });
+        let mut log = VoteLog::with_columns(ColumnSet {
+            seconds: true,
+            voters: true,
+            style: true,
+            timings: true,
+            ..ColumnSet::default()
+        });
         for (row, (&time, &outcome)) in times.iter().zip(outcomes).enumerate() {
             log.push("x", "y", outcome).unwrap();
             log.seconds.as_mut().unwrap().push(time);
             log.voters.as_mut().unwrap().push(Some(&format!("voter {row}")));
+            let timing = ReplyTiming { first_token_ms: u32::try_from(row).ok(), duration_ms: None };
+            log.timings.as_mut().unwrap().push([timing, ReplyTiming::default()]);
             for counts in log.style.as_mut().unwrap().features_mut() {
                 counts.push([u32::try_from(row).unwrap(), 7]);
             }
@@ -396,6 +424,8 @@ mod tests {
         assert_eq!(log.seconds.unwrap(), [-2.0, 1.5, 3.0, 3.0]);
         assert_eq!(log.voters.unwrap().rows, [1, 3, 0, 2]);
         assert_eq!(log.style.unwrap().bold, [[1, 7], [3, 7], [0, 7], [2, 7]]);
+        let first_tokens: Vec<Option<u32>> = log.timings.unwrap().iter().map(|[a, _]| a.first_token_ms).collect();
+        assert_eq!(first_tokens, [Some(1), Some(3), Some(0), Some(2)]);
     }
 
     #[test]

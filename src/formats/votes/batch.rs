@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::cell::{Cell, Record, in_calendar};
-use super::columns::{COMPARIA_MODEL_A, ColumnMapping, Field, Header};
+use super::columns::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
-use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 
 /// The rule under which votes are left out whose voter saw the names of the models.
 pub(super) const NAMED_MODE: &str = "named_mode";
@@ -42,6 +42,8 @@ pub(super) struct Details<'r> {
     pub(super) prompt_tokens: Option<u32>,
     pub(super) satisfaction: Option<u32>,
     pub(super) pair_probability: Option<f64>,
+    /// Times of both sides.
+    pub(super) timings: Option<[ReplyTiming; 2]>,
     /// Counts by feature and side.
     pub(super) style: Option<[[u32; 2]; 4]>,
 }
@@ -78,6 +80,7 @@ impl VoteBatch {
         log.seconds = log.seconds.filter(|_| wanted.seconds && seen.seconds);
         log.style = log.style.filter(|_| seen.style);
         log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
+        log.timings = log.timings.filter(|_| seen.timings);
         log
     }
 
@@ -130,6 +133,7 @@ impl VoteBatch {
         keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
         keep(&mut log.satisfactions, details.satisfaction, 0, &mut seen.satisfactions);
         keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
+        keep(&mut log.timings, details.timings, <[ReplyTiming; 2]>::default(), &mut seen.timings);
         if let Some(columns) = &mut log.style {
             let counts = details.style.unwrap_or_default();
             columns.features_mut().into_iter().zip(counts).for_each(|(column, pair)| column.push(pair));
@@ -160,6 +164,7 @@ impl VoteBatch {
             satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
             pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
+            timings: if log.timings.is_some() { row.timings()? } else { None },
             style: if log.style.is_some() { row.style(metadata.as_deref())? } else { None },
         })
     }
@@ -184,6 +189,7 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
         seconds: x.seconds || y.seconds,
         style: x.style || y.style,
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,
+        timings: x.timings || y.timings,
     }
 }
 
@@ -274,6 +280,16 @@ impl<'r, R: Record> RowReader<'r, R> {
         });
         let names: Vec<&str> = names.map(|tag| tag.name).collect();
         (!names.is_empty()).then(|| names.join(",").into())
+    }
+
+    /// The times of both sides, where any is given.
+    fn timings(&self) -> Result<Option<[ReplyTiming; 2]>, RowError> {
+        let mut timings = [ReplyTiming::default(); 2];
+        for (timing, [first_token, duration]) in timings.iter_mut().zip(TIMINGS) {
+            timing.first_token_ms = self.number(first_token)?.map(count);
+            timing.duration_ms = self.number(duration)?.map(count);
+        }
+        Ok((timings != <[ReplyTiming; 2]>::default()).then_some(timings))
     }
 
     /// Counts by feature and side, from columns of their own or from nested ones.

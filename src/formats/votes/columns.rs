@@ -31,6 +31,10 @@ pub(super) enum Field {
     PromptTokens,
     Satisfaction,
     PairProbability,
+    FirstTokenA,
+    FirstTokenB,
+    DurationA,
+    DurationB,
     Rated,
     Exclusion,
     Anonymous,
@@ -46,7 +50,7 @@ pub(super) enum Field {
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Names of each field, best known first. Those of the two models belong together by position.
-const KNOWN: [(Field, &[&str]); 25] = [
+const KNOWN: [(Field, &[&str]); 29] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -79,6 +83,10 @@ const KNOWN: [(Field, &[&str]); 25] = [
     (Field::PromptTokens, &["prompt_tokens", "conv_metadata.sum_user_tokens"]),
     (Field::Satisfaction, &["satisfaction"]),
     (Field::PairProbability, &["pair_probability"]),
+    (Field::FirstTokenA, &["first_token_ms_a"]),
+    (Field::FirstTokenB, &["first_token_ms_b"]),
+    (Field::DurationA, &["duration_ms_a"]),
+    (Field::DurationB, &["duration_ms_b"]),
     (Field::Rated, &["rated"]),
     (Field::Exclusion, &["exclusion"]),
     (Field::Anonymous, &["anony"]),
@@ -86,6 +94,10 @@ const KNOWN: [(Field, &[&str]); 25] = [
     (Field::Feedback, &["data"]),
     (Field::FeedbackMeta, &["meta"]),
 ];
+
+/// Of each side, the columns of the times of a reply in milliseconds: until its first token, and until its end.
+pub(super) const TIMINGS: [[Field; 2]; 2] =
+    [[Field::FirstTokenA, Field::DurationA], [Field::FirstTokenB, Field::DurationB]];
 
 /// Columns that are counted for style control, by feature: tokens, headings, lists, bold. `@` is the side.
 const STYLE: [&[&str]; 4] = [

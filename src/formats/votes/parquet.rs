@@ -114,6 +114,10 @@ impl<'p> ReadPlan<'p> {
             (Field::PromptTokens, wanted.prompt_tokens),
             (Field::Satisfaction, wanted.satisfactions),
             (Field::PairProbability, wanted.pair_probabilities),
+            (Field::FirstTokenA, wanted.timings),
+            (Field::FirstTokenB, wanted.timings),
+            (Field::DurationA, wanted.timings),
+            (Field::DurationB, wanted.timings),
         ];
         let asked = fields.into_iter().filter(|(_, asked)| *asked);
         let mut needed: Vec<usize> = asked.filter_map(|(field, _)| Some(header.one(field)?.at)).collect();

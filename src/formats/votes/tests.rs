@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
-use crate::domain::rating::vote_log::Labels;
+use crate::domain::rating::vote_log::{Labels, ReplyTiming};
 
 /// The votes of files with these contents, as `a outcome b`.
 fn read(files: &[&[u8]]) -> Result<Vec<String>, String> {
@@ -33,6 +33,7 @@ pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     seconds: true,
     style: true,
     pair_probabilities: true,
+    timings: true,
 };
 
 pub(super) fn lines_of(log: &VoteLog) -> Vec<String> {
@@ -101,8 +102,19 @@ fn without_votes_every_column_may_be_asked_for() {
     for text in ["model_a,model_b,winner\n", "", "\n\n", "[]"] {
         let log = read_as(&[text.as_bytes()], &ReadOptions::default()).unwrap();
         assert!(log.is_empty() && log.voters.is_some() && log.style.is_some() && log.seconds.is_some(), "{text:?}");
-        assert!(log.pair_probabilities.is_some(), "{text:?}");
+        assert!(log.pair_probabilities.is_some() && log.timings.is_some(), "{text:?}");
     }
+}
+
+#[test]
+fn times_of_replies_are_read_as_far_as_they_are_given() {
+    let text = b"model_a,model_b,winner,first_token_ms_a,duration_ms_a,duration_ms_b\nx,y,A,120,2000,\nx,y,B,,,31.9\n";
+    let timing = |first_token_ms, duration_ms| ReplyTiming { first_token_ms, duration_ms };
+    let unknown = ReplyTiming::default();
+    let log = read_as(&[text], &ReadOptions::default()).unwrap();
+    assert_eq!(log.timings.unwrap(), [[timing(Some(120), Some(2000)), unknown], [unknown, timing(None, Some(31))]]);
+    let without = read_as(&[b"model_a,model_b,winner\nx,y,A\n"], &ReadOptions::default()).unwrap();
+    assert_eq!(without.timings, None);
 }
 
 #[test]

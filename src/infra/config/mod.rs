@@ -19,8 +19,8 @@ use crate::domain::text_direction;
 pub use current::CurrentSettings;
 pub use sections::{
     BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
-    PairingPolicySetting, PairingSettings, PracticeMode, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
-    ServerSettings, StorageSettings, Timeouts,
+    PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
+    RedisSettings, ServerSettings, StorageSettings, Timeouts,
 };
 pub use service_url::ServiceUrl;
 
@@ -53,6 +53,8 @@ pub struct Settings {
     pub bench: BenchSettings,
     /// Which models judge the arena's own battles.
     pub judge: JudgeSettings,
+    /// What the prices of models are in.
+    pub prices: PriceSettings,
     /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
     pub aliases: BTreeMap<String, Vec<String>>,
     /// The models under test.

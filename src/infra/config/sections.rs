@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
+use crate::domain::rating::value::prices::{Currency, ModelPrice, PriceDate, PriceSource};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -232,6 +233,14 @@ pub struct JudgeSettings {
     pub budget_per_day: f64,
 }
 
+/// `[prices]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PriceSettings {
+    /// Currency of all prices.
+    pub currency: Currency,
+}
+
 /// When the practice models take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -296,12 +305,18 @@ pub struct ModelSettings {
     /// Requests that benchmarks have under way at the same time.
     #[serde(default = "default_max_concurrent")]
     pub max_concurrent: u32,
-    /// Price of a million tokens of input, in any one currency.
+    /// Price of a million tokens of input, in the currency of [`PriceSettings`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_price: Option<f64>,
     /// Price of a million tokens of output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_price: Option<f64>,
+    /// When these prices were looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_date: Option<PriceDate>,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_source: Option<PriceSource>,
     /// Instruction put before each conversation.
     #[serde(default)]
     pub system_prompt: String,
@@ -443,6 +458,12 @@ impl Default for JudgeSettings {
     }
 }
 
+impl Default for PriceSettings {
+    fn default() -> Self {
+        Self { currency: "USD".parse().expect("a currency") }
+    }
+}
+
 impl ProviderSettings {
     /// The limits of time as durations: connection, first token, idle, total.
     #[must_use]
@@ -476,6 +497,12 @@ impl ModelSettings {
         Some(Prices { input: self.input_price?, output: self.output_price? })
     }
 
+    /// The prices with their date and source, if both prices are set.
+    #[must_use]
+    pub fn price(&self) -> Option<ModelPrice> {
+        Some(ModelPrice { prices: self.prices()?, date: self.price_date, source: self.price_source.clone() })
+    }
+
     /// An entry with only what must be given; everything else has its default.
     #[must_use]
     pub fn minimal(id: impl Into<String>, provider: ProviderKind) -> Self {
@@ -494,6 +521,8 @@ impl ModelSettings {
             max_concurrent: default_max_concurrent(),
             input_price: None,
             output_price: None,
+            price_date: None,
+            price_source: None,
             system_prompt: String::new(),
             extra_body: BTreeMap::new(),
         }

@@ -20,6 +20,8 @@ fn the_example_of_a_model_can_be_used() {
     let settings = Settings::parse(&model, "the example", &Environment::default()).unwrap();
     assert_eq!(settings.models[0].id, "qwen-14b");
     assert_eq!(settings.models[0].extra_body["top_p"], 0.9);
+    let price = settings.models[0].price().unwrap();
+    assert_eq!(price.date.map(|date| date.to_string()).as_deref(), Some("2026-11-21"));
 }
 
 #[track_caller]
@@ -48,6 +50,15 @@ fn what_cannot_be_used_is_refused_by_its_name() {
         let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{key} = {value}");
         check_refused(&model, &none, &[&format!("models.{key} is")]);
     }
+    for (key, value, rule) in [
+        ("price_date", "\"21 November\"", "for example 2026-11-21"),
+        ("price_date", "2026-11-21", "expected a string"),
+        ("price_source", "\"\"", "one line"),
+    ] {
+        let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{key} = {value}");
+        check_refused(&model, &none, &[key, rule]);
+    }
+    check_refused("[prices]\ncurrency = \"usd\"", &none, &["at \"currency\"", "for example USD"]);
     check_refused("[redis]\ntimeout_ms = 0", &none, &["redis.timeout_ms", "10 to 60000"]);
     for (section, key) in [
         ("bench", "give_up_after"),

@@ -110,7 +110,8 @@ impl Roster {
 }
 
 impl Recipe {
-    /// Whether nothing differs but what the arena shows of the model, how often it draws it, and what benchmarks heed.
+    /// Whether nothing differs but what the arena shows of the model, how often it draws it, what it costs, and what benchmarks
+    /// heed.
     fn asks_like(&self, other: &Self) -> bool {
         let public = &other.entry;
         let entry = ModelSettings {
@@ -121,6 +122,8 @@ impl Recipe {
             max_concurrent: public.max_concurrent,
             input_price: public.input_price,
             output_price: public.output_price,
+            price_date: public.price_date,
+            price_source: public.price_source.clone(),
             ..self.entry.clone()
         };
         entry == other.entry && self.limits == other.limits

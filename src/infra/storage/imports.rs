@@ -5,6 +5,7 @@
 use sqlx::{Connection, QueryBuilder};
 
 use super::{Store, StoreError, on_writer_once};
+use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 
 /// Rows in one statement.
@@ -18,8 +19,8 @@ const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license,
 const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b, turn, language, category, intent, \
      pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
 const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
-     pair_probability, outcome, text_counts, created_at, satisfaction, anonymous, pairing_policy, policy_version, duration_ms_a, \
-     duration_ms_b, receipt) ";
+     pair_probability, outcome, text_counts, created_at, satisfaction, first_token_ms_a, first_token_ms_b, duration_ms_a, \
+     duration_ms_b, anonymous, pairing_policy, policy_version, receipt) ";
 
 /// A vote that was cast elsewhere.
 #[derive(Debug, Clone)]
@@ -48,8 +49,17 @@ pub struct ImportedVote<'v> {
     pub probability: f64,
     /// Text counts of sides A and B, as JSON.
     pub text_counts: String,
+    /// Times of the last replies of sides A and B.
+    pub timings: [ReplyTiming; 2],
     /// When it was cast, in milliseconds since 1970.
     pub cast_at: i64,
+}
+
+impl ImportedVote<'_> {
+    /// The column holds no NULL: 0 where the time is not known.
+    fn duration_ms(&self, side: usize) -> i64 {
+        i64::from(self.timings[side].duration_ms.unwrap_or(0))
+    }
 }
 
 /// Result of an import.
@@ -124,7 +134,11 @@ macro_rules! insert_all {
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)
                     .push_bind(vote.satisfaction.map(i64::from))
-                    .push("TRUE, 'import', 0, 0, 0, '{}'");
+                    .push_bind(vote.timings[0].first_token_ms.map(i64::from))
+                    .push_bind(vote.timings[1].first_token_ms.map(i64::from))
+                    .push_bind(vote.duration_ms(0))
+                    .push_bind(vote.duration_ms(1))
+                    .push("TRUE, 'import', 0, '{}'");
             });
             casts.build().execute(&mut *$tx).await?;
             done += page.len() as u64;

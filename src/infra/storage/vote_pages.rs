@@ -50,6 +50,9 @@ pub enum VoteColumn {
     Satisfaction,
     /// All that the visitor asked.
     Prompts,
+    /// Times of both replies in milliseconds, between spaces: first token and end of side A, then of side B. A time that
+    /// is not known is empty.
+    Timings,
 }
 
 /// Which votes are read: `after < seq ≤ upto`, cast in `[since, until)`.
@@ -213,6 +216,14 @@ const IN_PAGE: &str =
     "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq > $1 AND vote_seq <= $2 AND withdrawn_at IS NULL)";
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
 
+/// The columns of [`VoteColumn::Timings`].
+const TIMINGS: [&str; 4] = ["first_token_ms_a", "duration_ms_a", "first_token_ms_b", "duration_ms_b"];
+
+/// A column as text; empty for NULL.
+fn text_of(column: &str) -> String {
+    format!("COALESCE(CAST({column} AS TEXT), '')")
+}
+
 impl VoteColumn {
     /// What the column is called where it is stored.
     #[must_use]
@@ -230,6 +241,7 @@ impl VoteColumn {
             Self::TextCounts => "text_counts",
             Self::Satisfaction => "satisfaction",
             Self::Prompts => "prompt",
+            Self::Timings => "first_token_ms",
         }
     }
 
@@ -241,13 +253,14 @@ impl VoteColumn {
                 "COALESCE((SELECT REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{RECORD}', ' ') FROM turns \
                  WHERE turns.battle_id = votes.battle_id AND turns.turn <= votes.turn), '')"
             ),
-            other => format!("COALESCE(CAST({} AS TEXT), '')", other.name()),
+            Self::Timings => TIMINGS.map(text_of).join(" || ' ' || "),
+            other => text_of(other.name()),
         }
     }
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts)
+        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::Timings)
     }
 }
 

@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::vote_log::SelfPlay;
-use crate::domain::rating::vote_log::{ColumnSet, Labels, StyleColumns, VoteLog};
+use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, StyleColumns, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 use crate::services::labeling::final_labels::FinalLabels;
@@ -102,6 +102,7 @@ fn stored_columns(columns: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
         (columns.style, VoteColumn::TextCounts),
         (columns.prompt_tokens, VoteColumn::Prompts),
         (columns.satisfactions, VoteColumn::Satisfaction),
+        (columns.timings, VoteColumn::Timings),
     ];
     all.into_iter().filter_map(|(requested, column)| requested.then_some(column)).collect()
 }
@@ -158,6 +159,7 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
         VoteColumn::Satisfaction => {
             log.satisfactions.as_mut()?.push(if value.is_empty() { 0 } else { value.parse().ok()? })
         }
+        VoteColumn::Timings => log.timings.as_mut()?.push(timings(value)?),
         VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::of(value).tokens)),
     }
     Some(())
@@ -173,6 +175,18 @@ fn add_style(style: &mut StyleColumns, counts: &[TextCounts; 2]) {
     style.headings.push(both(|side| side.headings.iter().sum()));
     style.lists.push(both(|side| side.ordered + side.unordered));
     style.bold.push(both(|side| side.bold_stars + side.bold_underscores));
+}
+
+/// The times of both sides. An import without times leaves a duration of 0, which no reply has.
+fn timings(value: &str) -> Option<[ReplyTiming; 2]> {
+    let time = |time: &str| if time.is_empty() { Some(None) } else { time.parse().ok().map(|ms| Some(narrow(ms))) };
+    let mut times = value.split(' ').map(time);
+    let mut next = || times.next().flatten();
+    let mut side = || {
+        let (first_token_ms, duration_ms) = (next()?, next()?.filter(|ms| *ms > 0));
+        Some(ReplyTiming { first_token_ms, duration_ms })
+    };
+    Some([side()?, side()?])
 }
 
 fn narrow(count: u64) -> u32 {

@@ -28,6 +28,7 @@ const KEPT: ColumnSet = ColumnSet {
     seconds: true,
     style: true,
     pair_probabilities: true,
+    timings: true,
 };
 
 /// Why a file was not imported; nothing of it was.
@@ -126,6 +127,7 @@ fn vote<'v>(log: &'v VoteLog, row: usize, id: &str, now: Timestamp) -> ImportedV
         satisfaction: log.satisfactions.as_ref().map(|said| said[row]).filter(|said| (1..=5).contains(said)),
         probability: number(&log.pair_probabilities).unwrap_or(0.0),
         text_counts: text_counts(log, row),
+        timings: log.timings.as_ref().map_or_else(Default::default, |timings| timings[row]),
         cast_at: number(&log.seconds).map_or(now.0, millis),
     }
 }

@@ -7,7 +7,7 @@ use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store, StoredCounts, VoteColumn, VoteRange};
 use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
@@ -106,6 +106,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
         seconds: true,
         style: true,
         pair_probabilities: true,
+        timings: true,
     };
     let log = whole_log(store, all).await;
     assert_eq!((log.len(), log.excluded.clone()), (11, [("not_rated".to_owned(), 1)].into()));
@@ -122,6 +123,9 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert!(seqs.len() == 11 && seqs.is_sorted(), "an excluded vote is not among them: {seqs:?}");
     assert!(said.iter().all(|vote| vote.satisfaction == 4 && vote.intent.is_none()));
     assert!(log.pair_probabilities.unwrap().iter().all(|&share| share.to_bits() == (0.1_f64 + 0.2).to_bits()));
+    let known = ReplyTiming { first_token_ms: Some(12), duration_ms: Some(345) };
+    let ended = ReplyTiming { first_token_ms: None, duration_ms: Some(678) };
+    assert_eq!(log.timings.unwrap(), [[known, ended]; 11]);
     let style = log.style.unwrap();
     let tokens = u32::try_from(TextCounts::of("# One\n\n- two").tokens).unwrap();
     assert_eq!(

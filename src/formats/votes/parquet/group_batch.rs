@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::super::batch::{STYLE_NAMES, VoteBatch, count};
-use super::super::columns::Field;
+use super::super::columns::{Field, TIMINGS};
 use super::super::error::RowError;
 use super::column::ParquetColumn;
 use super::group::RowGroup;
 use super::rows::{ParquetRows, Read};
 use super::texts::Texts;
-use crate::domain::rating::vote_log::Labels;
+use crate::domain::rating::vote_log::{Labels, ReplyTiming};
 
 impl RowGroup<'_> {
     /// The votes of the rows; a bad row is counted from 0.
@@ -19,6 +19,7 @@ impl RowGroup<'_> {
         let kept = self.votes(&mut batch)?;
         self.labels(&mut batch, &kept);
         self.details(&mut batch, &kept);
+        self.timings(&mut batch, &kept);
         self.style(&mut batch, &kept).map_err(|reason| (0, reason))?;
         Ok(batch)
     }
@@ -92,6 +93,21 @@ impl RowGroup<'_> {
             let chance = |&row: &u32| chances.as_ref().map_or(f64::NAN, |chances| chances[row as usize]);
             *column = kept.iter().map(chance).collect();
         }
+    }
+
+    /// Times of the replies, for the rows that are kept.
+    fn timings(&self, batch: &mut VoteBatch, kept: &[u32]) {
+        let Some(column) = &mut batch.log.timings else { return };
+        let numbers = TIMINGS.map(|side| side.map(|field| self.numbers(field)));
+        let at = |numbers: &Option<Cow<'_, [f64]>>, row: u32| {
+            numbers.as_ref().map(|numbers| numbers[row as usize]).filter(|number| number.is_finite()).map(count)
+        };
+        let timing = |[first_token, duration]: &[Option<Cow<'_, [f64]>>; 2], row| ReplyTiming {
+            first_token_ms: at(first_token, row),
+            duration_ms: at(duration, row),
+        };
+        *column = kept.iter().map(|&row| numbers.each_ref().map(|side| timing(side, row))).collect();
+        batch.seen.timings = numbers.iter().flatten().any(Option::is_some);
     }
 
     /// Counts of style, for the rows that are kept.

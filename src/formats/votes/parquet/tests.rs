@@ -42,6 +42,8 @@ struct Row {
     probability: Option<f32>,
     tokens: [Option<i64>; 2],
     bold: Option<f64>,
+    first_token: Option<i64>,
+    duration: Option<f64>,
 }
 
 fn rows(missing: Missing, begin: usize) -> Vec<Row> {
@@ -62,6 +64,8 @@ fn rows(missing: Missing, begin: usize) -> Vec<Row> {
             probability: there(3).then_some(0.25),
             tokens: [there(4).then_some(i64::from(number)), there(5).then_some(7)],
             bold: there(6).then_some(f64::from(number % 4)),
+            first_token: there(7).then_some(i64::from(number)),
+            duration: there(8).then_some(f64::from(9 * number)),
         }
     };
     (begin..begin + ROWS).map(row).collect()
@@ -72,13 +76,18 @@ fn text<T: ToString>(value: Option<T>) -> String {
 }
 
 fn csv(groups: &[Vec<Row>]) -> String {
-    let mut lines =
-        String::from("model_a,model_b,winner,tstamp,judge,rated,turn,pair_probability,tokens_a,tokens_b,bold_a\n");
+    let mut lines = String::from(
+        "model_a,model_b,winner,tstamp,judge,rated,turn,pair_probability,tokens_a,tokens_b,bold_a,first_token_ms_a,\
+         duration_ms_b\n",
+    );
     for row in groups.iter().flatten() {
-        let Row { models: [a, b], winner, seconds, judge, rated, turn, probability, tokens: [ta, tb], bold } = row;
+        let Row { models: [a, b], winner, seconds, judge, rated, turn, .. } = row;
+        let Row { probability, tokens: [ta, tb], bold, first_token, duration, .. } = row;
         let (judge, rated, turn) = (text(judge.as_ref()), text(*rated), text(*turn));
         let (probability, ta, tb, bold) = (text(*probability), text(*ta), text(*tb), text(*bold));
-        writeln!(lines, "{a},{b},{winner},{seconds},{judge},{rated},{turn},{probability},{ta},{tb},{bold}").unwrap();
+        let (first_token, duration) = (text(*first_token), text(*duration));
+        write!(lines, "{a},{b},{winner},{seconds},{judge},{rated},{turn},{probability},{ta},{tb},{bold}").unwrap();
+        writeln!(lines, ",{first_token},{duration}").unwrap();
     }
     lines
 }
@@ -114,6 +123,8 @@ fn schema() -> Arc<Type> {
         leaf("tokens_a", Physical::INT64, OPTIONAL),
         leaf("tokens_b", Physical::INT64, OPTIONAL),
         leaf("bold_a", Physical::DOUBLE, OPTIONAL),
+        leaf("first_token_ms_a", Physical::INT64, OPTIONAL),
+        leaf("duration_ms_b", Physical::DOUBLE, OPTIONAL),
     ];
     Arc::new(Type::group_type_builder("row").with_fields(fields).build().unwrap())
 }
@@ -146,6 +157,8 @@ fn parquet(groups: &[Vec<Row>], properties: WriterPropertiesBuilder) -> Vec<u8> 
         put::<Int64Type>(&mut group, rows.iter().map(|row| row.tokens[0]));
         put::<Int64Type>(&mut group, rows.iter().map(|row| row.tokens[1]));
         put::<DoubleType>(&mut group, rows.iter().map(|row| row.bold));
+        put::<Int64Type>(&mut group, rows.iter().map(|row| row.first_token));
+        put::<DoubleType>(&mut group, rows.iter().map(|row| row.duration));
         group.close().unwrap();
     }
     writer.into_inner().unwrap()
@@ -163,8 +176,10 @@ fn read(file: &Path, contents: &[u8]) -> Vec<String> {
         let (turns, seconds) = (log.turns.as_ref().unwrap()[row], log.seconds.as_ref().unwrap()[row]);
         let (probability, outcome) = (log.pair_probabilities.as_ref().unwrap()[row], log.outcomes[row]);
         let (tokens, bold) = (style.tokens[row], style.bold[row]);
+        let [timing_a, timing_b] = log.timings.as_ref().unwrap()[row];
         let (a, b) = (name(log.a[row]), name(log.b[row]));
-        format!("{a} {outcome:?} {b} {voter:?} {turns} {seconds} {probability} {tokens:?} {bold:?}")
+        let style = format!("{tokens:?} {bold:?} {timing_a:?} {timing_b:?}");
+        format!("{a} {outcome:?} {b} {voter:?} {turns} {seconds} {probability} {style}")
     };
     (0..log.len()).map(vote).chain([format!("{:?}", log.excluded)]).collect()
 }

@@ -1,0 +1,208 @@
+//! Joins ratings, prices and times, and finds the cheapest model that cannot be told apart from each.
+//!
+//! The cost of an answer is P·p + R·r: mean tokens P of a prompt and R of the model's own replies times the prices p and r
+//! of a token, so a wordy model costs more than its price says. Two models cannot be told apart where the interval of their
+//! difference holds 0. This is no proof that they are equal: with few votes nothing can be told apart, and the bounds of
+//! the difference say how much may be lost.
+
+use std::collections::BTreeSet;
+
+use super::pareto::{Criteria, pareto_set};
+use super::prices::{ModelPrice, PriceList};
+use super::report::{CheaperModel, CostBasis, ModelValue, Reservation, ValueFinding, ValueReport};
+use super::usage::{ModelUsage, Usage};
+use crate::rating::POINTS_PER_STRENGTH;
+use crate::rating::differences::{Differences, RatingDifference};
+use crate::rating::leaderboard::{Leaderboard, RankedModel};
+
+/// Answers of which a cost is given.
+const ANSWERS: f64 = 1_000.0;
+/// Tokens of which prices are given.
+const TOKENS: f64 = 1e6;
+/// The largest group of models that votes connect.
+const LARGEST_GROUP: usize = 0;
+
+/// What a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct ValueInput<'a> {
+    /// Ratings.
+    pub board: &'a Leaderboard,
+    /// Differences of the same ratings.
+    pub differences: &'a Differences,
+    /// Prices.
+    pub prices: &'a PriceList,
+    /// Tokens and times.
+    pub usage: &'a Usage,
+    /// Models that are for practice only.
+    pub practice: &'a BTreeSet<String>,
+}
+
+/// Joins what is known of the models of a leaderboard.
+#[must_use]
+pub fn join(input: ValueInput<'_>) -> ValueReport {
+    let ValueInput { board, prices, usage, .. } = input;
+    let basis = cost_basis(usage);
+    let mut models: Vec<ModelValue> = board.models.iter().map(|model| value_of(model, input, basis)).collect();
+    mark_pareto_sets(&mut models);
+    let candidates = candidates(board, &models);
+    let cheaper: Vec<_> = candidates.iter().map(|one| (one.place, cheapest_equal(one, &candidates, input))).collect();
+    for (place, cheaper) in cheaper {
+        models[place].cheaper = cheaper;
+    }
+    let finding = finding(&candidates, &models, input);
+    ValueReport {
+        sentence: finding.to_string(),
+        rated_higher_without_cost: rated_higher_without_cost(&candidates, &models),
+        finding,
+        currency: prices.currency.clone(),
+        cost_basis: basis,
+        answers: usage.answers,
+        prompt_tokens: usage.prompt_tokens,
+        confidence: board.confidence,
+        models,
+    }
+}
+
+fn cost_basis(usage: &Usage) -> CostBasis {
+    match (usage.prompt_tokens, usage.answers) {
+        (_, 0) => CostBasis::OutputPrice,
+        (None, _) => CostBasis::Replies,
+        (Some(_), _) => CostBasis::PromptsAndReplies,
+    }
+}
+
+fn value_of(model: &RankedModel, input: ValueInput<'_>, basis: CostBasis) -> ModelValue {
+    let price = input.prices.models.get(&model.model);
+    let usage = input.usage.models.get(&model.model).copied().unwrap_or_default();
+    ModelValue {
+        model: model.model.clone(),
+        rating: model.rating,
+        lower: model.lower,
+        upper: model.upper,
+        cost: price.and_then(|price| cost(price, usage, input.usage.prompt_tokens, basis)),
+        reply_tokens: usage.reply_tokens,
+        first_token_seconds: usage.first_token_seconds,
+        tokens_per_second: usage.tokens_per_second,
+        input_price: price.map(|price| price.prices.input),
+        output_price: price.map(|price| price.prices.output),
+        price_date: price.and_then(|price| price.date),
+        price_source: price.and_then(|price| price.source.clone()),
+        reservation: reservation(model, input.practice),
+        pareto: None,
+        pareto_with_times: None,
+        cheaper: None,
+    }
+}
+
+fn cost(price: &ModelPrice, usage: ModelUsage, prompt_tokens: Option<f64>, basis: CostBasis) -> Option<f64> {
+    let cost = match basis {
+        CostBasis::OutputPrice => price.prices.cost_of_mean(0.0, TOKENS),
+        CostBasis::Replies | CostBasis::PromptsAndReplies => {
+            ANSWERS * price.prices.cost_of_mean(prompt_tokens.unwrap_or(0.0), usage.reply_tokens?)
+        }
+    };
+    Some(cost).filter(|cost| cost.is_finite())
+}
+
+fn reservation(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Reservation> {
+    if practice.contains(&model.model) {
+        Some(Reservation::Practice)
+    } else if model.unbounded.is_some() || model.rating.is_none() {
+        Some(Reservation::Unbounded)
+    } else if model.provisional {
+        Some(Reservation::Provisional)
+    } else {
+        (model.component != LARGEST_GROUP).then_some(Reservation::OtherGroup)
+    }
+}
+
+/// Rating and cost of a model that is compared.
+fn rating_and_cost(value: &ModelValue) -> Option<(f64, f64)> {
+    value.rating.zip(value.cost).filter(|_| value.reservation.is_none())
+}
+
+fn mark_pareto_sets(models: &mut [ModelValue]) {
+    let compared: Vec<usize> = (0..models.len()).filter(|&place| rating_and_cost(&models[place]).is_some()).collect();
+    let negative = |cost: Option<f64>| cost.map(|cost| -cost);
+    let two = |value: &ModelValue| -> Criteria<2> { [value.rating, negative(value.cost)] };
+    let four = |value: &ModelValue| -> Criteria<4> {
+        [value.rating, negative(value.cost), negative(value.first_token_seconds), value.tokens_per_second]
+    };
+    let plain = pareto_set(&compared.iter().map(|&place| two(&models[place])).collect::<Vec<_>>());
+    let with_times = pareto_set(&compared.iter().map(|&place| four(&models[place])).collect::<Vec<_>>());
+    for ((place, plain), with_times) in compared.into_iter().zip(plain).zip(with_times) {
+        models[place].pareto = Some(plain);
+        models[place].pareto_with_times = Some(with_times);
+    }
+}
+
+/// A model that is compared.
+struct Candidate<'a> {
+    /// Its position on the leaderboard.
+    place: usize,
+    ranked: &'a RankedModel,
+    rating: f64,
+    cost: f64,
+}
+
+fn candidates<'a>(board: &'a Leaderboard, models: &[ModelValue]) -> Vec<Candidate<'a>> {
+    let candidate = |(place, (ranked, value)): (usize, (&'a RankedModel, &ModelValue))| {
+        let (rating, cost) = rating_and_cost(value)?;
+        Some(Candidate { place, ranked, rating, cost })
+    };
+    board.models.iter().zip(models).enumerate().filter_map(candidate).collect()
+}
+
+/// The cheapest model that costs less and cannot be told apart; of equally cheap ones, the best rated.
+fn cheapest_equal(one: &Candidate<'_>, all: &[Candidate<'_>], input: ValueInput<'_>) -> Option<CheaperModel> {
+    let equal = |other: &&Candidate<'_>| {
+        let difference = input.differences.between(one.ranked, other.ranked);
+        other.cost < one.cost && difference.is_some_and(|difference| !difference.tells_apart())
+    };
+    let order = |x: &&Candidate<'_>, y: &&Candidate<'_>| {
+        x.cost.total_cmp(&y.cost).then(y.rating.total_cmp(&x.rating)).then_with(|| x.ranked.model.cmp(&y.ranked.model))
+    };
+    let cheapest = all.iter().filter(equal).min_by(order)?;
+    let RatingDifference { difference, lower, upper } = input.differences.between(one.ranked, cheapest.ranked)?;
+    Some(CheaperModel {
+        model: cheapest.ranked.model.clone(),
+        difference,
+        lower,
+        upper,
+        saving: 1.0 - cheapest.cost / one.cost,
+        greatest_win_share: 1.0 / (1.0 + (-upper / POINTS_PER_STRENGTH).exp()),
+    })
+}
+
+/// Models that have no cost and are rated higher than all that have one.
+fn rated_higher_without_cost(candidates: &[Candidate<'_>], models: &[ModelValue]) -> Vec<String> {
+    let highest = candidates.iter().map(|candidate| candidate.rating).fold(f64::NEG_INFINITY, f64::max);
+    let is_higher = |value: &&ModelValue| {
+        value.reservation.is_none() && value.cost.is_none() && value.rating.is_some_and(|rating| rating > highest)
+    };
+    let names = models.iter().filter(is_higher).map(|value| value.model.clone());
+    if candidates.is_empty() { Vec::new() } else { names.collect() }
+}
+
+fn finding(candidates: &[Candidate<'_>], models: &[ModelValue], input: ValueInput<'_>) -> ValueFinding {
+    let by_rating = |x: &&Candidate<'_>, y: &&Candidate<'_>| {
+        x.rating.total_cmp(&y.rating).then(y.cost.total_cmp(&x.cost)).then_with(|| y.place.cmp(&x.place))
+    };
+    let Some(first) = candidates.iter().max_by(by_rating).filter(|_| candidates.len() > 1) else {
+        return ValueFinding::TooFewModels;
+    };
+    let best = first.ranked.model.clone();
+    if let Some(cheaper) = models[first.place].cheaper.clone() {
+        return ValueFinding::CheaperModel { best, cheaper };
+    }
+    let cheaper: Vec<&Candidate<'_>> = candidates.iter().filter(|other| other.cost < first.cost).collect();
+    let is_told_apart = |other: &&Candidate<'_>| input.differences.between(first.ranked, other.ranked).is_some();
+    match cheaper.len() {
+        0 => ValueFinding::BestIsCheapest { best },
+        number if cheaper.iter().all(is_told_apart) => ValueFinding::CheaperAreLower { best, cheaper: number },
+        _ => ValueFinding::NoDifference { best },
+    }
+}
+
+#[cfg(test)]
+mod tests;
