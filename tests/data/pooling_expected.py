@@ -99,11 +99,11 @@ class Problem:
             at = [x + y for x, y in zip(at, move)]
 
     def log_density(self, log_spread):
-        """Of the logarithm of the spread, under a flat prior on the spread."""
+        """Of the logarithm of the spread, under a half-normal prior of scale 1 on the spread."""
         precision = math.exp(-2 * log_spread)
         _, value, hessian = self.mode(precision)
         marginal = -value + 0.5 * len(self.keys) * math.log(precision) - 0.5 * log_determinant(hessian)
-        return log_spread + marginal
+        return log_spread - 0.5 * math.exp(2 * log_spread) + marginal
 
     def average(self, rows, points):
         """The mean spread, and the means and errors of combinations of the parameters."""

@@ -220,6 +220,27 @@ fn a_single_slice_has_the_ratings_of_the_leaderboard() {
 }
 
 #[test]
+fn a_handful_of_votes_says_little_about_slices() {
+    for voters in [["one", "one", "one", "one"], ["one", "two", "one", "two"], ["a", "b", "c", "d"]] {
+        let mut log = VoteLog::with_columns(columns());
+        let votes = [(AWins, "code"), (BWins, "code"), (AWins, "maths"), (Tie, "maths")];
+        for ((outcome, category), voter) in votes.into_iter().zip(voters) {
+            log.push("x", "y", outcome).unwrap();
+            log.categories.as_mut().unwrap().push(Some(category));
+            log.voters.as_mut().unwrap().push(Some(voter));
+        }
+        let found = pooled(&log, &by_category());
+        // Half of the prior's weight is below 117 points, and the votes change little about it.
+        assert!((60.0..200.0).contains(&found.spread), "{voters:?}: {}", found.spread);
+        let rated = found.slices.iter().flat_map(|slice| &slice.models);
+        rated.for_each(|rated| {
+            assert!((100.0..1_000.0).contains(&(rated.upper - rated.lower)), "{voters:?}: {rated:?}");
+            assert!(rated.difference_lower < 0.0 && rated.difference_upper > 0.0, "{voters:?}: {rated:?}");
+        });
+    }
+}
+
+#[test]
 fn the_order_of_the_votes_changes_no_bit() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let reading = ColumnSet { categories: true, ..ColumnSet::default() };

@@ -72,7 +72,14 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
     let (_, whole, _) = board(&arena, "").await;
     let (_, same, _) = board(&arena, "?until=2999-01-01").await;
     assert_eq!(whole["models"], same["models"], "an exact fit of the same votes");
+    let (_, pooled, text) = board(&arena, "?pool_by=language").await;
+    assert_eq!(pooled["models"], whole["models"], "the board itself stays the same");
+    let slices = pooled["pooled"]["slices"].as_array().expect(&text);
+    let slices: Vec<_> =
+        slices.iter().map(|slice| (slice["slice"].as_str().unwrap(), slice["votes"].as_u64())).collect();
+    assert_eq!(slices, [("English", Some(3)), ("Chinese", Some(2))]);
     for (query, status, said) in [
+        ("?pool_by=language&style=control", 400, "exclude each other"),
         ("?language=xx", 404, "\"xx\""),
         ("?turns=7", 400, "first or multi"),
         ("?until=soon", 400, "2026-11-21"),
@@ -96,6 +103,15 @@ async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
         "{whole}"
     );
     assert!(whole.contains("leaderboard.js") && !whole.contains("name=\"category\""), "{whole}");
+    assert!(
+        whole.contains("<option value=\"language\">Language</option>") && !whole.contains("class=\"pooled\""),
+        "{whole}"
+    );
+    let pooled = page("/leaderboard?pool_by=language").await;
+    assert!(
+        pooled.contains("<option value=\"language\" selected>") && pooled.contains("English · 3 rated votes"),
+        "{pooled}"
+    );
     let part = page("/leaderboard?language=Chinese&ties=&until=").await;
     assert!(
         part.contains("<option value=\"Chinese\" selected>") && part.contains("<b data-part=\"votes\">2</b>"),

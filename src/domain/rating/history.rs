@@ -32,8 +32,13 @@ pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> R
     let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.style && !options.side);
     let Some(seconds) = seconds else { return Ok(Vec::new()) };
     let (first, last) = seconds.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
-    let options =
-        LeaderboardOptions { method: Method::Bt, interval: IntervalMethod::None, anchor: None, ..options.clone() };
+    let options = LeaderboardOptions {
+        method: Method::Bt,
+        interval: IntervalMethod::None,
+        anchor: None,
+        pool_by: None,
+        ..options.clone()
+    };
     let mut pairs: HashMap<(u32, u32), PairCounts> = HashMap::new();
     let mut next = 0;
     let mut shown = Vec::with_capacity(moments);

@@ -16,6 +16,7 @@ use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::pooling::PooledSlices;
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
@@ -172,8 +173,18 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
+        pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
         ..LeaderboardView::default()
     }
+}
+
+/// The slices with the names of the models as people know them.
+fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
+    let mut named = pooled.clone();
+    for rated in named.slices.iter_mut().flat_map(|slice| &mut slice.models) {
+        rated.model = models.card(&ModelId::new(&rated.model)).name;
+    }
+    named
 }
 
 fn row(model: &RankedModel, board: &Leaderboard, models: &Models) -> LeaderboardRow {

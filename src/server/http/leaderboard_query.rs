@@ -4,7 +4,7 @@ use actix_web::web;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
-use crate::domain::rating::slice::Turns;
+use crate::domain::rating::slice::{SliceColumn, Turns};
 use crate::domain::time::{Timestamp, parse_end};
 use crate::services::leaderboard::filtered::LeaderboardFilter;
 
@@ -26,6 +26,8 @@ pub struct LeaderboardQuery {
     pub ties: String,
     /// `control` to hold the looks of the replies equal.
     pub style: String,
+    /// `language`, `category` or `intent`, for the ratings in each of them.
+    pub pool_by: String,
     /// A day, whose votes are the last ones, or a moment.
     pub until: String,
 }
@@ -50,6 +52,14 @@ impl LeaderboardQuery {
             .map(|turns| turns.parse())
             .transpose()
             .map_err(|_| PageError::InvalidQuery(format!("turns is {:?}: first or multi", self.turns)))?;
+        let pool_by: Option<SliceColumn> =
+            text(&self.pool_by).map(|column| column.parse()).transpose().map_err(|_| {
+                PageError::InvalidQuery(format!("pool_by is {:?}: language, category or intent", self.pool_by))
+            })?;
+        let style = switch("style", &self.style, "control")?;
+        if style && pool_by.is_some() {
+            return Err(PageError::InvalidQuery("style and pool_by exclude each other: leave out one".into()));
+        }
         Ok(LeaderboardFilter {
             language: text(&self.language),
             category: text(&self.category),
@@ -57,7 +67,8 @@ impl LeaderboardQuery {
             turns,
             long_prompts: switch("prompts", &self.prompts, "long")?,
             without_ties: switch("ties", &self.ties, "drop")?,
-            style: switch("style", &self.style, "control")?,
+            style,
+            pool_by,
             until: text(&self.until).map(|until| end_of(&until)).transpose()?,
         })
     }
@@ -73,6 +84,7 @@ impl LeaderboardQuery {
             ("prompts", &self.prompts),
             ("ties", &self.ties),
             ("style", &self.style),
+            ("pool_by", &self.pool_by),
             ("until", &self.until),
         ];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
@@ -136,6 +148,8 @@ mod tests {
         for (query_string, said) in [
             ("turns=7", "turns is \"7\": first or multi"),
             ("ties=x", "ties is \"x\": drop or nothing"),
+            ("pool_by=model", "pool_by is \"model\": language, category or intent"),
+            ("pool_by=intent&style=control", "style and pool_by exclude each other: leave out one"),
             ("style=on", "style is \"on\": control or nothing"),
             ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
             ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),

@@ -16,7 +16,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::scoring::{BothBadRule, TieRule};
-use crate::domain::rating::slice::{Slice, SliceError, Turns};
+use crate::domain::rating::slice::{Slice, SliceColumn, SliceError, Turns};
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
@@ -58,6 +58,8 @@ pub struct LeaderboardFilter {
     pub without_ties: bool,
     /// With style control.
     pub style: bool,
+    /// Also in each slice of this column.
+    pub pool_by: Option<SliceColumn>,
     /// Votes cast before this time.
     pub until: Option<Timestamp>,
 }
@@ -158,7 +160,8 @@ impl FilteredLeaderboards {
 
     /// Time of the last label change if the filter uses labels, otherwise 0.
     async fn labels_changed_at(&self, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
-        if filter.category.is_none() && filter.intent.is_none() {
+        let pools_labels = matches!(filter.pool_by, Some(SliceColumn::Category | SliceColumn::Intent));
+        if filter.category.is_none() && filter.intent.is_none() && !pools_labels {
             return Ok(Timestamp(0));
         }
         Ok(self.store.labels_changed_at().await?)
@@ -171,6 +174,7 @@ impl FilteredLeaderboards {
             options.scoring.both_bad = BothBadRule::Drop;
         }
         options.style = filter.style;
+        options.pool_by = filter.pool_by;
         Ok(options)
     }
 }
@@ -189,6 +193,7 @@ async fn read_and_fit(
     let voters = options.interval.reads_voters();
     let mut columns = ColumnSet { seconds: true, style: filter.style, voters, ..ColumnSet::default() };
     slice.add_columns(&mut columns);
+    filter.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
     let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
     let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
     Ok(fitted.valid_for(began.elapsed()))

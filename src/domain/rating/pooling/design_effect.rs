@@ -3,7 +3,7 @@
 //! The design effect (Kish 1965) of all votes is the mean of the variances that their intervals use, over the mean of those
 //! that independent Bradley–Terry votes would have. Within slices, a voter has fewer votes that depend on each other. With s
 //! the sum of the scores (y − p)(e_a − e_b) of a voter's votes, Σ|s|² over voters and slices, over Σ|s|² over voters, says how
-//! much smaller the design effect is there.
+//! much smaller the design effect is there. It is at most 1: the scores of all votes sum to zero, so those of a single voter do.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -16,6 +16,9 @@ use super::super::vote_log::{Labels, VoteLog};
 use super::super::votes_by_voter::{VoterVote, VotesByVoter};
 use crate::battle::Outcome;
 use crate::stats::real_len;
+
+/// Smallest design effect of all votes. A few votes that agree by chance, or nothing but ties, would give 0.
+const LEAST: f64 = 0.1;
 
 /// Design effects of votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +53,7 @@ fn of_all_votes(members: &[usize], inverse: &DMatrix<f64>, intervals: &Intervals
     let (known, sum) = errors().fold((0_usize, 0.0), |(known, sum), error| (known + 1, sum + error * error));
     // H⁺ is known up to a constant, which centring removes.
     let independent = (inverse.trace() - inverse.sum() / size) / size;
-    if known == 0 || independent <= 0.0 { 1.0 } else { sum / real_len(known) / independent }
+    if known == 0 || independent <= 0.0 { 1.0 } else { (sum / real_len(known) / independent).max(LEAST) }
 }
 
 /// Σ|s|² over voters and slices, over Σ|s|² over voters.
@@ -68,7 +71,7 @@ fn share_within(votes: &VotesByVoter, labels: &Labels, block: &ModelBlock, point
         within += squared_sums(&scores, |one, other| (one.0, one.1) == (other.0, other.1));
         overall += squared_sums(&scores, |one, other| one.0 == other.0);
     }
-    if overall > 0.0 { within / overall } else { 1.0 }
+    if overall > within { within / overall } else { 1.0 }
 }
 
 fn points_of_a(vote: &VoterVote) -> f64 {

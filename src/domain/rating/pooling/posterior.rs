@@ -12,9 +12,9 @@
 //!
 //! A model without votes in a slice adds nothing to any term and is left out there.
 //!
-//! Few slices leave τ uncertain, and intervals at one τ would be too short. Under a flat prior on τ (Gelman 2006), ln τ has
-//! the density τ·L(τ). Means and variances are averaged over it by the trapezoidal rule around its peak, as in INLA (Rue,
-//! Martino and Chopin 2009).
+//! Few slices leave τ uncertain, and intervals at one τ would be too short. Under a half-normal prior on τ (Gelman 2006), ln τ
+//! has the density τ·L(τ)·exp(−τ²/2s²). Means and variances are averaged over it by the trapezoidal rule around its peak, as in
+//! INLA (Rue, Martino and Chopin 2009). The prior matters only where a few votes would allow any τ.
 
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentOpt;
@@ -29,6 +29,8 @@ use crate::stats::real_len;
 
 /// Bounds of ln τ: 0.2 and 1,200 points.
 const LOG_SPREAD: (f64, f64) = (-6.9, 1.94);
+/// Scale s of the prior on τ: 174 points. Half of its weight is below 117 points.
+const PRIOR_SPREAD: f64 = 1.0;
 /// Error of the ln τ at the peak.
 const PEAK_ERROR: f64 = 1e-6;
 const MAX_EVALUATIONS: u64 = 60;
@@ -159,12 +161,13 @@ fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditio
     let peak = Conditional::at(slices, start, search.state.get_best_param().copied().unwrap_or(low))?;
     let at = |log_spread: f64| Conditional::at(slices, &peak.mode, log_spread);
     let [below, above] = [at(peak.log_spread - NEARBY)?, at(peak.log_spread + NEARBY)?].map(|near| near.log_density());
+    let inside = |log_spread: f64| (low..=high).contains(&log_spread);
     let curvature = (2.0 * peak.log_density() - below - above) / (NEARBY * NEARBY);
     let step = if curvature > 0.0 { curvature.sqrt().recip().min(LONGEST_STEP) } else { LONGEST_STEP };
     let most = peak.log_density();
     let mut nodes = Vec::new();
-    for count in STEPS {
-        let node = at(peak.log_spread + f64::from(count) * step)?;
+    for log_spread in STEPS.map(|count| peak.log_spread + f64::from(count) * step).filter(|&at| inside(at)) {
+        let node = at(log_spread)?;
         nodes.push(((node.log_density() - most).exp(), node));
     }
     nodes.retain(|(density, _)| *density > NEGLIGIBLE);
@@ -187,9 +190,10 @@ impl<'v> Conditional<'v> {
         Err(FitError::Solver("the ratings of the slices did not converge".into()))
     }
 
-    /// ln (τ·L(τ)), up to a constant.
+    /// ln (τ·L(τ)·exp(−τ²/2s²)), up to a constant.
     fn log_density(&self) -> f64 {
-        self.log_spread - loss(self.slices, &self.mode, self.precision) - 0.5 * self.curvature.log_det
+        let prior = -0.5 / (self.precision * PRIOR_SPREAD * PRIOR_SPREAD);
+        self.log_spread + prior - loss(self.slices, &self.mode, self.precision) - 0.5 * self.curvature.log_det
     }
 
     /// The posterior of each slice.

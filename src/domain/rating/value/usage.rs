@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn speeds_keep_two_digits() {
         for (speed, expected) in
-            [(0.0, 0.0), (0.0437, 0.044), (3.14, 3.1), (9.96, 10.0), (47.6, 48.0), (1234.0, 1200.0)]
+            [(0.0, 0.0), (0.0437, 0.044), (3.16, 3.2), (9.96, 10.0), (47.6, 48.0), (1234.0, 1200.0)]
         {
             assert!((two_digits(speed) - expected).abs() < 1e-12, "{speed}: {}", two_digits(speed));
         }

@@ -15,6 +15,8 @@ use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::pooling::{PooledRating, PooledSlices};
+use crate::domain::rating::slice::SliceColumn;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
@@ -34,6 +36,8 @@ pub struct LeaderboardView {
     pub query: LeaderboardQuery,
     /// What can be asked.
     pub facets: Arc<Facets>,
+    /// Ratings in each slice, where they were asked for; models by name.
+    pub pooled: Option<PooledSlices>,
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
@@ -44,6 +48,20 @@ impl LeaderboardView {
     /// Whether it is the leaderboard of all votes, which moves with them.
     fn is_live(&self) -> bool {
         self.query == LeaderboardQuery::default()
+    }
+
+    /// The columns of several slices, with their labels.
+    fn columns(&self, words: &LeaderboardTexts) -> Vec<(String, String)> {
+        let Facets { languages, categories, intents } = &*self.facets;
+        [
+            (SliceColumn::Language, words.language, languages),
+            (SliceColumn::Category, words.category, categories),
+            (SliceColumn::Intent, words.intent, intents),
+        ]
+        .into_iter()
+        .filter(|(.., slices)| slices.len() > 1)
+        .map(|(column, label, _)| (column.as_str().to_owned(), label.to_owned()))
+        .collect()
     }
 
     /// The lists to choose from, without those that offer no choice.
@@ -66,6 +84,7 @@ impl LeaderboardView {
             ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
             ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
             ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
+            ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
         ]
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())
@@ -234,6 +253,12 @@ impl IntervalRow<'_> {
         let known = [self.row.organization.as_str(), self.row.license.as_str()];
         known.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
+}
+
+/// What a slice adds to a rating, with its interval.
+fn difference(rated: &PooledRating) -> String {
+    let PooledRating { difference, difference_lower, difference_upper, .. } = rated;
+    format!("{difference:+.0} ({difference_lower:+.0} – {difference_upper:+.0})")
 }
 
 fn whole(number: f64) -> String {
