@@ -39,6 +39,7 @@ use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
+use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// The outside worlds of an arena; a test gives its own.
@@ -121,6 +122,8 @@ impl AppState {
             clock: clock.clone(),
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
+        let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
+        let value = Arc::new(value);
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
         let correlation = Arc::new(CorrelationService::new(
             store.clone(),
@@ -137,6 +140,7 @@ impl AppState {
             models,
             leaderboard,
             filtered,
+            value,
             boards,
             correlation,
             battle_judging,

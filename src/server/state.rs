@@ -19,6 +19,7 @@ use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::value::ValueReports;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -33,6 +34,8 @@ pub struct AppState {
     pub leaderboard: Arc<LatestLeaderboard>,
     /// Leaderboards of a part of the votes.
     pub filtered: Arc<FilteredLeaderboards>,
+    /// What models cost for what they are worth.
+    pub value: Arc<ValueReports>,
     /// The scores of benchmarks.
     pub boards: Arc<SuiteResultsCache>,
     /// How series of the arena and of benchmarks go together.
