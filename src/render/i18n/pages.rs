@@ -35,6 +35,7 @@ pub(crate) struct PageTexts {
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
+    pub(crate) value: ValueTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -209,9 +210,11 @@ mod correlation;
 mod english;
 mod judges;
 mod notes;
+mod value;
 
 pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use value::ValueTexts;

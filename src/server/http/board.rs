@@ -164,6 +164,7 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
+        priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
 }

@@ -21,6 +21,8 @@ pub struct ValueReport {
     pub currency: Option<Currency>,
     /// What a cost is made of.
     pub cost_basis: CostBasis,
+    /// Rated votes behind the ratings.
+    pub votes: u64,
     /// Answers whose tokens and times are in the report.
     pub answers: u64,
     /// Mean tokens of a prompt, by the program's own count.

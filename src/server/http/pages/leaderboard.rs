@@ -33,6 +33,8 @@ pub struct LeaderboardView {
     pub query: LeaderboardQuery,
     /// What can be asked.
     pub facets: Arc<Facets>,
+    /// Models that have prices.
+    pub priced: usize,
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
 }
@@ -41,6 +43,11 @@ impl LeaderboardView {
     /// Whether it is the leaderboard of all votes, which moves with them.
     fn is_live(&self) -> bool {
         self.query == LeaderboardQuery::default()
+    }
+
+    /// Whether there is a page on value for money of these votes: with two prices, and none of a past moment.
+    fn offers_value(&self) -> bool {
+        self.priced > 1 && self.query.until.is_empty()
     }
 
     /// The lists to choose from, without those that offer no choice.

@@ -13,6 +13,7 @@ pub mod language;
 pub mod leaderboard;
 pub mod not_found;
 pub(crate) mod unavailable;
+pub mod value;
 
 use crate::domain::language::Language;
 use crate::render::i18n::pages::{PageTexts, page_texts};
