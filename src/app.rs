@@ -41,6 +41,7 @@ use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::robustness::RobustnessService;
+use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
 
 /// The outside worlds of an arena; a test gives its own.
@@ -124,6 +125,8 @@ impl AppState {
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
         let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
+        let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
+        let value = Arc::new(value);
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
         let correlation = Arc::new(CorrelationService::new(
             store.clone(),
@@ -141,6 +144,7 @@ impl AppState {
             leaderboard,
             filtered,
             robustness,
+            value,
             boards,
             correlation,
             battle_judging,

@@ -20,6 +20,7 @@ use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessService;
+use crate::services::leaderboard::value::ValueReports;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -36,6 +37,8 @@ pub struct AppState {
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
     pub robustness: Arc<RobustnessService>,
+    /// What models cost for what they are worth.
+    pub value: Arc<ValueReports>,
     /// The scores of benchmarks.
     pub boards: Arc<SuiteResultsCache>,
     /// How series of the arena and of benchmarks go together.

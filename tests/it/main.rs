@@ -68,5 +68,6 @@ mod support;
 mod tidy;
 mod ties;
 mod upstream_faults;
+mod value;
 mod vote_files;
 mod voting;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
@@ -196,6 +197,16 @@ impl Settings {
             reason: in_one_line(&error),
         })?;
         settings.checked()
+    }
+
+    /// The models that have prices.
+    #[must_use]
+    pub fn price_list(&self) -> PriceList {
+        let price = |model: &ModelSettings| Some((model.id.clone(), model.price()?));
+        PriceList {
+            currency: Some(self.prices.currency.clone()),
+            models: self.models.iter().filter_map(price).collect(),
+        }
     }
 
     fn checked(self) -> Result<Self, ConfigError> {

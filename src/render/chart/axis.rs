@@ -27,6 +27,25 @@ impl Axis {
         self.multiples(round_step((self.high - self.low) / count))
     }
 
+    /// On an axis of decimal logarithms, 1, 2 and 5 times the powers of ten inside it; only the powers where there would be
+    /// more than `most`.
+    pub(super) fn decimal_ticks(&self, most: usize) -> Vec<f64> {
+        let powers = |digits: &'static [f64]| -> Vec<f64> {
+            let decade = |decade: f64| digits.iter().map(move |digit| digit.log10() + decade);
+            let mut ticks: Vec<f64> = self.decades().flat_map(decade).collect();
+            ticks.retain(|tick| (self.low..=self.high).contains(tick));
+            ticks
+        };
+        let fine = powers(&[1.0, 2.0, 5.0]);
+        if fine.len() > most { powers(&[1.0]) } else { fine }
+    }
+
+    /// The whole numbers from the one below the axis to its end.
+    fn decades(&self) -> impl Iterator<Item = f64> + use<> {
+        let (first, last) = (self.low.floor(), self.high.floor());
+        std::iter::successors(Some(first), move |decade| Some(decade + 1.0).filter(|next| *next <= last))
+    }
+
     /// All multiples of `step` inside the axis.
     pub(super) fn multiples(&self, step: f64) -> Vec<f64> {
         let mut ticks = Vec::new();

@@ -4,7 +4,7 @@
 //! are shown as text whatever they hold, and are shortened where there is no room; the whole name is in a tooltip.
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
 //! it, light and dark. [`forest`] shows ratings with intervals, [`heat`] a figure for each pair of models, [`history`]
-//! ratings over time, [`style`] the effects of style. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
+//! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
 //! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
 //! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`correlation_history`] one over time.
 
@@ -19,11 +19,13 @@ pub mod pairs;
 pub mod radar;
 pub mod scatter;
 pub mod style;
+pub mod value;
 pub mod violin;
 
 mod axis;
 mod colours;
 mod look;
+mod plot;
 mod svg;
 mod text;
 mod time;

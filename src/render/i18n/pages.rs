@@ -36,6 +36,7 @@ pub(crate) struct PageTexts {
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
+    pub(crate) value: ValueTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -214,6 +215,7 @@ mod english;
 mod judges;
 mod notes;
 mod robustness;
+mod value;
 
 pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
@@ -221,3 +223,4 @@ pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
+pub(crate) use value::ValueTexts;

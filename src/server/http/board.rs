@@ -174,6 +174,7 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
+        priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
 }

@@ -22,6 +22,7 @@ mod serving;
 mod session;
 mod sockets;
 pub mod static_files;
+mod value;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/").get(pages::battle::battle).route(web::head().to(pages::battle::battle)))
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
         .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
+        .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/benchmarks").get(benchmark::suites).route(web::head().to(benchmark::suites)))
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
@@ -57,6 +59,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
+        .route("/api/v1/leaderboard/value", web::get().to(value::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))

@@ -9,18 +9,19 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::freshness::Freshness;
 use super::vote_log::{ReadLogError, ReadOptions, read_log};
 use crate::domain::rating::FitError;
+use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::rank_log;
+use crate::domain::rating::ranking::{Ranking, rank_log_with_differences};
 use crate::domain::rating::scoring::{BothBadRule, TieRule};
 use crate::domain::rating::slice::{Slice, SliceColumn, SliceError, Turns};
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
-use crate::infra::backoff::later;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
@@ -36,10 +37,6 @@ const COOL_DOWN_FACTOR: u32 = 4;
 const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Number of cached leaderboards.
 const CACHED: usize = 48;
-/// Minimum time for which a leaderboard stays valid although there are newer votes.
-const MIN_VALID: Duration = Duration::from_secs(60);
-/// The same time as a multiple of the duration of the fit.
-const VALID_FACTOR: u32 = 10;
 
 /// Which votes to rate, and how; by default all votes, as in the published leaderboard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -67,12 +64,11 @@ pub struct LeaderboardFilter {
 /// A leaderboard for a filter.
 #[derive(Debug, Clone)]
 pub struct FilteredLeaderboard {
-    /// The latest vote of the log at the time of the fit.
-    pub last_vote_seq: i64,
-    /// End of the time for which the leaderboard stays valid although there are newer votes.
-    valid_until: Instant,
+    freshness: Freshness,
     /// The leaderboard.
     pub board: Leaderboard,
+    /// Differences of any two models.
+    pub differences: Differences,
     /// Counts and predictions of every pair.
     pub pairs: Pairs,
     /// Rating history; empty with style control.
@@ -153,18 +149,9 @@ impl FilteredLeaderboards {
     ) -> Result<Arc<FilteredLeaderboard>, FilteredLeaderboardError> {
         let options = self.options(filter)?;
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
-        let key = (filter.clone(), options.clone(), self.labels_changed_at(filter).await?, exclusion_changes);
+        let key = (filter.clone(), options.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
         let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
-        Ok(self.fits.get(key, |cached| cached.is_current(last_seq), fit).await?)
-    }
-
-    /// Time of the last label change if the filter uses labels, otherwise 0.
-    async fn labels_changed_at(&self, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
-        let pools_labels = matches!(filter.pool_by, Some(SliceColumn::Category | SliceColumn::Intent));
-        if filter.category.is_none() && filter.intent.is_none() && !pools_labels {
-            return Ok(Timestamp(0));
-        }
-        Ok(self.store.labels_changed_at().await?)
+        Ok(self.fits.get(key, |cached| cached.freshness.is_current(last_seq), fit).await?)
     }
 
     fn options(&self, filter: &LeaderboardFilter) -> Result<LeaderboardOptions, FitError> {
@@ -195,26 +182,15 @@ async fn read_and_fit(
     slice.add_columns(&mut columns);
     filter.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
     let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
-    let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options, last_vote_seq)).await??;
-    Ok(fitted.valid_for(began.elapsed()))
-}
-
-impl FilteredLeaderboard {
-    /// Sets the time for which the leaderboard stays valid, in proportion to the cost of its fit.
-    fn valid_for(self, cost: Duration) -> Self {
-        let fresh = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
-        Self { valid_until: later(Instant::now(), fresh), ..self }
-    }
-
-    /// Whether it includes the vote `last_seq` or is still valid without it.
-    fn is_current(&self, last_seq: i64) -> bool {
-        self.last_vote_seq >= last_seq || Instant::now() < self.valid_until
-    }
+    let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options)).await??;
+    let FittedVotes { ranking: Ranking { board, differences }, pairs, history } = fitted;
+    let freshness = Freshness::new(last_vote_seq, began.elapsed());
+    Ok(FilteredLeaderboard { freshness, board, differences, pairs, history })
 }
 
 impl LeaderboardFilter {
     /// The slice of the votes; the database filters by time.
-    fn slice(&self) -> Slice {
+    pub(super) fn slice(&self) -> Slice {
         Slice {
             language: self.language.clone(),
             category: self.category.clone(),
@@ -225,6 +201,15 @@ impl LeaderboardFilter {
         }
     }
 
+    /// Time of the last label change if the filter uses labels, otherwise 0.
+    pub(super) async fn labels_changed_at(&self, store: &Store) -> Result<Timestamp, ReadLogError> {
+        let pools_labels = matches!(self.pool_by, Some(SliceColumn::Category | SliceColumn::Intent));
+        if self.category.is_none() && self.intent.is_none() && !pools_labels {
+            return Ok(Timestamp(0));
+        }
+        Ok(store.labels_changed_at().await?)
+    }
+
     /// Whether the filter selects the published leaderboard.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -232,34 +217,17 @@ impl LeaderboardFilter {
     }
 }
 
-fn fit(
-    slice: &Slice,
-    log: VoteLog,
-    options: &LeaderboardOptions,
-    last: i64,
-) -> Result<FilteredLeaderboard, FilteredLeaderboardError> {
-    let log = slice.take(log)?;
-    let board = rank_log(&log, options)?;
-    let pairs = Pairs::of(&board.models, &Tally::from_log(&log, options.scoring));
-    let history = history(&log, HISTORY_MOMENTS, options)?;
-    Ok(FilteredLeaderboard { last_vote_seq: last, valid_until: Instant::now(), board, pairs, history })
+/// What is computed of the votes of a slice.
+struct FittedVotes {
+    ranking: Ranking,
+    pairs: Pairs,
+    history: Vec<Moment>,
 }
 
-#[cfg(test)]
-mod tests {
-    use tokio::time::advance;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_leaderboard_is_valid_until_it_is_old_and_there_are_newer_votes() {
-        for (cost, fresh) in [(1, 60), (7, 70)] {
-            let cached = fit(&Slice::default(), VoteLog::default(), &LeaderboardOptions::default(), 5).unwrap();
-            let cached = cached.valid_for(Duration::from_secs(cost));
-            advance(Duration::from_millis(1_000 * fresh - 1)).await;
-            assert!(cached.is_current(6), "valid for {fresh} s");
-            advance(Duration::from_millis(1)).await;
-            assert!(!cached.is_current(6) && cached.is_current(5), "without newer votes it stays valid");
-        }
-    }
+fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions) -> Result<FittedVotes, FilteredLeaderboardError> {
+    let log = slice.take(log)?;
+    let ranking = rank_log_with_differences(&log, options)?;
+    let pairs = Pairs::of(&ranking.board.models, &Tally::from_log(&log, options.scoring));
+    let history = history(&log, HISTORY_MOMENTS, options)?;
+    Ok(FittedVotes { ranking, pairs, history })
 }

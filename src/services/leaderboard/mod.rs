@@ -2,9 +2,11 @@
 //! published one is.
 
 pub mod filtered;
+mod freshness;
 pub mod rated_votes;
 pub mod refit;
 pub mod robustness;
 pub mod stored;
+pub mod value;
 pub mod vote_log;
 pub mod vote_tally;

@@ -56,6 +56,7 @@ pub fn join(input: ValueInput<'_>) -> ValueReport {
         finding,
         currency: prices.currency.clone(),
         cost_basis: basis,
+        votes: board.votes.rated,
         answers: usage.answers,
         prompt_tokens: usage.prompt_tokens,
         confidence: board.confidence,

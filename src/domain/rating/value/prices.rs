@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::judging::budget::Prices;
+use crate::text_direction;
 
 /// A code of three capital letters, as in ISO 4217.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,8 +100,8 @@ const LONGEST_SOURCE: usize = 200;
 /// A text that is no source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the source of a price has {0} characters or a line break: write one line of at most {LONGEST_SOURCE} characters, for \
-     example https://example.org/pricing, or leave it out"
+    "the source of a price has {0} characters or one without a shape: write one line of at most {LONGEST_SOURCE} \
+     characters, for example https://example.org/pricing, or leave it out"
 )]
 pub struct InvalidPriceSource(usize);
 
@@ -109,7 +110,9 @@ impl FromStr for PriceSource {
 
     fn from_str(text: &str) -> Result<Self, InvalidPriceSource> {
         let length = text.chars().count();
-        let is_line = (1..=LONGEST_SOURCE).contains(&length) && !text.contains(char::is_control);
+        let is_line = (1..=LONGEST_SOURCE).contains(&length)
+            && !text.contains(char::is_control)
+            && text_direction::in_name(text) == text;
         if is_line { Ok(Self(text.to_owned())) } else { Err(InvalidPriceSource(length)) }
     }
 }
@@ -179,7 +182,7 @@ mod tests {
     #[test]
     fn a_source_is_one_short_line() {
         assert_eq!("price list, p. 3".parse::<PriceSource>().unwrap().to_string(), "price list, p. 3");
-        for text in [String::new(), "x".repeat(201), "two\nlines".to_owned()] {
+        for text in [String::new(), "x".repeat(201), "two\nlines".to_owned(), "\u{202e}".to_owned()] {
             let refused = text.parse::<PriceSource>().unwrap_err().to_string();
             assert!(refused.contains("one line") && !refused.contains('\n'), "{refused}");
         }

@@ -21,6 +21,8 @@ pub struct ValueReport {
     pub currency: Option<Currency>,
     /// What a cost is made of.
     pub cost_basis: CostBasis,
+    /// Rated votes behind the ratings.
+    pub votes: u64,
     /// Answers whose tokens and times are in the report.
     pub answers: u64,
     /// Mean tokens of a prompt, by the program's own count.
@@ -143,15 +145,39 @@ pub enum ValueFinding {
     TooFewModels,
 }
 
-impl ValueFinding {
-    /// The finding with other names of the models.
+impl ValueReport {
+    /// The report with other names of the models.
     #[must_use]
     pub fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        let cheaper = |cheaper: &CheaperModel| cheaper.renamed(&name);
+        let value = |value: &ModelValue| ModelValue {
+            model: name(&value.model),
+            cheaper: value.cheaper.as_ref().map(cheaper),
+            ..value.clone()
+        };
+        let finding = self.finding.renamed(&name);
+        Self {
+            sentence: finding.to_string(),
+            finding,
+            rated_higher_without_cost: self.rated_higher_without_cost.iter().map(|model| name(model)).collect(),
+            models: self.models.iter().map(value).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+impl CheaperModel {
+    fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        Self { model: name(&self.model), ..self.clone() }
+    }
+}
+
+impl ValueFinding {
+    fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
         match self {
-            Self::CheaperModel { best, cheaper } => Self::CheaperModel {
-                best: name(best),
-                cheaper: CheaperModel { model: name(&cheaper.model), ..cheaper.clone() },
-            },
+            Self::CheaperModel { best, cheaper } => {
+                Self::CheaperModel { best: name(best), cheaper: cheaper.renamed(name) }
+            }
             Self::CheaperAreLower { best, cheaper } => Self::CheaperAreLower { best: name(best), cheaper: *cheaper },
             Self::BestIsCheapest { best } => Self::BestIsCheapest { best: name(best) },
             Self::NoDifference { best } => Self::NoDifference { best: name(best) },

@@ -38,6 +38,8 @@ pub struct LeaderboardView {
     pub facets: Arc<Facets>,
     /// Ratings in each slice, where they were asked for; models by name.
     pub pooled: Option<PooledSlices>,
+    /// Models that have prices.
+    pub priced: usize,
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
@@ -62,6 +64,11 @@ impl LeaderboardView {
         .filter(|(.., slices)| slices.len() > 1)
         .map(|(column, label, _)| (column.as_str().to_owned(), label.to_owned()))
         .collect()
+    }
+
+    /// Whether there is a page on value for money of these votes: with two prices, and none of a past moment.
+    fn offers_value(&self) -> bool {
+        self.priced > 1 && self.query.until.is_empty()
     }
 
     /// The lists to choose from, without those that offer no choice.

@@ -14,6 +14,7 @@ pub mod leaderboard;
 pub mod not_found;
 pub mod robustness_fold;
 pub(crate) mod unavailable;
+pub mod value;
 
 use crate::domain::language::Language;
 use crate::render::i18n::pages::{PageTexts, page_texts};

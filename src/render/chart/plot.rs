@@ -1,0 +1,171 @@
+//! The frame of a chart of dots: two axes, the intervals of the dots, and their names where there is room.
+
+use super::axis::{Axis, label};
+use super::svg::{At, Canvas};
+use super::text::{shorten, width};
+use crate::domain::stats::Interval;
+
+/// One subject in both series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// Its name.
+    pub name: String,
+    /// Its values across and upwards.
+    pub at: [f64; 2],
+    /// Their intervals.
+    pub intervals: [Option<Interval>; 2],
+}
+
+pub(super) const WIDTH: f64 = 720.0;
+pub(super) const HEIGHT: f64 = 520.0;
+pub(super) const PLOT_END: f64 = 700.0;
+pub(super) const TOP: f64 = 64.0;
+const PLOT: f64 = 84.0;
+const BOTTOM: f64 = 450.0;
+/// Longest name beside a dot, in units of the font's size.
+const NAME: f64 = 14.0;
+
+/// The axes across and upwards.
+pub(super) struct Plot {
+    pub(super) axes: [Axis; 2],
+}
+
+impl Plot {
+    /// Axes over all dots, of which there is at least one.
+    pub(super) fn over(dots: &[&Dot]) -> Self {
+        Self { axes: [axis(dots, 0), axis(dots, 1)] }
+    }
+
+    pub(super) fn place(&self, [x, y]: [f64; 2]) -> At {
+        At(self.axes[0].place(self.axes[0].held(x)), self.axes[1].place(self.axes[1].held(y)))
+    }
+
+    /// Round values of both axes, as they are written.
+    pub(super) fn ticks(&self) -> [Vec<(f64, String)>; 2] {
+        let labelled = |axis: &Axis, count: f64| -> Vec<(f64, String)> {
+            axis.ticks(count).into_iter().map(|tick| (tick, label(tick, axis.span()))).collect()
+        };
+        [labelled(&self.axes[0], 7.0), labelled(&self.axes[1], 6.0)]
+    }
+
+    /// Draws the axes with their ticks and titles.
+    pub(super) fn scales(&self, canvas: &mut Canvas, titles: [&str; 2], [across, upwards]: &[Vec<(f64, String)>; 2]) {
+        for (tick, text) in across {
+            let x = self.axes[0].place(*tick);
+            canvas.line("grid", At(x, TOP), At(x, BOTTOM));
+            canvas.text("quiet middle", At(x, BOTTOM + 20.0), text);
+        }
+        for (tick, text) in upwards {
+            let y = self.axes[1].place(*tick);
+            canvas.line("grid", At(PLOT, y), At(PLOT_END, y));
+            canvas.text("quiet end", At(PLOT - 8.0, y + 4.0), text);
+        }
+        let [across, upwards] = titles;
+        let at = At(f64::midpoint(PLOT, PLOT_END), BOTTOM + 46.0);
+        canvas.tipped(across, |canvas| canvas.text("middle", at, &shorten(across, (PLOT_END - PLOT) / 13.0)));
+        let at = At(24.0, f64::midpoint(TOP, BOTTOM));
+        canvas.tipped(upwards, |canvas| canvas.upright("middle", at, &shorten(upwards, (BOTTOM - TOP) / 13.0)));
+    }
+
+    /// Draws the intervals as thin crosses.
+    pub(super) fn crosses(&self, canvas: &mut Canvas, dots: &[&Dot]) {
+        for dot in dots {
+            let [x, y] = dot.at;
+            if let Some(ends) = dot.intervals[0] {
+                canvas.line("cross", self.place([ends.lower, y]), self.place([ends.upper, y]));
+            }
+            if let Some(ends) = dot.intervals[1] {
+                canvas.line("cross", self.place([x, ends.lower]), self.place([x, ends.upper]));
+            }
+        }
+    }
+
+    /// Draws each dot with its tip and, where there is room, its name beside it.
+    pub(super) fn dots<'t>(&self, canvas: &mut Canvas, dots: impl Iterator<Item = DrawnDot<'t>>) {
+        let dots: Vec<(DrawnDot<'_>, At)> = dots
+            .map(|dot| {
+                let at = self.place(dot.at);
+                (dot, at)
+            })
+            .collect();
+        let mut taken: Vec<Room> = dots.iter().map(|&(_, At(x, y))| Room::around(x, y, 5.0)).collect();
+        for (dot, at) in &dots {
+            canvas.tipped(&dot.tip, |canvas| {
+                canvas.circle(dot.class, *at, 4.0);
+                let text = shorten(dot.name, NAME);
+                if let Some((class, place, room)) = free(*at, &text, &taken) {
+                    canvas.text(class, place, &text);
+                    taken.push(room);
+                }
+            });
+        }
+    }
+}
+
+/// How a dot is drawn.
+pub(super) struct DrawnDot<'t> {
+    pub(super) name: &'t str,
+    pub(super) at: [f64; 2],
+    pub(super) class: &'static str,
+    pub(super) tip: String,
+}
+
+/// An axis over the values and their intervals, as far as these do not press the dots together.
+fn axis(dots: &[&Dot], side: usize) -> Axis {
+    let values = || dots.iter().map(|dot| dot.at[side]);
+    let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+    let (size, spread) = (low.abs().max(high.abs()), high - low);
+    let beside = if spread > 0.0 { size * 1e-9 } else { (0.05 * size).max(0.5) };
+    let most = 0.5 * spread.max(beside);
+    let held = |value: f64| value.clamp(low - most, high + most);
+    let ends = dots.iter().filter_map(|dot| dot.intervals[side]).flat_map(|ends| [ends.lower, ends.upper]);
+    let [start, end] = if side == 0 { [PLOT, PLOT_END] } else { [BOTTOM, TOP] };
+    Axis::over(values().chain(ends.map(held)), beside, start, end)
+}
+
+/// A rectangle that is taken.
+#[derive(Clone, Copy)]
+struct Room {
+    from: At,
+    to: At,
+}
+
+impl Room {
+    fn around(x: f64, y: f64, half: f64) -> Self {
+        Self { from: At(x - half, y - half), to: At(x + half, y + half) }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.from.0 < other.to.0 && other.from.0 < self.to.0 && self.from.1 < other.to.1 && other.from.1 < self.to.1
+    }
+
+    fn is_in_plot(&self) -> bool {
+        self.from.0 >= PLOT && self.to.0 <= PLOT_END + 16.0 && self.from.1 >= TOP - 8.0 && self.to.1 <= BOTTOM
+    }
+}
+
+/// Where beside its dot a name stands free: to the right, to the left, above, below, and between these.
+fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, Room)> {
+    const PLACES: [(&str, f64, f64); 8] = [
+        ("halo", 8.0, 4.5),
+        ("halo end", -8.0, 4.5),
+        ("halo middle", 0.0, -9.0),
+        ("halo middle", 0.0, 18.0),
+        ("halo", 6.0, -6.0),
+        ("halo", 6.0, 15.0),
+        ("halo end", -6.0, -6.0),
+        ("halo end", -6.0, 15.0),
+    ];
+    let wide = width(text) * 13.0;
+    let places = PLACES.into_iter().map(|(class, right, down)| {
+        let left = match class {
+            "halo end" => -wide,
+            "halo middle" => -0.5 * wide,
+            _ => 0.0,
+        };
+        let (left, base) = (x + right + left, y + down);
+        let room = Room { from: At(left, base - 10.5), to: At(left + wide, base + 3.5) };
+        (class, At(x + right, base), room)
+    });
+    places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))
+}

@@ -1,0 +1,128 @@
+//! Ratings against costs: a dot a model, its rating's interval as a thin line, and the Pareto set as a step line.
+//!
+//! Costs are on a logarithmic axis, and a model that costs nothing stands at its left end. The step line says what the
+//! highest rating is for a given cost. Filled dots are in the Pareto set, hollow ones are not, or are not compared.
+
+use super::Frame;
+use super::axis::real;
+use super::plot::{Dot, DrawnDot, HEIGHT, PLOT_END, Plot, WIDTH};
+use super::svg::{At, Canvas, Caption};
+use super::text::shorten;
+use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
+use crate::domain::stats::Interval;
+use crate::render::i18n::charts::{ChartTexts, chart_texts};
+use crate::render::i18n::fill;
+
+/// Ticks of the cost at the most.
+const TICKS: usize = 8;
+/// How far left of the lowest cost a model stands that costs nothing, in powers of ten.
+const FREE: f64 = 0.4;
+/// Models that the description names.
+const TOLD: usize = 60;
+
+/// A model that has a rating and a cost.
+struct Priced<'v> {
+    value: &'v ModelValue,
+    cost: f64,
+    dot: Dot,
+}
+
+/// Draws the models that have a rating and a cost. `cost_title` says what a cost is, with its currency.
+#[must_use]
+pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
+    let said = chart_texts(frame.language);
+    let models = priced(report);
+    let dots: Vec<&Dot> = models.iter().map(|model| &model.dot).collect();
+    let words = words(&models, cost_title, said);
+    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    canvas.text("heading", At(16.0, 26.0), &shorten(&words.title, (WIDTH - 32.0) / 16.0));
+    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { said.no_data } else { said.value.reading });
+    if !dots.is_empty() {
+        let plot = Plot::over(&dots);
+        plot.scales(
+            &mut canvas,
+            [cost_title, said.rating],
+            &[cost_ticks(&plot, &models, said), plot.ticks()[1].clone()],
+        );
+        plot.crosses(&mut canvas, &dots);
+        canvas.polyline("trace b dotted", &front(&plot, &models));
+        let drawn = models.iter().map(|model| DrawnDot {
+            name: &model.value.model,
+            at: model.dot.at,
+            class: if model.value.pareto == Some(true) { "point" } else { "hollow" },
+            tip: told(model, said),
+        });
+        plot.dots(&mut canvas, drawn);
+    }
+    canvas.finish(&words, frame)
+}
+
+fn priced(report: &ValueReport) -> Vec<Priced<'_>> {
+    let costs = report.models.iter().filter(|value| value.rating.is_some()).filter_map(|value| value.cost);
+    let lowest = costs.filter(|cost| *cost > 0.0).fold(f64::INFINITY, f64::min);
+    let free = if lowest.is_finite() { lowest.log10() - FREE } else { 0.0 };
+    let model = |value| Priced::new(value, free);
+    report.models.iter().filter_map(model).collect()
+}
+
+impl<'v> Priced<'v> {
+    /// `free` is the place of a model that costs nothing.
+    fn new(value: &'v ModelValue, free: f64) -> Option<Self> {
+        let (rating, cost) = value.rating.zip(value.cost)?;
+        let interval = value.lower.zip(value.upper).map(|(lower, upper)| Interval { lower, upper });
+        let at = [if cost > 0.0 { cost.log10() } else { free }, rating];
+        Some(Self { value, cost, dot: Dot { name: value.model.clone(), at, intervals: [None, interval] } })
+    }
+}
+
+/// Round costs, and the place of models that cost nothing.
+fn cost_ticks(plot: &Plot, models: &[Priced<'_>], said: &ChartTexts) -> Vec<(f64, String)> {
+    let free = models.iter().find(|model| model.cost <= 0.0).map(|model| model.dot.at[0]);
+    let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE);
+    let ticks = plot.axes[0].decimal_ticks(TICKS).into_iter().filter(is_cost);
+    let mut ticks: Vec<(f64, String)> = ticks.map(|tick| (tick, short(10_f64.powf(tick)))).collect();
+    ticks.extend(free.map(|free| (free, said.value_free.to_owned())));
+    ticks
+}
+
+/// A round cost without zeros at its end.
+fn short(cost: f64) -> String {
+    let text = amount(cost);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The highest rating for each cost: from dot to dot, first to the right and then up, and on to the end of the plot.
+fn front(plot: &Plot, models: &[Priced<'_>]) -> Vec<At> {
+    let mut set: Vec<[f64; 2]> =
+        models.iter().filter(|model| model.value.pareto == Some(true)).map(|model| model.dot.at).collect();
+    set.sort_by(|x, y| x[0].total_cmp(&y[0]));
+    let mut line = Vec::with_capacity(2 * set.len());
+    for (place, at) in set.iter().enumerate() {
+        if let Some(before) = place.checked_sub(1) {
+            line.push(plot.place([at[0], set[before][1]]));
+        }
+        line.push(plot.place(*at));
+    }
+    line.extend(line.last().copied().map(|At(_, y)| At(PLOT_END, y)));
+    line
+}
+
+fn words(models: &[Priced<'_>], cost_title: &str, said: &ChartTexts) -> Caption {
+    let (count, told) = (real(models.len()).to_string(), models.iter().take(TOLD).map(|model| told(model, said)));
+    let told = told.collect::<Vec<_>>().join(" ");
+    let values = [("count", count.as_str()), ("cost", cost_title), ("models", told.as_str())];
+    let description = if models.is_empty() { said.no_data.to_owned() } else { fill(said.value.description, &values) };
+    Caption { key: "value".into(), title: said.value.title.to_owned(), description }
+}
+
+/// A model in words.
+fn told(model: &Priced<'_>, said: &ChartTexts) -> String {
+    let whole = |points: f64| format!("{points:.0}");
+    let interval = model.dot.intervals[1].map_or_else(String::new, |ends| {
+        fill(said.between, &[("lower", &whole(ends.lower)), ("upper", &whole(ends.upper))])
+    });
+    let pareto = if model.value.pareto == Some(true) { said.value_in_set } else { "" };
+    let (cost, rating) = (amount(model.cost), whole(model.dot.at[1]));
+    let values = [("name", model.value.model.as_str()), ("cost", &cost), ("rating", &rating), ("interval", &interval)];
+    fill(said.value_one, &[&values[..], &[("pareto", pareto)]].concat())
+}

@@ -1,0 +1,111 @@
+//! What models cost for what they are worth.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::charts::ChartView;
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
+use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
+use crate::render::chart::{self, Setting};
+use crate::render::i18n::pages::ValueTexts;
+
+/// The report as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueView {
+    /// The query that asked for it, with its question mark; empty for none.
+    pub query: String,
+    /// The report, with the names of the models.
+    pub report: ValueReport,
+}
+
+#[derive(Template)]
+#[template(path = "value.html")]
+struct ValuePage<'a> {
+    page: Page,
+    words: &'static ValueTexts,
+    view: &'a ValueView,
+    sentence: String,
+    cost: String,
+    price_unit: String,
+    chart: ChartView,
+    rows: Vec<ValueRow>,
+}
+
+/// A model as a row of the table.
+struct ValueRow {
+    name: String,
+    reservation: Option<&'static str>,
+    rating: String,
+    interval: Option<String>,
+    cost: String,
+    first_token: String,
+    speed: String,
+    pareto: &'static str,
+    /// The name of a cheaper model, and how far apart the two are.
+    cheaper: Option<(String, String)>,
+    price: Option<PriceCell>,
+}
+
+/// A price with its origin.
+struct PriceCell {
+    prices: String,
+    date: String,
+    source: String,
+}
+
+/// `GET /leaderboard/value`
+#[must_use]
+pub fn value(request: &HttpRequest, view: &ValueView) -> HttpResponse {
+    let page = Page::new(request, Section::Leaderboard);
+    let (words, report) = (&page.t().value, &view.report);
+    let currency = report.currency.as_ref();
+    let cost = words.cost(report.cost_basis, currency);
+    let frame = chart::Frame { language: page.language, setting: Setting::Page };
+    let content = ValuePage {
+        words,
+        view,
+        sentence: words.finding(&report.finding),
+        price_unit: words.price_unit(currency),
+        chart: ChartView::of(chart::value::draw(report, &cost, frame)),
+        cost,
+        rows: report.models.iter().map(|value| row(value, words)).collect(),
+        page,
+    };
+    respond(request, StatusCode::OK, &content)
+}
+
+fn row(value: &ModelValue, words: &ValueTexts) -> ValueRow {
+    let whole = |points: f64| format!("{points:.0}");
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    let cheaper = value.cheaper.as_ref().map(|cheaper| (cheaper.model.clone(), words.cheaper_one(cheaper)));
+    ValueRow {
+        name: value.model.clone(),
+        reservation: value.reservation.map(|reservation| words.reservation(reservation)),
+        rating: or_dash(value.rating.map(whole)),
+        interval: value.lower.zip(value.upper).map(|(lower, upper)| format!("{lower:.0} – {upper:.0}")),
+        cost: or_dash(value.cost.map(amount)),
+        first_token: or_dash(value.first_token_seconds.map(|seconds| format!("{seconds:.1} s"))),
+        speed: or_dash(value.tokens_per_second.map(|speed| speed.to_string())),
+        pareto: pareto(value, words),
+        cheaper,
+        price: price(value, words),
+    }
+}
+
+fn pareto(value: &ModelValue, words: &ValueTexts) -> &'static str {
+    match (value.pareto, value.pareto_with_times) {
+        (Some(true), _) => words.in_set,
+        (Some(false), Some(true)) => words.in_set_with_times,
+        (Some(false), _) => words.dominated,
+        (None, _) => "–",
+    }
+}
+
+fn price(value: &ModelValue, words: &ValueTexts) -> Option<PriceCell> {
+    let (input, output) = value.input_price.zip(value.output_price)?;
+    let date = value.price_date.map_or_else(|| words.no_date.to_owned(), |date| date.to_string());
+    let source = value.price_source.as_ref().map_or_else(|| words.no_source.to_owned(), ToString::to_string);
+    Some(PriceCell { prices: format!("{} / {}", amount(input), amount(output)), date, source })
+}

@@ -1,0 +1,68 @@
+//! What models cost for what they are worth, as a page and as JSON.
+
+use std::collections::BTreeSet;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Serialize;
+
+use super::error::PageError;
+use super::leaderboard_query::LeaderboardQuery;
+use super::pages;
+use super::pages::value::ValueView;
+use crate::domain::battle::ModelId;
+use crate::domain::rating::value::report::ValueReport;
+use crate::server::state::AppState;
+use crate::services::leaderboard::filtered::LeaderboardFilter;
+
+#[derive(Serialize)]
+struct DatedReport<'a> {
+    as_of: Option<i64>,
+    #[serde(flatten)]
+    report: &'a ValueReport,
+}
+
+/// `GET /api/v1/leaderboard/value`, with the parameters of [`LeaderboardQuery`] but `until`.
+///
+/// # Errors
+/// As [`report`].
+pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let as_of = app.leaderboard.latest().fitted_at.map(|time| time.0);
+    let report = report(&app, &filter_of(&LeaderboardQuery::of(request.query_string())?)?).await?;
+    Ok(HttpResponse::Ok().json(DatedReport { as_of, report: &report }))
+}
+
+/// `GET /leaderboard/value`
+///
+/// # Errors
+/// As [`report`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let query = LeaderboardQuery::of(request.query_string())?;
+    let report = report(&app, &filter_of(&query)?).await?;
+    let report = report.renamed(|model| app.models.card(&ModelId::new(model)).name);
+    Ok(pages::value::value(&request, &ValueView { query: query.query_string(), report }))
+}
+
+/// The filter of a query. Prices are those of today, so there is no report of a past moment. One of several slices has no use
+/// here: `pool_by` is left out, as links from the leaderboard carry it.
+///
+/// # Errors
+/// [`PageError::InvalidQuery`].
+fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
+    let filter = query.filter()?;
+    if filter.until.is_some() {
+        return Err(PageError::InvalidQuery("until is of no use here: prices and times are those of now".into()));
+    }
+    Ok(LeaderboardFilter { pool_by: None, ..filter })
+}
+
+/// The report, with the votes of the latest leaderboard or slightly fewer.
+///
+/// # Errors
+/// [`PageError::FilteredLeaderboard`].
+async fn report(app: &AppState, filter: &LeaderboardFilter) -> Result<ValueReport, PageError> {
+    let latest = app.leaderboard.latest();
+    let names = latest.board.models.iter().map(|row| row.model.as_str());
+    let practice: BTreeSet<String> =
+        names.filter(|model| app.models.card(&ModelId::new(*model)).practice).map(str::to_owned).collect();
+    Ok(app.value.get(filter, latest.last_vote_seq, &practice).await?)
+}

@@ -1,0 +1,50 @@
+//! How long a result that was computed from the vote log is shown although there are newer votes.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::infra::backoff::later;
+
+/// Minimum time for which a result stays valid although there are newer votes.
+const MIN_VALID: Duration = Duration::from_secs(60);
+/// The same time as a multiple of the duration of the computation.
+const VALID_FACTOR: u32 = 10;
+
+/// Which votes a result includes, and until when it is valid without later ones.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Freshness {
+    last_vote_seq: i64,
+    valid_until: Instant,
+}
+
+impl Freshness {
+    /// Of a result that took so long; `last_vote_seq` was the latest vote when it began.
+    pub(super) fn new(last_vote_seq: i64, cost: Duration) -> Self {
+        let valid = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
+        Self { last_vote_seq, valid_until: later(Instant::now(), valid) }
+    }
+
+    /// Whether the result includes the vote `last_seq` or is still valid without it.
+    pub(super) fn is_current(&self, last_seq: i64) -> bool {
+        self.last_vote_seq >= last_seq || Instant::now() < self.valid_until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_result_is_valid_until_it_is_old_and_there_are_newer_votes() {
+        for (cost, fresh) in [(1, 60), (7, 70)] {
+            let freshness = Freshness::new(5, Duration::from_secs(cost));
+            advance(Duration::from_millis(1_000 * fresh - 1)).await;
+            assert!(freshness.is_current(6), "valid for {fresh} s");
+            advance(Duration::from_millis(1)).await;
+            assert!(!freshness.is_current(6) && freshness.is_current(5), "without newer votes it stays valid");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Value for money of the arena's models: a leaderboard, the prices of the settings, and what recent battles took.
+//!
+//! The ratings are those of [`FilteredLeaderboards`]. Tokens and times come from the latest votes only, so their cost has
+//! a bound; like the leaderboards they are read one at a time and cached. The join itself takes microseconds.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, LeaderboardFilter};
+use super::freshness::Freshness;
+use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use crate::domain::rating::slice::SliceError;
+use crate::domain::rating::value::join::{ValueInput, join};
+use crate::domain::rating::value::report::ValueReport;
+use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::time::Timestamp;
+use crate::infra::config::CurrentSettings;
+use crate::infra::storage::{Store, VoteRange};
+use crate::infra::tasks::Tasks;
+use crate::services::single_flight::{SingleFlight, Throttle};
+
+/// Numbers of the log, up to the latest vote, whose tokens and times are read.
+const RECENT_VOTES: i64 = 20_000;
+/// Cool-down after a reading, as a multiple of its duration.
+const COOL_DOWN_FACTOR: u32 = 4;
+/// Maximum wait for readings of other filters.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Number of cached readings.
+const CACHED: usize = 48;
+
+/// What recent votes took.
+#[derive(Debug)]
+struct RecentUsage {
+    freshness: Freshness,
+    usage: Usage,
+}
+
+/// Everything that the usage depends on besides the votes: the filter, the time of the last label change if the filter
+/// uses labels, and the number of changes to exclusions.
+type CacheKey = (LeaderboardFilter, Timestamp, i64);
+
+/// Makes reports on value for money, and caches what recent votes took.
+#[derive(Debug)]
+pub struct ValueReports {
+    store: Store,
+    settings: CurrentSettings,
+    filtered: Arc<FilteredLeaderboards>,
+    usages: SingleFlight<CacheKey, RecentUsage, FilteredLeaderboardError>,
+}
+
+impl ValueReports {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(store: Store, settings: CurrentSettings, filtered: Arc<FilteredLeaderboards>, tasks: Tasks) -> Self {
+        let usages = SingleFlight::new("read_recent_usage", CACHED, Throttle::new(COOL_DOWN_FACTOR, MAX_WAIT), tasks);
+        Self { store, settings, filtered, usages }
+    }
+
+    /// The report for a filter, with the vote `last_seq` or slightly older ones. `practice` are models that are for
+    /// practice only.
+    ///
+    /// # Errors
+    /// [`FilteredLeaderboardError`].
+    pub async fn get(
+        &self,
+        filter: &LeaderboardFilter,
+        last_seq: i64,
+        practice: &BTreeSet<String>,
+    ) -> Result<ValueReport, FilteredLeaderboardError> {
+        let leaderboard = self.filtered.get(filter, last_seq).await?;
+        let recent = self.usage(filter, last_seq).await?;
+        let prices = self.settings.now().price_list();
+        let (board, differences) = (&leaderboard.board, &leaderboard.differences);
+        Ok(join(ValueInput { board, differences, prices: &prices, usage: &recent.usage, practice }))
+    }
+
+    async fn usage(
+        &self,
+        filter: &LeaderboardFilter,
+        last_seq: i64,
+    ) -> Result<Arc<RecentUsage>, FilteredLeaderboardError> {
+        // How ratings are computed does not matter here.
+        let filter = LeaderboardFilter { without_ties: false, style: false, ..filter.clone() };
+        let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
+        let key = (filter.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
+        let read = || read_usage(self.store.clone(), filter.clone());
+        Ok(self.usages.get(key, |cached| cached.freshness.is_current(last_seq), read).await?)
+    }
+}
+
+async fn read_usage(store: Store, filter: LeaderboardFilter) -> Result<RecentUsage, FilteredLeaderboardError> {
+    let began = Instant::now();
+    let last = store.last_vote_seq().await.map_err(ReadLogError::from)?;
+    let range = VoteRange { after: last.saturating_sub(RECENT_VOTES).max(0), upto: last, ..VoteRange::ALL };
+    let (slice, mut columns) = (filter.slice(), ColumnSet::default());
+    Usage::add_columns(&mut columns);
+    slice.add_columns(&mut columns);
+    let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    let usage = tokio::task::spawn_blocking(move || match slice.take(log) {
+        // The slice may have older votes only.
+        Err(SliceError::Unknown { .. }) => Ok(Usage::default()),
+        taken => taken.map(|log| Usage::of(&log)),
+    });
+    let usage = usage.await??;
+    Ok(RecentUsage { freshness: Freshness::new(last, began.elapsed()), usage })
+}
