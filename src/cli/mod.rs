@@ -24,6 +24,7 @@ mod slice_flags;
 mod terminal_text;
 mod times;
 pub mod vote_files;
+pub mod votes;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,6 +63,8 @@ enum Command {
     Judge(judge::JudgeOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
+    /// List votes, exclude them from the ratings, and rate them again.
+    Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
     Simulate(simulate::SimulateOptions),
 }
@@ -115,6 +118,7 @@ pub fn run() -> ExitCode {
             Command::Label(options) => label::run(options, &env).await,
             Command::Judge(options) => judge::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
+            Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
         }
     });

@@ -17,6 +17,11 @@ pub(super) fn parse_end_time(text: &str) -> Result<Timestamp, NoTime> {
     parse_end(text).map(|moment| Timestamp(moment.as_millisecond())).ok_or(NoTime)
 }
 
+/// A time in UTC as commands print it, such as `2026-11-21T08:00:00.5Z`.
+pub(super) fn show_time(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| time.0.to_string(), |time| time.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,6 +32,7 @@ mod tests {
         assert_eq!(parse_time("2026-11-21T08:00:00.5Z"), Ok(Timestamp(1_795_248_000_500)));
         assert_eq!(parse_time("1969-12-31T23:59:59Z"), Ok(Timestamp(-1_000)));
         assert_eq!(parse_time("2026-11-21T08:00:00"), Ok(Timestamp(1_795_248_000_000)), "no hour is lost");
+        assert_eq!(show_time(Timestamp(1_795_248_000_500)), "2026-11-21T08:00:00.5Z");
         for text in ["", "soon", "2026-13-01", "1795219200"] {
             assert_eq!(parse_time(text), Err(NoTime), "{text:?}");
         }

@@ -4,6 +4,7 @@ pub mod battle;
 pub mod battle_judging;
 pub mod benchmark;
 pub mod correlation;
+pub mod integrity;
 pub mod judging;
 pub mod labeling;
 pub mod language;

@@ -4,6 +4,7 @@ pub mod arena;
 pub mod battle_judging;
 pub mod benchmark;
 pub mod correlation;
+pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
 pub mod single_flight;

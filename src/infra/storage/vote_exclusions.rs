@@ -1,9 +1,13 @@
 //! Votes that a rule or a person excludes from the ratings. A vote row never changes; an exclusion is a row beside it, and
 //! can be withdrawn.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use sqlx::{Connection, FromRow};
 
-use super::{Store, StoreError, on_reader, on_writer_once};
+use super::{Store, StoreError, VoteRange, on_reader, on_writer_once};
+use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 
@@ -21,6 +25,8 @@ const WITHDRAW: &str = "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_
      WHERE vote_seq = $1 AND rule = $2 AND withdrawn_at IS NULL";
 const SELECT: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_at, withdrawn_by, withdrawn_at \
      FROM vote_exclusions WHERE vote_seq = $1 ORDER BY excluded_at, id";
+const SELECT_IN_FORCE: &str =
+    "SELECT vote_seq, rule FROM vote_exclusions WHERE withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2";
 const COUNT_CHANGES: &str = "SELECT COUNT(*) + COUNT(withdrawn_at) FROM vote_exclusions";
 
 /// An exclusion to store.
@@ -139,6 +145,27 @@ impl Store {
         let rows: Vec<RawExclusion> =
             on_reader!(self, |pool| sqlx::query_as(SELECT).bind(vote_seq).fetch_all(pool).await)?;
         Ok(rows.into_iter().map(ExclusionRow::from).collect())
+    }
+
+    /// The exclusions in force of the votes in a range of numbers; times do not matter.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_in_force(&self, range: VoteRange) -> Result<ExclusionsInForce, StoreError> {
+        let _time = store_time("exclusions_in_force");
+        let rows: Vec<(i64, String)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_IN_FORCE).bind(range.after).bind(range.upto).fetch_all(pool).await
+        })?;
+        let mut names = BTreeSet::<Arc<str>>::new();
+        let mut shared = |rule: String| match names.get(rule.as_str()) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let new: Arc<str> = rule.into();
+                names.insert(Arc::clone(&new));
+                new
+            }
+        };
+        Ok(rows.into_iter().map(|(vote, rule)| (vote, shared(rule))).collect())
     }
 
     /// Number of exclusions and withdrawals so far: it grows whenever the set of rated votes changes.

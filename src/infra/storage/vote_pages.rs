@@ -155,13 +155,33 @@ fn inconsistent(range: VoteRange, column: &'static str, value: &str) -> StoreErr
 }
 
 impl Store {
-    /// The votes of a range, which is best a few thousand numbers wide.
+    /// The votes of a range, which is best a few thousand numbers wide. An excluded vote has its rule in place of its outcome.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
         let _time = store_time("vote_page");
-        let query = self.select_page(columns);
+        // Most pages have no exclusion: one look for the page spares one for each vote.
+        let outcome = format!("CASE WHEN {IN_PAGE} THEN COALESCE('x' || {EXCLUSION}, outcome) ELSE outcome END");
+        self.read_page(range, columns, outcome).await
+    }
+
+    /// As [`Self::vote_page`], with the outcome of every vote, excluded or not.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn cast_vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
+        let _time = store_time("cast_vote_page");
+        self.read_page(range, columns, "outcome".to_owned()).await
+    }
+
+    async fn read_page(
+        &self,
+        range: VoteRange,
+        columns: &[VoteColumn],
+        outcome: String,
+    ) -> Result<VotePage, StoreError> {
+        let query = self.select_page(columns, outcome);
         let (votes, texts) = on_reader!(self, |pool| {
             let row = sqlx::query(AssertSqlSafe(query.clone()))
                 .bind(range.after)
@@ -189,10 +209,8 @@ impl Store {
 
     /// PostgreSQL wants the order in each aggregate. SQLite would sort the values once more for it, and takes them in the
     /// order of the inner query without: that is why it never merges an ordered query into one that aggregates.
-    fn select_page(&self, columns: &[VoteColumn]) -> String {
+    fn select_page(&self, columns: &[VoteColumn], outcome: String) -> String {
         let sqlite = matches!(self.database, Database::Sqlite(_));
-        // Most pages have no exclusion: one look for the page spares one for each vote.
-        let outcome = format!("CASE WHEN {IN_PAGE} THEN COALESCE('x' || {EXCLUSION}, outcome) ELSE outcome END");
         let own = [outcome, "model_a".to_owned(), "model_b".to_owned()];
         let values = own.into_iter().chain(columns.iter().map(|column| column.sql(sqlite)));
         let order = if sqlite { "" } else { " ORDER BY seq" };

@@ -1,13 +1,12 @@
 //! Turns stored rows into the records of an export.
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
+use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
 use crate::formats::tables::columns::winner;
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
-use crate::infra::rng::hex;
 use crate::infra::storage::{BattleLine, ReplyRow, VoteRow};
 use crate::services::labeling::final_labels::FinalLabels;
 
@@ -61,7 +60,7 @@ impl<'a> LogRow<'a> {
             model_a: vote.models[0].as_str(),
             model_b: vote.models[1].as_str(),
             winner: winner(vote.outcome),
-            judge: pseudonym(&vote.visitor),
+            judge: voter_pseudonym(&vote.visitor),
             turn: vote.turn,
             anony: true,
             language: &vote.language,
@@ -110,7 +109,7 @@ impl<'a> BattleExportRow<'a> {
         let [conversation_a, conversation_b] = said;
         Self {
             battle_id: &battle.id,
-            judge: pseudonym(&battle.visitor),
+            judge: voter_pseudonym(&battle.visitor),
             stage: &battle.stage,
             model_a: &battle.models[0],
             model_b: &battle.models[1],
@@ -160,15 +159,6 @@ impl<'a> ReplyRecord<'a> {
     }
 }
 
-/// A voter's name in exports: the same for all votes of one session, and no way back to it. Empty for an imported vote
-/// that names no voter: one name for all of these would make them one person's.
-fn pseudonym(visitor: &str) -> String {
-    if visitor.is_empty() {
-        return String::new();
-    }
-    hex(&Sha256::digest(format!("langya judge {visitor}"))[..8])
-}
-
 fn seconds(time: Timestamp) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of a date fit in 53 bits for 285,000 years")]
     let millis = time.0 as f64;
@@ -178,10 +168,12 @@ fn seconds(time: Timestamp) -> f64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use sha2::{Digest, Sha256};
 
     use super::*;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::{ModelId, Outcome};
+    use crate::infra::rng::hex;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {

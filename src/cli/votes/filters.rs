@@ -1,0 +1,93 @@
+//! Flags that select votes of the database.
+
+use clap::Args;
+
+use crate::cli::times::parse_time;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::VoteRange;
+use crate::services::exclusions::selection::VoteFilter;
+
+/// Which votes; all of these have to hold.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct FilterFlags {
+    /// Only votes of this voter, by the name that exports call judge; may be repeated
+    #[arg(long, value_name = "PSEUDONYM")]
+    voter: Vec<String>,
+    /// Only votes on this model; may be repeated
+    #[arg(long, value_name = "MODEL")]
+    model: Vec<String>,
+    /// Only the vote on this battle
+    #[arg(long, value_name = "ID")]
+    battle: Option<String>,
+    /// Only votes with these numbers in the log: 17, 17..40, 17.. or ..40
+    #[arg(long, value_name = "A..B", value_parser = parse_numbers)]
+    seq: Option<Numbers>,
+    /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Timestamp>,
+    /// Only votes before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    until: Option<Timestamp>,
+}
+
+/// Numbers in the log, the first and the last included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Numbers {
+    first: i64,
+    last: i64,
+}
+
+impl FilterFlags {
+    /// The votes that they select, excluded by `rule` if that is given.
+    pub(super) fn filter(&self, rule: Option<&str>) -> VoteFilter {
+        let all = VoteRange::ALL;
+        let numbers = self.seq.unwrap_or(Numbers { first: 1, last: all.upto });
+        let range = VoteRange {
+            after: numbers.first - 1,
+            upto: numbers.last,
+            since: self.since.unwrap_or(all.since),
+            until: self.until.unwrap_or(all.until),
+        };
+        VoteFilter {
+            range,
+            voters: self.voter.clone(),
+            models: self.model.clone(),
+            battle: self.battle.clone(),
+            rule: rule.map(str::to_owned),
+        }
+    }
+}
+
+fn parse_numbers(text: &str) -> Result<Numbers, String> {
+    let number = |text: &str, open: i64| if text.is_empty() { Some(open) } else { text.parse().ok() };
+    let found = match text.split_once("..") {
+        Some((first, last)) => number(first, 1).zip(number(last.trim_start_matches('='), i64::MAX)),
+        None => text.parse().ok().map(|number| (number, number)),
+    };
+    let numbers = found.filter(|&(first, last)| 1 <= first && first <= last && text != "..");
+    numbers
+        .map(|(first, last)| Numbers { first, last })
+        .ok_or_else(|| "write a number from 1, such as 17, or a range such as 17..40, 17.. or ..40".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<(i64, i64)>) {
+        assert_eq!(parse_numbers(text).ok().map(|numbers| (numbers.first, numbers.last)), expected, "{text:?}");
+    }
+
+    #[test]
+    fn numbers_are_one_or_a_range_that_is_not_empty() {
+        check("17", Some((17, 17)));
+        check("17..40", Some((17, 40)));
+        check("17..=40", Some((17, 40)));
+        check("17..", Some((17, i64::MAX)));
+        check("..40", Some((1, 40)));
+        for text in ["", "..", "0", "0..3", "9..8", "-3..5", "a..b", "17...40", "1.5"] {
+            check(text, None);
+        }
+    }
+}

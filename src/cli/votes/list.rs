@@ -1,0 +1,102 @@
+//! `langya votes list`: votes with their voters and the rules that exclude them.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::filters::FilterFlags;
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::times::show_time;
+use crate::cli::{Location, output, progress};
+use crate::formats::tables::columns::winner;
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::exclusions::selection::{SelectedVote, select};
+
+/// Flags of `langya votes list`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ListOptions {
+    #[command(flatten)]
+    location: Location,
+    #[command(flatten)]
+    filters: FilterFlags,
+    /// Only votes that this rule excludes
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// Only the latest N votes of these; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// A vote as it is listed.
+#[derive(Serialize)]
+pub(super) struct VoteLine<'v> {
+    seq: i64,
+    cast_at: String,
+    voter: &'v str,
+    model_a: &'v str,
+    model_b: &'v str,
+    winner: &'static str,
+    /// The rules that exclude it, joined by spaces; empty for a rated vote.
+    excluded_by: String,
+}
+
+impl<'v> VoteLine<'v> {
+    fn of(vote: &'v SelectedVote) -> Self {
+        let rules: Vec<&str> = vote.rules.iter().map(|rule| &**rule).collect();
+        Self {
+            seq: vote.seq,
+            cast_at: show_time(vote.cast_at),
+            voter: &vote.voter,
+            model_a: &vote.models[0],
+            model_b: &vote.models[1],
+            winner: winner(vote.outcome),
+            excluded_by: rules.join(" "),
+        }
+    }
+}
+
+impl TableRow for VoteLine<'_> {
+    const HEADS: &'static [&'static str] = &["seq", "cast at", "voter", "model a", "model b", "winner", "excluded by"];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+        vec![
+            self.seq.to_string(),
+            self.cast_at.clone(),
+            or_dash(self.voter),
+            self.model_a.to_owned(),
+            self.model_b.to_owned(),
+            self.winner.to_owned(),
+            or_dash(&self.excluded_by),
+        ]
+    }
+}
+
+/// Prints the selected votes.
+///
+/// # Errors
+/// A database that is missing or unavailable.
+pub(super) async fn run(options: &ListOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let bar = progress::bar("reading votes");
+    let filter = options.filters.filter(options.rule.as_deref());
+    let votes = select(&store, &filter, |seq, last| progress::show(&bar, seq, last)).await?;
+    bar.finish_and_clear();
+    let shown = match options.limit {
+        0 => votes.as_slice(),
+        limit => &votes[votes.len().saturating_sub(limit)..],
+    };
+    let lines: Vec<VoteLine<'_>> = shown.iter().map(VoteLine::of).collect();
+    output::print(&render(&lines, options.format)?)?;
+    if shown.len() < votes.len() {
+        eprintln!("note: the latest {} of {} votes; --limit 0 lists all", shown.len(), votes.len());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,5 @@
+//! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
+
+pub mod exclusion_rule;
+pub mod exclusions_in_force;
+pub mod pseudonym;

@@ -1,0 +1,3 @@
+//! Excludes votes from the ratings and rates them again: which votes, what that would change, and the change itself.
+
+pub mod selection;

@@ -1,0 +1,148 @@
+//! Finds votes by voter, model, rule, battle, number or time.
+//!
+//! The log is read once and filtered here: a voter's pseudonym cannot be turned back into what the database knows, and an index for
+//! each question that an operator asks now and then would cost every vote.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::domain::battle::Outcome;
+use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::pseudonym::voter_pseudonym;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
+
+/// Sequence numbers in one page.
+const PAGE: i64 = 10_000;
+/// What is read of each vote.
+const COLUMNS: [VoteColumn; 3] = [VoteColumn::Seq, VoteColumn::Voter, VoteColumn::CreatedAt];
+
+/// Which votes; an empty list or `None` asks for nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoteFilter {
+    /// Numbers in the log and times.
+    pub range: VoteRange,
+    /// Pseudonyms of voters.
+    pub voters: Vec<String>,
+    /// Models, on either side.
+    pub models: Vec<String>,
+    /// The battle.
+    pub battle: Option<String>,
+    /// Name of a rule that excludes the vote.
+    pub rule: Option<String>,
+}
+
+impl Default for VoteFilter {
+    fn default() -> Self {
+        Self { range: VoteRange::ALL, voters: Vec::new(), models: Vec::new(), battle: None, rule: None }
+    }
+}
+
+/// A vote that a filter selects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectedVote {
+    /// Number in the log.
+    pub seq: i64,
+    /// Pseudonym of the voter; empty where unknown.
+    pub voter: Arc<str>,
+    /// The models on sides A and B.
+    pub models: [Arc<str>; 2],
+    /// What the person said.
+    pub outcome: Outcome,
+    /// Time of the vote.
+    pub cast_at: Timestamp,
+    /// The rules that exclude it, in alphabetical order.
+    pub rules: Vec<Arc<str>>,
+}
+
+/// The votes of a filter, in log order. `progress` hears of the last number read, and of the last of all.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn select(
+    store: &Store,
+    filter: &VoteFilter,
+    progress: impl Fn(i64, i64),
+) -> Result<Vec<SelectedVote>, StoreError> {
+    let Some(range) = numbers(store, filter).await? else { return Ok(Vec::new()) };
+    let last = store.last_vote_seq().await?.min(range.upto);
+    let in_force = store.exclusions_in_force(range).await?;
+    let mut selection =
+        Selection { filter, in_force, models: HashMap::new(), voters: HashMap::new(), votes: Vec::new() };
+    let mut after = range.after;
+    while after < last {
+        let upto = after.saturating_add(PAGE).min(last);
+        selection.add_page(&store.cast_vote_page(VoteRange { after, upto, ..range }, &COLUMNS).await?)?;
+        after = upto;
+        progress(after, last);
+    }
+    Ok(selection.votes)
+}
+
+/// The numbers to read: those of the filter, only the vote on its battle if it names one, and `None` for a battle without a vote.
+async fn numbers(store: &Store, filter: &VoteFilter) -> Result<Option<VoteRange>, StoreError> {
+    let Some(battle) = &filter.battle else { return Ok(Some(filter.range)) };
+    let range = filter.range;
+    Ok(store.vote_on(battle).await?.map(|vote| VoteRange {
+        after: range.after.max(vote.seq - 1),
+        upto: range.upto.min(vote.seq),
+        ..range
+    }))
+}
+
+/// A selection under way.
+struct Selection<'f> {
+    filter: &'f VoteFilter,
+    in_force: ExclusionsInForce,
+    /// Names of models.
+    models: HashMap<String, Arc<str>>,
+    /// Pseudonyms of voters.
+    voters: HashMap<String, Arc<str>>,
+    votes: Vec<SelectedVote>,
+}
+
+impl Selection<'_> {
+    fn add_page(&mut self, page: &VotePage) -> Result<(), StoreError> {
+        let mut columns = page.columns().map(|(_, values)| values);
+        let [seqs, voters, times] = std::array::from_fn(|_| columns.next().into_iter().flatten());
+        for (((row, seq), voter), time) in page.rows().zip(seqs).zip(voters).zip(times) {
+            let PackedVote { models, outcome } = row?;
+            let number =
+                |text: &str, column: &'static str| text.parse::<i64>().map_err(|_| page.inconsistent(column, text));
+            let seq = number(seq, "seq")?;
+            let outcome = outcome.map_err(|rule| page.inconsistent("outcome", rule))?;
+            if self.is_selected(seq, voter, models) {
+                let vote = SelectedVote {
+                    seq,
+                    voter: shared(&mut self.voters, voter, voter_pseudonym),
+                    models: models.map(|model| shared(&mut self.models, model, str::to_owned)),
+                    outcome,
+                    cast_at: Timestamp(number(time, "created_at")?),
+                    rules: self.in_force.rules_of(seq).cloned().collect(),
+                };
+                self.votes.push(vote);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_selected(&mut self, seq: i64, voter: &str, models: [&str; 2]) -> bool {
+        let VoteFilter { voters, models: wanted, rule, .. } = self.filter;
+        (wanted.is_empty() || wanted.iter().any(|model| models.contains(&model.as_str())))
+            && rule.as_ref().is_none_or(|rule| self.in_force.rules_of(seq).any(|other| **other == **rule))
+            && (voters.is_empty() || {
+                let pseudonym = shared(&mut self.voters, voter, voter_pseudonym);
+                voters.iter().any(|wanted| **wanted == *pseudonym)
+            })
+    }
+}
+
+/// What is shown for a stored text, computed once.
+fn shared(known: &mut HashMap<String, Arc<str>>, stored: &str, shown: fn(&str) -> String) -> Arc<str> {
+    if let Some(known) = known.get(stored) {
+        return Arc::clone(known);
+    }
+    let new: Arc<str> = shown(stored).into();
+    known.insert(stored.to_owned(), Arc::clone(&new));
+    new
+}
