@@ -217,6 +217,7 @@ fn vote(number: usize) -> NewVoteRow {
         text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
         receipt: RECEIPT.to_owned(),
         created_at: Timestamp(1_795_000_000_000),
+        exclusions: Vec::new(),
     }
 }
 

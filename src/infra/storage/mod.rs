@@ -46,7 +46,7 @@ use tokio::time::Instant;
 pub use crate::infra::storage::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
 };
-pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteRow};
+pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};

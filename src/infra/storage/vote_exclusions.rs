@@ -27,7 +27,10 @@ const SELECT: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_a
      FROM vote_exclusions WHERE vote_seq = $1 ORDER BY excluded_at, id";
 const SELECT_IN_FORCE: &str =
     "SELECT vote_seq, rule FROM vote_exclusions WHERE withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2";
-const COUNT_CHANGES: &str = "SELECT COUNT(*) + COUNT(withdrawn_at) FROM vote_exclusions";
+/// Each number is the size of a small index. A vote and the exclusions that are committed with it appear together, so no
+/// count ever held that vote as a rated one.
+const COUNT_CHANGES: &str = "SELECT (SELECT COUNT(*) FROM vote_exclusions WHERE NOT with_vote) \
+     + (SELECT COUNT(*) FROM vote_exclusions WHERE withdrawn_at IS NOT NULL)";
 
 /// An exclusion to store.
 #[derive(Debug, Clone, Copy)]
@@ -168,7 +171,8 @@ impl Store {
         Ok(rows.into_iter().map(|(vote, rule)| (vote, shared(rule))).collect())
     }
 
-    /// Number of exclusions and withdrawals so far: it grows whenever the set of rated votes changes.
+    /// Number of withdrawals and of exclusions after the vote so far: it grows whenever the set of rated votes among those
+    /// that were cast before changes. An exclusion that was committed with its vote changes nothing.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -1,15 +1,22 @@
 //! A group of votes on its way into the database. Each database takes many rows at once in a way of its own: SQLite as a list
 //! of values, PostgreSQL as one array a column. A vote ends its battle: on SQLite by a second statement, on PostgreSQL by a
 //! trigger, which there runs once for all.
+//!
+//! A rule that excludes a vote when it is cast adds a row to `vote_exclusions` in the same transaction. Groups without such
+//! a vote, nearly all, send the same statements as if there were no rules.
 
 use std::sync::LazyLock;
 
-use sqlx::postgres::PgConnection;
+use sqlx::Row;
+use sqlx::postgres::{PgArguments, PgConnection, Postgres};
+use sqlx::query::Query;
 use sqlx::sqlite::SqliteConnection;
 
 use super::battle_writes::SqliteQuery;
 use super::signed;
-use crate::infra::storage::vote_rows::NewVoteRow;
+use crate::infra::storage::vote_rows::{NewVoteRow, VoteExclusion};
+
+type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
 
 /// Votes in one statement for SQLite at the most.
 const LONGEST: usize = 256;
@@ -42,8 +49,16 @@ const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_
 const JOIN: &str = "ON battles.id = ballots.battle WHERE battles.stage = 'ready' AND battles.turn = ballots.turn";
 const KEEP_FIRST: &str = "ON CONFLICT (battle_id) DO NOTHING";
 
+/// What excludes a vote when it is cast. The id is made of the vote's and the rule's, so that a statement which is sent
+/// again adds nothing.
+const EXCLUDE_ON_SQLITE: &str = "INSERT INTO vote_exclusions \
+     (id, vote_seq, rule, reason, excluded_by, excluded_at, with_vote) \
+     SELECT id || ' ' || ?3, seq, ?3, ?4, 'langya', created_at, TRUE FROM votes WHERE battle_id = ?1 AND id = ?2 \
+     ON CONFLICT DO NOTHING";
+
 static SQLITE: LazyLock<[String; LENGTHS.len()]> = LazyLock::new(|| LENGTHS.map(for_sqlite));
 static POSTGRES: LazyLock<String> = LazyLock::new(for_postgres);
+static POSTGRES_EXCLUDING: LazyLock<String> = LazyLock::new(for_postgres_excluding);
 
 /// A vote on its way into the database.
 #[derive(Debug)]
@@ -76,8 +91,17 @@ impl TakeBallots for SqliteConnection {
             // Each vote, and its battle.
             taken += filled.execute(&mut *self).await?.rows_affected() / 2;
         }
+        for (vote, exclusion) in exclusions(ballots) {
+            let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(&vote.battle).bind(&vote.id);
+            query.bind(exclusion.rule).bind(&exclusion.reason).execute(&mut *self).await?;
+        }
         Ok(taken)
     }
+}
+
+/// The exclusions of a group, each with its vote.
+fn exclusions(ballots: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &VoteExclusion)> {
+    ballots.iter().flat_map(|ballot| ballot.vote.exclusions.iter().map(|exclusion| (&ballot.vote, exclusion)))
 }
 
 fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
@@ -98,24 +122,38 @@ fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b
 
 impl TakeBallots for PgConnection {
     async fn take(&mut self, ballots: &[VoteInsert]) -> sqlx::Result<u64> {
-        fn column<'a, T>(ballots: &'a [VoteInsert], value: impl Fn(&'a VoteInsert) -> T) -> Vec<T> {
-            ballots.iter().map(value).collect()
+        if exclusions(ballots).next().is_none() {
+            return Ok(bind_columns(sqlx::query(POSTGRES.as_str()), ballots).execute(self).await?.rows_affected());
         }
-        let filled = sqlx::query(POSTGRES.as_str())
-            .bind(column(ballots, |ballot| ballot.vote.id.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.battle.as_str()))
-            .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
-            .bind(column(ballots, |ballot| ballot.vote.outcome.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.satisfaction))
-            .bind(column(ballots, |ballot| ballot.vote.first_token_ms[0].map(signed)))
-            .bind(column(ballots, |ballot| ballot.vote.first_token_ms[1].map(signed)))
-            .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))
-            .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[1])))
-            .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
-            .bind(column(ballots, |ballot| ballot.vote.created_at.0));
-        Ok(filled.execute(self).await?.rows_affected())
+        let (mut votes, mut rules, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        for (vote, exclusion) in exclusions(ballots) {
+            votes.push(vote.id.as_str());
+            rules.push(exclusion.rule);
+            reasons.push(exclusion.reason.as_str());
+        }
+        let filled = bind_columns(sqlx::query(POSTGRES_EXCLUDING.as_str()), ballots);
+        let stored: i64 = filled.bind(votes).bind(rules).bind(reasons).fetch_one(self).await?.try_get(0)?;
+        Ok(u64::try_from(stored).unwrap_or(0))
     }
+}
+
+fn bind_columns<'b>(query: PostgresQuery<'b>, ballots: &'b [VoteInsert]) -> PostgresQuery<'b> {
+    fn column<'b, T>(ballots: &'b [VoteInsert], value: impl Fn(&'b VoteInsert) -> T) -> Vec<T> {
+        ballots.iter().map(value).collect()
+    }
+    query
+        .bind(column(ballots, |ballot| ballot.vote.id.as_str()))
+        .bind(column(ballots, |ballot| ballot.vote.battle.as_str()))
+        .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
+        .bind(column(ballots, |ballot| ballot.vote.outcome.as_str()))
+        .bind(column(ballots, |ballot| ballot.vote.satisfaction))
+        .bind(column(ballots, |ballot| ballot.vote.first_token_ms[0].map(signed)))
+        .bind(column(ballots, |ballot| ballot.vote.first_token_ms[1].map(signed)))
+        .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))
+        .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[1])))
+        .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
+        .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
+        .bind(column(ballots, |ballot| ballot.vote.created_at.0))
 }
 
 /// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number. The places
@@ -142,6 +180,20 @@ fn for_postgres() -> String {
     let (places, columns) = (places(), COLUMNS.join(", "));
     format!(
         "{INSERT} FROM UNNEST({places}) AS ballots ({columns}) JOIN battles {JOIN} FOR UPDATE OF battles {KEEP_FIRST}"
+    )
+}
+
+/// Votes and their exclusions in one statement, so that they need no transaction of more trips. Only votes that this
+/// statement stores are excluded by it, so that a group which is sent again adds nothing. Returns the number of votes.
+fn for_postgres_excluding() -> String {
+    let votes = &*POSTGRES;
+    let [vote, rule, reason] = [1, 2, 3].map(|place| COLUMNS.len() + place);
+    format!(
+        "WITH stored AS ({votes} RETURNING seq, id, created_at), excluded AS (INSERT INTO vote_exclusions \
+         (id, vote_seq, rule, reason, excluded_by, excluded_at, with_vote) \
+         SELECT stored.id || ' ' || rules.rule, stored.seq, rules.rule, rules.reason, 'langya', stored.created_at, TRUE \
+         FROM UNNEST(${vote}, ${rule}, ${reason}) AS rules (vote, rule, reason) JOIN stored ON stored.id = rules.vote \
+         ON CONFLICT DO NOTHING) SELECT COUNT(*) FROM stored"
     )
 }
 

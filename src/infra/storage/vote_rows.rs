@@ -158,4 +158,15 @@ pub struct NewVoteRow {
     pub receipt: String,
     /// When it was cast.
     pub created_at: Timestamp,
+    /// Exclusions that are committed together with the vote; empty for a vote that is rated.
+    pub exclusions: Vec<VoteExclusion>,
+}
+
+/// A rule that excludes a vote from the ratings at the moment when it is cast.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoteExclusion {
+    /// Name of the rule, such as `identity_leak`; each rule at most once for one vote.
+    pub rule: &'static str,
+    /// Why the rule applies to this vote.
+    pub reason: String,
 }

@@ -19,7 +19,7 @@ use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
-use crate::infra::storage::{BattleRow, ReplyRow, StoreError};
+use crate::infra::storage::{BattleRecord, BattleRow, StoreError};
 use crate::infra::tasks::{Panicked, contain};
 
 /// All battles of this process.
@@ -257,9 +257,9 @@ impl Battles {
         self.live.answering()
     }
 
-    /// A battle that waits for its vote, with its replies; `None` where the database has to be asked, since another
+    /// A battle that waits for its vote, with its prompts and replies; `None` where the database has to be asked, since another
     /// instance may have taken the battle on.
-    pub(super) fn awaiting_vote(&self, visitor: &str, id: &str) -> Option<(BattleRow, Vec<ReplyRow>)> {
+    pub(super) fn awaiting_vote(&self, visitor: &str, id: &str) -> Option<BattleRecord> {
         let battle = self.live.get(id).filter(|battle| battle.visitor == visitor && self.parts.fleet.is_alone())?;
         battle.awaiting_vote()
     }

@@ -260,9 +260,14 @@ impl LiveBattle {
     }
 
     /// The battle with its stored replies where it waits for its vote.
-    pub(super) fn awaiting_vote(&self) -> Option<(BattleRow, Vec<ReplyRow>)> {
+    pub(super) fn awaiting_vote(&self) -> Option<BattleRecord> {
         let state = self.state();
-        (state.row.progress.stage == Stage::Ready).then(|| (state.row.clone(), state.replies.clone()))
+        let turn = |(turn, exchange): (u32, &Exchange)| TurnRow { turn, prompt: exchange.prompt.to_string() };
+        (state.row.progress.stage == Stage::Ready).then(|| BattleRecord {
+            battle: state.row.clone(),
+            turns: (1..).zip(&state.exchanges).map(turn).collect(),
+            replies: state.replies.clone(),
+        })
     }
 
     /// Whether anybody watches.

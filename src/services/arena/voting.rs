@@ -16,7 +16,7 @@ use crate::infra::llm::ModelCard;
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, BattleRow, InsertedVote, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteRow,
+    BattleRecord, InsertedVote, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
@@ -62,6 +62,19 @@ pub struct Receipt {
     pub a: Revealed,
     /// The model on side B.
     pub b: Revealed,
+    /// Why the vote is not rated; `None` for a rated vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<ExclusionNotice>,
+}
+
+/// What the voter is told of a vote that does not move the ratings. It stays as it was said, also where the exclusion is
+/// withdrawn later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExclusionNotice {
+    /// Name of the rule.
+    pub rule: String,
+    /// Why the rule applies to this vote.
+    pub reason: String,
 }
 
 /// A model after the vote.
@@ -110,32 +123,34 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     if let Some(number) = vote.satisfaction.filter(|number| !(1..=5).contains(number)) {
         return Err(VoteError::BadSatisfaction(number));
     }
-    if let Some((battle, replies)) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
-        match cast(voting, &vote, &battle, &replies).await {
+    if let Some(record) = voting.battles.awaiting_vote(&vote.visitor, &vote.battle) {
+        match cast(voting, &vote, &record).await {
             // Not as it is in memory: the database knows why.
             Err(VoteError::Refused(Refusal::StillAnswering)) => {}
             cast => return cast,
         }
     }
-    let BattleRecord { battle, replies, .. } = own_battle(voting, &vote.visitor, &vote.battle).await?;
-    if battle.progress.stage == Stage::Voted
-        && let Some(first) = voting.store.vote_on(&battle.id).await?
+    let record = own_battle(voting, &vote.visitor, &vote.battle).await?;
+    if record.battle.progress.stage == Stage::Voted
+        && let Some(first) = voting.store.vote_on(&record.battle.id).await?
     {
-        return stored_receipt(&first, &replies);
+        return stored_receipt(&first, &record.replies);
     }
-    cast(voting, &vote, &battle, &replies).await
+    cast(voting, &vote, &record).await
 }
 
 /// Keeps the vote on a battle that stands like this, which the database compares when it commits.
-async fn cast(voting: &Voting, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<Receipt, VoteError> {
+    let BattleRecord { battle, replies, .. } = record;
     let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.rng.id(voting.clock.as_ref());
-    let receipt = new_receipt(voting, id, vote, battle, replies)?;
-    match voting.store.insert_vote(&new_row(voting, &receipt, vote, battle, replies)).await? {
+    let exclusions = Vec::new();
+    let receipt = new_receipt(voting, id, vote, record, &exclusions)?;
+    let is_rated = exclusions.is_empty();
+    match voting.store.insert_vote(&new_row(voting, &receipt, vote, record, exclusions)).await? {
         InsertedVote::Stored => {
-            // No rule excludes votes yet, so every vote is rated.
-            metrics::vote_committed(vote.outcome, true);
+            metrics::vote_committed(vote.outcome, is_rated);
             voting.events.publish(Event::VoteRecorded);
             Ok(with_reasoning(receipt, replies))
         }
@@ -161,17 +176,24 @@ async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<Batt
     record.ok_or(VoteError::UnknownBattle)
 }
 
-/// Names, ratings and speeds as they are at the vote.
+/// Names, ratings and speeds as they are at the vote. A vote that is excluded moves no rating.
 fn new_receipt(
     voting: &Voting,
     id: String,
     vote: &NewVote,
-    battle: &BattleRow,
-    replies: &[ReplyRow],
+    record: &BattleRecord,
+    exclusions: &[VoteExclusion],
 ) -> Result<Receipt, VoteError> {
+    let battle = &record.battle;
+    let notice = |exclusion: &VoteExclusion| ExclusionNotice {
+        rule: exclusion.rule.to_owned(),
+        reason: exclusion.reason.clone(),
+    };
+    let excluded = exclusions.iter().min_by_key(|exclusion| exclusion.rule).map(notice);
     let change = voting.leaderboard.elo_change(&battle.models, vote.outcome);
+    let change = if excluded.is_none() { change } else { 0.0 };
     let reveal = |side: Side, change: f64| {
-        let reply = last_reply(replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
+        let reply = last_reply(&record.replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
         Ok::<_, Refusal>(Revealed {
             card: voting.models.card(&battle.models[side.index()]),
             rating: voting.leaderboard.elo(&battle.models[side.index()]),
@@ -182,21 +204,29 @@ fn new_receipt(
             reasoning: Vec::new(),
         })
     };
-    Ok(Receipt { vote: id, outcome: vote.outcome, a: reveal(Side::A, change)?, b: reveal(Side::B, -change)? })
+    let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
+    Ok(Receipt { vote: id, outcome: vote.outcome, a, b, excluded })
 }
 
-fn new_row(voting: &Voting, receipt: &Receipt, vote: &NewVote, battle: &BattleRow, replies: &[ReplyRow]) -> NewVoteRow {
+fn new_row(
+    voting: &Voting,
+    receipt: &Receipt,
+    vote: &NewVote,
+    record: &BattleRecord,
+    exclusions: Vec<VoteExclusion>,
+) -> NewVoteRow {
     NewVoteRow {
         id: receipt.vote.clone(),
-        battle: battle.id.clone(),
-        turn: battle.progress.turn,
+        battle: record.battle.id.clone(),
+        turn: record.battle.progress.turn,
         outcome: vote.outcome,
         satisfaction: vote.satisfaction,
         first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
         duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
-        text_counts: Side::BOTH.map(|side| text_counts(replies, side)),
+        text_counts: Side::BOTH.map(|side| text_counts(&record.replies, side)),
         receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
         created_at: voting.clock.now(),
+        exclusions,
     }
 }
 

@@ -95,6 +95,7 @@ impl Battle {
             text_counts: [TextCounts::default(); 2],
             receipt: "{}".into(),
             created_at: Timestamp(self.voted_at),
+            exclusions: Vec::new(),
         };
         store.insert_vote(&vote).await.unwrap();
         if let Some(rule) = self.exclusion {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
-use langya::infra::storage::{NewExclusion, Store};
+use langya::infra::storage::{ExclusionRow, InsertedVote, NewExclusion, NewVoteRow, Store, VoteExclusion};
 use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
@@ -49,6 +50,41 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     let found: Vec<_> = rows.iter().map(|row| (row.id.as_str(), row.excluded_by.as_str(), &row.withdrawn)).collect();
     let withdrawn = Some(("bob".to_owned(), Timestamp(11)));
     assert_eq!(found, [("admin on y", "ann", &withdrawn), ("duplicate on y", "ann", &None), ("again", "bob", &None)]);
+}
+
+/// Twelve battles with two ballots each at once, every third battle excluded when its vote is cast.
+pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &Store) {
+    let excluding = |rules: &[&'static str]| {
+        let exclusion = |rule: &&'static str| VoteExclusion { rule, reason: format!("because of {rule}") };
+        rules.iter().map(exclusion).collect::<Vec<_>>()
+    };
+    let mut votes = Vec::new();
+    for number in 0..12 {
+        let id = format!("b{number}");
+        ready(store, &id).await;
+        let exclusions = excluding(if number % 3 == 0 { &["identity_leak", "failed_side"] } else { &[] });
+        votes.push(NewVoteRow { exclusions, ..vote(&format!("first {id}"), &id, 1) });
+        votes.push(NewVoteRow { exclusions: excluding(&["admin"]), ..vote(&format!("second {id}"), &id, 1) });
+    }
+    let answers = join_all(votes.iter().chain(&votes[..1]).map(|vote| store.insert_vote(vote))).await;
+    assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count(), 13, "{answers:?}");
+    for number in 0..12 {
+        let kept = store.vote_on(&format!("b{number}")).await.unwrap().unwrap();
+        let rows = store.exclusions_of(kept.seq).await.unwrap();
+        let mut rules: Vec<&str> = rows.iter().map(|row| row.rule.as_str()).collect();
+        rules.sort_unstable();
+        assert_eq!(rules, if number % 3 == 0 { vec!["failed_side", "identity_leak"] } else { Vec::new() });
+        let as_cast = |row: &ExclusionRow| row.excluded_by == "langya" && row.excluded_at == kept.created_at;
+        assert!(rows.iter().all(|row| as_cast(row) && row.reason == format!("because of {}", row.rule)), "{rows:?}");
+    }
+    assert_eq!(store.exclusion_changes().await.unwrap(), 0, "no vote that was counted as rated is excluded");
+    let late = NewVoteRow { exclusions: excluding(&["identity_leak"]), ..vote("late", "b0", 1) };
+    assert!(matches!(store.insert_vote(&late).await.unwrap(), InsertedVote::Existing(_)));
+    let seq = store.vote_on("b0").await.unwrap().unwrap().seq;
+    assert!(store.withdraw_exclusion(seq, "identity_leak", "bob", Timestamp(3_000)).await.unwrap());
+    assert_eq!(store.insert_vote(&votes[0]).await.unwrap(), InsertedVote::Stored, "sent again after a withdrawal");
+    assert_eq!(store.vote_on("b0").await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
+    assert_eq!(store.exclusion_changes().await.unwrap(), 1, "the withdrawal");
 }
 
 pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &Store) {

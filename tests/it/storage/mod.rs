@@ -33,7 +33,8 @@ use bench::{
     what_a_judge_said_to_a_prompt_is_found_again,
 };
 use exclusions::{
-    an_exclusion_stands_beside_the_vote_and_can_be_withdrawn, the_leaderboard_follows_exclusions_and_withdrawals,
+    an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
+    the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
@@ -92,6 +93,7 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
         text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
         receipt: "{\"vote\":1}".into(),
         created_at: Timestamp(2_000),
+        exclusions: Vec::new(),
     }
 }
 
@@ -524,6 +526,7 @@ on_both! {
     instances_know_of_each_other
     stored_counts_equal_a_fresh_count
     an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
+    an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
     counts_of_more_votes_stay
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
