@@ -121,7 +121,7 @@ pub(super) const ENGLISH: ValueTexts = ValueTexts {
 pub(super) const CHINESE: ValueTexts = ValueTexts {
     title: "该用哪个模型？",
     back: "排行榜",
-    votes: "张计分选票",
+    votes: "张有效票",
     answers: "次回答用于计算费用与时间",
     higher: "评分更高、但费用未知：",
     table: "各模型的评分、费用与时间",
