@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::{Page, Section, respond};
+use crate::domain::language::Language;
 use crate::server::state::AppState;
 
 #[derive(Template)]
