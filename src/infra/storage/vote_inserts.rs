@@ -107,7 +107,7 @@ fn exclusions(ballots: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &Vot
 fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
     query
         .bind(&vote.id)
-        .bind(&vote.battle)
+        .bind(vote.battle.as_str())
         .bind(i64::from(vote.turn))
         .bind(vote.outcome.as_str())
         .bind(vote.satisfaction)

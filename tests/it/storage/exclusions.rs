@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use langya::domain::battle::BattleId;
 use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
@@ -26,9 +27,9 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclusion_changes().await.unwrap(), 0);
     exclude(store, "y", "duplicate").await;
     exclude(store, "y", "admin").await;
-    let vote = store.vote_on("y").await.unwrap().unwrap();
+    let vote = store.vote_on(&BattleId::new("y")).await.unwrap().unwrap();
     assert_eq!(vote.exclusion.as_deref(), Some("admin"), "one rule is named: the first in alphabetical order");
-    assert_eq!(store.vote_on("x").await.unwrap().unwrap().exclusion, None);
+    assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion, None);
 
     let again = NewExclusion {
         id: "again",
@@ -42,7 +43,7 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclude_votes(&[again, nowhere]).await.unwrap(), 0, "once a rule, and only votes");
     assert!(store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(!store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(12)).await.unwrap(), "once");
-    assert_eq!(store.vote_on("y").await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
+    assert_eq!(store.vote_on(&BattleId::new("y")).await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
     assert_eq!(store.exclude_votes(&[again]).await.unwrap(), 1, "what was withdrawn may be excluded again");
     assert_eq!(store.exclusion_changes().await.unwrap(), 4, "three exclusions and one withdrawal");
 
@@ -123,7 +124,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     assert!(!second.refit().await.unwrap(), "the stored leaderboard heeds it");
     assert_eq!((second.tally.counts.read, second.tally.counts.excluded["admin"]), (8, 1));
 
-    let seq = store.vote_on("v3").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("v3")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(first.refit().await.unwrap());
     assert_eq!(leaderboard.latest().board, whole.board, "to the last bit as before");
