@@ -70,7 +70,7 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
     let answers = join_all(votes.iter().chain(&votes[..1]).map(|vote| store.insert_vote(vote))).await;
     assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count(), 13, "{answers:?}");
     for number in 0..12 {
-        let kept = store.vote_on(&format!("b{number}")).await.unwrap().unwrap();
+        let kept = store.vote_on(&BattleId::new(format!("b{number}"))).await.unwrap().unwrap();
         let rows = store.exclusions_of(kept.seq).await.unwrap();
         let mut rules: Vec<&str> = rows.iter().map(|row| row.rule.as_str()).collect();
         rules.sort_unstable();
@@ -81,10 +81,10 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
     assert_eq!(store.exclusion_changes().await.unwrap(), 0, "no vote that was counted as rated is excluded");
     let late = NewVoteRow { exclusions: excluding(&["identity_leak"]), ..vote("late", "b0", 1) };
     assert!(matches!(store.insert_vote(&late).await.unwrap(), InsertedVote::Existing(_)));
-    let seq = store.vote_on("b0").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "identity_leak", "bob", Timestamp(3_000)).await.unwrap());
     assert_eq!(store.insert_vote(&votes[0]).await.unwrap(), InsertedVote::Stored, "sent again after a withdrawal");
-    assert_eq!(store.vote_on("b0").await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
+    assert_eq!(store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
     assert_eq!(store.exclusion_changes().await.unwrap(), 1, "the withdrawal");
 }
 
