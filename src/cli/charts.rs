@@ -60,7 +60,7 @@ pub fn write(
     options: &LeaderboardOptions,
 ) -> Result<(), ChartsError> {
     prepare(folder)?;
-    let pairs = Pairs::of(&board.models, &Tally::from_log(log, options.scoring));
+    let pairs = Pairs::new(&board.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = board.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
         ("ratings.svg", chart::forest::draw(&board.models, board.confidence, FRAME)),

@@ -30,13 +30,13 @@ use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustnes
 use crate::domain::rating::scoring::Scoring;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::prices::PriceList;
-use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
 use print::print_within;
 
@@ -91,7 +91,7 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
         board.votes.exclude(&tally.counts.excluded);
         return Ok(FitResult { board, value: None });
     }
-    let reading = ReadOptions { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
+    let reading = LogQuery { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
     let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
@@ -130,7 +130,7 @@ fn rank_and_draw(
     }
     let value = prices.map(|prices| {
         // The votes do not say which models are for practice.
-        let (usage, practice) = (&Usage::of(&log), &BTreeSet::new());
+        let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
         join(ValueInput { board: &board, differences: &differences, prices: &prices, usage, practice })
     });
     Ok(FitResult { board, value })

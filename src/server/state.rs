@@ -63,7 +63,7 @@ pub struct AppState {
     pub link: Option<RedisHandle>,
     /// Randomness.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the arena.
     pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
     pub tasks: Tasks,

@@ -1,5 +1,7 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
+use langya::domain::benchmark::suite_id::SuiteId;
+use langya::domain::battle::BattleId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;
@@ -80,9 +82,9 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert_eq!(store.labels_between(Scheme::Urs, "", "~").await.unwrap(), labelled);
     assert_eq!(session_key(&store).await, key, "visitors keep their sessions");
     assert_eq!(store.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 4);
-    assert_eq!(store.answered("mtbench101", "v1").await.unwrap().len(), 1);
-    assert_eq!(store.judged("mtbench101", "v1").await.unwrap().len(), 1);
-    assert_eq!(store.verdicts_of("x").await.unwrap().len(), 1);
+    assert_eq!(store.answered(&SuiteId::new("mtbench101"), "v1").await.unwrap().len(), 1);
+    assert_eq!(store.judged(&SuiteId::new("mtbench101"), "v1").await.unwrap().len(), 1);
+    assert_eq!(store.verdicts_of(&BattleId::new("x")).await.unwrap().len(), 1);
     store.close().await;
     database.drop().await;
 }

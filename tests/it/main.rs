@@ -55,7 +55,7 @@ mod robustness_page;
 mod sequential;
 mod sessions;
 mod shared_limits;
-mod shared_rests;
+mod shared_breakers;
 mod side;
 mod slices;
 mod source;

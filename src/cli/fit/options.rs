@@ -12,7 +12,7 @@ use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions,
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::value::prices::PriceList;
-use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -174,7 +174,7 @@ impl FitOptions {
             ..ColumnSet::default()
         };
         if self.prices.is_some() {
-            Usage::add_columns(&mut columns);
+            ArenaUsage::add_columns(&mut columns);
         }
         self.slice.slice().add_columns(&mut columns);
         self.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));

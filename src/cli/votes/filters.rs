@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::times::parse_time;
+use crate::domain::battle::BattleId;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::VoteRange;
 use crate::services::exclusions::selection::VoteFilter;
@@ -17,8 +18,8 @@ pub(super) struct FilterFlags {
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
     /// Only the vote on this battle
-    #[arg(long, value_name = "ID")]
-    battle: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = parse_battle)]
+    battle: Option<BattleId>,
     /// Only votes with these numbers in the log: 17, 17..40, 17.. or ..40
     #[arg(long, value_name = "A..B", value_parser = parse_numbers)]
     seq: Option<Numbers>,
@@ -56,6 +57,10 @@ impl FilterFlags {
             rule: rule.map(str::to_owned),
         }
     }
+}
+
+fn parse_battle(text: &str) -> Result<BattleId, &'static str> {
+    BattleId::parse(text).ok_or("this is no battle's id: copy it from an export or from the list of votes")
 }
 
 fn parse_numbers(text: &str) -> Result<Numbers, String> {

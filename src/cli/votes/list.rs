@@ -10,7 +10,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
-use crate::formats::tables::columns::winner;
+use crate::formats::tables::export_columns::winner;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::exclusions::selection::{SelectedVote, select};

@@ -15,7 +15,7 @@
 mod correction;
 mod refit;
 mod sums;
-mod voter;
+mod block_votes;
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
@@ -34,7 +34,7 @@ use super::weighting::Weights;
 pub(super) use correction::Correction;
 use refit::{LeftOut, Refits};
 pub(super) use sums::{Sums, ranges};
-use voter::Voter;
+use block_votes::Voter;
 
 /// A voter with more than this share of the information on some model is left out by a refit: a single Newton step from
 /// the fit with the voter would end too far from the fit without.

@@ -14,7 +14,7 @@ use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::interval::{Ends, Intervals, joint_sandwich};
 use super::jackknife::jackknife;
-use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
+use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteTotals};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
@@ -48,7 +48,7 @@ pub fn rank(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let counts = options.good_enough.then(|| comparisons.pairs().collect());
-    Ok(rank_tally(comparisons.tally(options.scoring), elo, VoteSource { log: None, counts }, options)?.board)
+    Ok(rank_tally(comparisons.tally(options.scoring), elo, RankedVotes { log: None, counts }, options)?.board)
 }
 
 /// Fits and ranks the votes of a log.
@@ -76,13 +76,13 @@ pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) ->
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
     let counts = options.good_enough.then(|| count(log));
-    let mut ranking = rank_tally(tally, &elo, VoteSource { log: Some(log), counts }, options)?;
+    let mut ranking = rank_tally(tally, &elo, RankedVotes { log: Some(log), counts }, options)?;
     ranking.board.votes.exclude(&log.excluded);
     Ok(ranking)
 }
 
 /// The votes of a tally in more detail.
-struct VoteSource<'log> {
+struct RankedVotes<'log> {
     /// The votes, if they are available one by one.
     log: Option<&'log VoteLog>,
     /// Their counts by pair and outcome, if the options need them.
@@ -93,7 +93,7 @@ struct VoteSource<'log> {
 fn rank_tally(
     mut tally: Tally,
     elo: &EloTable,
-    VoteSource { log, counts }: VoteSource<'_>,
+    RankedVotes { log, counts }: RankedVotes<'_>,
     options: &LeaderboardOptions,
 ) -> Result<Ranking, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
@@ -362,10 +362,10 @@ fn sort(models: &mut [RankedModel]) {
     });
 }
 
-fn count_votes(tally: &Tally, options: &LeaderboardOptions) -> VoteCounts {
+fn count_votes(tally: &Tally, options: &LeaderboardOptions) -> VoteTotals {
     let mut excluded = options.excluded.clone();
     for (&outcome, &count) in &tally.dropped {
         *excluded.entry(format!("{outcome}_dropped")).or_default() += count;
     }
-    VoteCounts { read: tally.votes + excluded.values().sum::<u64>(), rated: tally.votes, excluded }
+    VoteTotals { read: tally.votes + excluded.values().sum::<u64>(), rated: tally.votes, excluded }
 }

@@ -1,7 +1,7 @@
 //! Rows as a file of one of three formats.
 
 mod column;
-pub mod columns;
+pub mod export_columns;
 pub mod conversation_metadata;
 mod parquet;
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use crate::domain::battle::VisitorId;
 use crate::infra::config::CurrentSettings;
 use crate::infra::redis::RedisHandle;
 use concurrency::{ConcurrencyLimit, UnderWay};
@@ -33,7 +34,7 @@ pub enum Act {
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The visitor.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
     pub network: Option<String>,
 }
@@ -104,11 +105,11 @@ impl RateLimits {
     fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let place = |limit: u32, kind: &str, who: Option<&String>| {
+        let place = |limit: u32, kind: &str, who: Option<&str>| {
             (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
         };
-        let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
-        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
+        let visitor = place(limits.battles_at_once, "visitor", Some(caller.visitor.as_str()));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_deref());
         visitor.into_iter().chain(network).collect()
     }
 
@@ -147,11 +148,11 @@ impl RateLimits {
             Act::Turn => ("turns", limits.turns_per_minute, limits.turns_per_minute_per_address),
             Act::Vote => ("votes", limits.votes_per_minute, limits.votes_per_minute_per_address),
         };
-        let count = |rate: Option<Rate>, kind: &str, who: Option<&String>| {
+        let count = |rate: Option<Rate>, kind: &str, who: Option<&str>| {
             Some(Count { name: format!("{what}{kind}:{}", who?), rate: rate? })
         };
-        let visitor = count(Rate::per_minute(per_visitor), "", Some(&caller.visitor));
-        let network = count(Rate::per_minute(per_address), "_per_address", caller.network.as_ref());
+        let visitor = count(Rate::per_minute(per_visitor), "", Some(caller.visitor.as_str()));
+        let network = count(Rate::per_minute(per_address), "_per_address", caller.network.as_deref());
         visitor.into_iter().chain(network).collect()
     }
 
@@ -172,7 +173,7 @@ mod tests {
     }
 
     fn caller(visitor: &str, network: &str) -> Caller {
-        Caller { visitor: visitor.into(), network: Some(network.into()) }
+        Caller { visitor: VisitorId::new(visitor), network: Some(network.into()) }
     }
 
     async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {

@@ -32,7 +32,7 @@ pub struct Limits {
     pub retries: u32,
     /// Longest wait before the first further try; doubled for each one after it.
     pub backoff: Duration,
-    /// When the model rests.
+    /// When the circuit breaker opens.
     pub breaker: BreakerPolicy,
 }
 
@@ -110,7 +110,7 @@ impl GuardedModel {
         self.shared.with_breaker(|breaker| breaker.rest(until));
     }
 
-    /// How long the model rests from now on; `None` where it does not.
+    /// How long the circuit breaker stays open from now on; `None` if it is not open.
     #[must_use]
     pub fn resting(&self) -> Option<Duration> {
         lock(&self.shared.breaker).resting(Instant::now())

@@ -102,7 +102,7 @@ impl Roster {
         &self.models
     }
 
-    /// The models that may be paired now: a weight above 0, and not resting.
+    /// The models that may be paired now: a weight above 0, and a breaker that is not open.
     #[must_use]
     pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {
         self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()

@@ -48,7 +48,7 @@ pub use crate::infra::storage::battle_rows::{
 };
 pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
-pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
+pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
@@ -206,7 +206,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] names the folder, server or setting and the way out.
     pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
-        let database = match Backend::of(settings)? {
+        let database = match Backend::new(settings)? {
             Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
             Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
         };
@@ -328,7 +328,7 @@ enum Backend {
 }
 
 impl Backend {
-    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+    fn new(settings: &StorageSettings) -> Result<Self, StoreError> {
         let address = settings.database.expose();
         if address.is_empty() {
             return Ok(Self::Sqlite(settings.data_dir.join("langya.db")));

@@ -30,7 +30,7 @@ struct DatedLeaderboard<'a> {
 pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let snapshot = app.leaderboard.latest();
     let fitted_at = snapshot.fitted_at.map(|time| time.0);
-    let question = LeaderboardQuery::of(request.query_string())?.filter()?;
+    let question = LeaderboardQuery::parse(request.query_string())?.filter()?;
     if question.is_plain() {
         return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &snapshot.board }));
     }

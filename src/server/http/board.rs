@@ -31,7 +31,7 @@ use crate::services::leaderboard::refit::LeaderboardSnapshot;
 /// # Errors
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let view = if filter.is_plain() {
         LeaderboardView { robustness: robustness_fold(&app, requested_language(&request)), ..view(&app) }
@@ -50,7 +50,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`page`].
 pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let study = answer(&app, &filter).await?;
     let frame = frame_of(&request);
@@ -64,13 +64,13 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     for trace in &mut traces {
         trace.name = app.models.card(&ModelId::new(&trace.name)).name;
     }
-    let mut charts = vec![ChartView::of(chart::forest::draw(&models, study.board.confidence, frame))];
+    let mut charts = vec![ChartView::new(chart::forest::draw(&models, study.board.confidence, frame))];
     charts.extend(style_chart(&study.board, frame));
     if !filter.style {
-        charts.push(ChartView::of(chart::history::draw(&traces, frame)));
+        charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }
     let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
-    charts.extend(pairs.map(|shown| ChartView::of(study.pairs.draw(shown, &names, frame))));
+    charts.extend(pairs.map(|shown| ChartView::new(study.pairs.draw(shown, &names, frame))));
     Ok(pages::charts::charts(
         &request,
         &ChartsView { votes: study.board.votes.rated, query: query.query_string(), charts },
@@ -83,7 +83,7 @@ fn frame_of(request: &HttpRequest) -> chart::Frame {
 
 /// The effects of style, where they were fitted.
 fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
-    (!board.style.is_empty()).then(|| ChartView::of(chart::style::draw(&board.style, frame)))
+    (!board.style.is_empty()).then(|| ChartView::new(chart::style::draw(&board.style, frame)))
 }
 
 /// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.

@@ -37,7 +37,7 @@ impl LeaderboardQuery {
     ///
     /// # Errors
     /// [`PageError::InvalidQuery`].
-    pub(super) fn of(query_string: &str) -> Result<Self, PageError> {
+    pub(super) fn parse(query_string: &str) -> Result<Self, PageError> {
         let query = web::Query::<Self>::from_query(query_string);
         query.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn an_address_says_what_is_asked() {
-        let query = LeaderboardQuery::of("lang=en&language=zh&turns=multi&until=2026-11-20&category=").unwrap();
+        let query = LeaderboardQuery::parse("lang=en&language=zh&turns=multi&until=2026-11-20&category=").unwrap();
         let filter = query.filter().unwrap();
         assert_eq!((filter.language.as_deref(), filter.turns), (Some("zh"), Some(Turns::Multi)));
         assert_eq!((filter.category, filter.until), (None, Some(Timestamp(1_795_219_200_000))), "the day is in it");
-        assert!(LeaderboardQuery::of("").unwrap().filter().unwrap().is_plain());
+        assert!(LeaderboardQuery::parse("").unwrap().filter().unwrap().is_plain());
         let exact = LeaderboardQuery { until: "2026-11-21T00:00:00Z".into(), ..LeaderboardQuery::default() };
         assert_eq!(exact.filter().unwrap().until, filter.until);
         let in_utc = LeaderboardQuery { until: "2026-11-21T00:00:00".into(), ..LeaderboardQuery::default() };
@@ -139,7 +139,7 @@ mod tests {
         let query = LeaderboardQuery { language, ties: "drop".into(), style, ..LeaderboardQuery::default() };
         assert_eq!(query.query_string(), "?language=a%20b%26c%3Dd%2F%E4%B8%AD&ties=drop&style=control");
         assert!(query.filter().unwrap().style);
-        assert_eq!(LeaderboardQuery::of(&query.query_string()[1..]).unwrap(), query);
+        assert_eq!(LeaderboardQuery::parse(&query.query_string()[1..]).unwrap(), query);
         assert_eq!(LeaderboardQuery::default().query_string(), "");
     }
 
@@ -154,7 +154,7 @@ mod tests {
             ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
             ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ] {
-            let refused = LeaderboardQuery::of(query_string).unwrap().filter().unwrap_err();
+            let refused = LeaderboardQuery::parse(query_string).unwrap().filter().unwrap_err();
             assert!(refused.to_string().contains(said), "{refused}");
         }
     }

@@ -27,7 +27,7 @@ struct DatedReport<'a> {
 /// As [`report`].
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let as_of = app.leaderboard.latest().fitted_at.map(|time| time.0);
-    let report = report(&app, &filter_of(&LeaderboardQuery::of(request.query_string())?)?).await?;
+    let report = report(&app, &filter_of(&LeaderboardQuery::parse(request.query_string())?)?).await?;
     Ok(HttpResponse::Ok().json(DatedReport { as_of, report: &report }))
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`report`].
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let report = report(&app, &filter_of(&query)?).await?;
     let report = report.renamed(|model| app.models.card(&ModelId::new(model)).name);
     Ok(pages::value::value(&request, &ValueView { query: query.query_string(), report }))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::next_event;
+use super::next_event::next_event;
 use crate::infra::backoff::later;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
@@ -17,8 +17,8 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(60);
 /// Minimum delay between reports, as a multiple of the last one's duration: they take at most a twentieth of a core.
 const REST_TIMES: u32 = 19;
 
-/// Makes a report at the start, after leaderboards, and after a change of the settings, with a rest after each. What is under
-/// way at the end is given up: nothing of it is stored.
+/// Computes a report at the start, after leaderboards, and after a change of the settings, with a cool-down after each. A
+/// computation under way at shutdown is dropped: nothing of it is stored.
 pub async fn keep_robustness(
     robustness: Arc<RobustnessService>,
     events: Arc<dyn EventBus>,

@@ -14,21 +14,21 @@ use crate::services::arena::raw_ticks::RawTicks;
 use rand::RngExt;
 use std::sync::Arc;
 
-/// What battles are made of.
+/// Services and settings that battles use.
 pub struct BattleParts {
-    /// Where they are kept.
+    /// The database.
     pub store: Store,
-    /// Which instances answer them.
+    /// The instances of the arena.
     pub fleet: Arc<Fleet>,
-    /// What instances say to each other.
+    /// Event bus between instances.
     pub events: Arc<dyn EventBus>,
     /// The models.
     pub models: Arc<Models>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
-    /// Ids.
+    /// Source of ids and of random distances.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the rows.
     pub clock: Arc<dyn Clock>,
     /// When raw text is released.
     pub raw_ticks: RawTicks,
@@ -44,7 +44,7 @@ impl BattleParts {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }
 
-    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
+    /// The first event number of a new log, for a visitor who has the events up to `after` of another one.
     pub(super) fn first_number(&self, after: u64) -> u64 {
         after + self.apart()
     }

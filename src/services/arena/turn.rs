@@ -18,7 +18,7 @@ use super::live::{BattleEvent, LiveBattle};
 use crate::domain::battle::pacing::{Ending, Pacer, Release, Tempo};
 use crate::domain::battle::speed::chars_per_second;
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{ModelId, Side};
+use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
@@ -49,8 +49,13 @@ pub(super) enum TurnEnd {
 }
 
 /// Runs the battle's latest turn to its end; returns when both replies are kept.
-pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) -> TurnEnd {
-    let mut turn = Turn::begin(&parts, &battle).await;
+pub(super) async fn run(
+    parts: Arc<BattleParts>,
+    battle: Arc<LiveBattle>,
+    run: RunId,
+    stop: oneshot::Receiver<()>,
+) -> TurnEnd {
+    let mut turn = Turn::begin(&parts, &battle, run).await;
     turn.play(stop).await;
     turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
@@ -61,19 +66,18 @@ pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: 
 }
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
-pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle) -> TurnEnd {
+pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
         battle.move_on(Stage::Voided, BattleEvent::Voided);
     }
     let failed = |side: Side| {
-        let mut run = SideRun::new(row.models[side.index()].clone());
-        run.end(ReplyEnding::Failed);
-        run.keep(side)
+        let mut failed = SideRun::new(row.models[side.index()].clone());
+        failed.end(ReplyEnding::Failed);
+        failed.keep(side)
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
-    let run = row.answered_by.as_deref().unwrap_or_default();
     match parts.keep_replies(&battle.id, run, progress, &Side::BOTH.map(failed)).await {
         Ok(true) => {
             metrics::battle_voided();
@@ -93,7 +97,7 @@ struct Turn<'a> {
     settings: BattleSettings,
     battle: &'a LiveBattle,
     /// The name of this answering in the battle's row.
-    run: String,
+    run: RunId,
     number: u32,
     sides: [SideRun; 2],
     began: Instant,
@@ -109,7 +113,7 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
+    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
         let row = battle.state().row.clone();
         let settings = parts.settings.now().battle.clone();
         let pacer = match settings.pacing {
@@ -123,7 +127,7 @@ impl<'a> Turn<'a> {
             parts,
             settings,
             battle,
-            run: row.answered_by.unwrap_or_default(),
+            run,
             number: row.progress.turn,
             sides: row.models.map(SideRun::new),
             began: Instant::now(),
@@ -415,8 +419,8 @@ impl BattleParts {
     /// a visitor has read. `false` means that somebody else answers the turn.
     async fn keep_replies(
         &self,
-        battle: &str,
-        run: &str,
+        battle: &BattleId,
+        run: &RunId,
         progress: Progress,
         replies: &[NewReply],
     ) -> Result<bool, StoreError> {

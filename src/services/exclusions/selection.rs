@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::domain::battle::Outcome;
+use crate::domain::battle::{BattleId, Outcome};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::time::Timestamp;
@@ -27,7 +27,7 @@ pub struct VoteFilter {
     /// Models, on either side.
     pub models: Vec<String>,
     /// The battle.
-    pub battle: Option<String>,
+    pub battle: Option<BattleId>,
     /// Name of a rule that excludes the vote.
     pub rule: Option<String>,
 }

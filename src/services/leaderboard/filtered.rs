@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::freshness::Freshness;
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{ReadLogError, LogQuery, read_log};
 use crate::domain::rating::FitError;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
@@ -181,7 +181,7 @@ async fn read_and_fit(
     let mut columns = ColumnSet { seconds: true, style: filter.style, voters, ..ColumnSet::default() };
     slice.add_columns(&mut columns);
     filter.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
-    let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    let log = read_log(&store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
     let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options)).await??;
     let FittedVotes { ranking: Ranking { board, differences }, pairs, history } = fitted;
     let freshness = Freshness::new(last_vote_seq, began.elapsed());
@@ -227,7 +227,7 @@ struct FittedVotes {
 fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions) -> Result<FittedVotes, FilteredLeaderboardError> {
     let log = slice.take(log)?;
     let ranking = rank_log_with_differences(&log, options)?;
-    let pairs = Pairs::of(&ranking.board.models, &Tally::from_log(&log, options.scoring));
+    let pairs = Pairs::new(&ranking.board.models, &Tally::from_log(&log, options.scoring));
     let history = history(&log, HISTORY_MOMENTS, options)?;
     Ok(FittedVotes { ranking, pairs, history })
 }

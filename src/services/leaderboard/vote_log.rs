@@ -37,7 +37,7 @@ impl ReadLogError {
 
 /// How to read the log.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadOptions {
+pub struct LogQuery {
     /// Columns to read.
     pub columns: ColumnSet,
     /// Votes to read.
@@ -53,10 +53,10 @@ pub struct ReadOptions {
 /// [`ReadLogError`].
 pub async fn read_log(
     store: &Store,
-    options: ReadOptions,
+    options: LogQuery,
     progress: impl Fn(i64, i64),
 ) -> Result<VoteLog, ReadLogError> {
-    let ReadOptions { columns, range, concurrency } = options;
+    let LogQuery { columns, range, concurrency } = options;
     let schemes = schemes(store, columns).await?;
     let stored_columns = stored_columns(columns, &schemes);
     let last = store.last_vote_seq().await?.min(range.upto);

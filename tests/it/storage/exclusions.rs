@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use langya::domain::battle::BattleId;
 use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
@@ -26,9 +27,9 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclusion_changes().await.unwrap(), 0);
     exclude(store, "y", "duplicate").await;
     exclude(store, "y", "admin").await;
-    let vote = store.vote_on("y").await.unwrap().unwrap();
+    let vote = store.vote_on(&BattleId::new("y")).await.unwrap().unwrap();
     assert_eq!(vote.exclusion.as_deref(), Some("admin"), "one rule is named: the first in alphabetical order");
-    assert_eq!(store.vote_on("x").await.unwrap().unwrap().exclusion, None);
+    assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion, None);
 
     let again = NewExclusion {
         id: "again",
@@ -42,7 +43,7 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclude_votes(&[again, nowhere]).await.unwrap(), 0, "once a rule, and only votes");
     assert!(store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(!store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(12)).await.unwrap(), "once");
-    assert_eq!(store.vote_on("y").await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
+    assert_eq!(store.vote_on(&BattleId::new("y")).await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
     assert_eq!(store.exclude_votes(&[again]).await.unwrap(), 1, "what was withdrawn may be excluded again");
     assert_eq!(store.exclusion_changes().await.unwrap(), 4, "three exclusions and one withdrawal");
 
@@ -69,7 +70,7 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
     let answers = join_all(votes.iter().chain(&votes[..1]).map(|vote| store.insert_vote(vote))).await;
     assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count(), 13, "{answers:?}");
     for number in 0..12 {
-        let kept = store.vote_on(&format!("b{number}")).await.unwrap().unwrap();
+        let kept = store.vote_on(&BattleId::new(format!("b{number}"))).await.unwrap().unwrap();
         let rows = store.exclusions_of(kept.seq).await.unwrap();
         let mut rules: Vec<&str> = rows.iter().map(|row| row.rule.as_str()).collect();
         rules.sort_unstable();
@@ -80,10 +81,10 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
     assert_eq!(store.exclusion_changes().await.unwrap(), 0, "no vote that was counted as rated is excluded");
     let late = NewVoteRow { exclusions: excluding(&["identity_leak"]), ..vote("late", "b0", 1) };
     assert!(matches!(store.insert_vote(&late).await.unwrap(), InsertedVote::Existing(_)));
-    let seq = store.vote_on("b0").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "identity_leak", "bob", Timestamp(3_000)).await.unwrap());
     assert_eq!(store.insert_vote(&votes[0]).await.unwrap(), InsertedVote::Stored, "sent again after a withdrawal");
-    assert_eq!(store.vote_on("b0").await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
+    assert_eq!(store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
     assert_eq!(store.exclusion_changes().await.unwrap(), 1, "the withdrawal");
 }
 
@@ -123,7 +124,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     assert!(!second.refit().await.unwrap(), "the stored leaderboard heeds it");
     assert_eq!((second.tally.counts.read, second.tally.counts.excluded["admin"]), (8, 1));
 
-    let seq = store.vote_on("v3").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("v3")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(first.refit().await.unwrap());
     assert_eq!(leaderboard.latest().board, whole.board, "to the last bit as before");

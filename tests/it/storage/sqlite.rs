@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use langya::domain::battle::BattleId;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreError};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
@@ -58,7 +59,7 @@ async fn the_journal_survives_and_reopening_finds_everything() {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&raw(folder.path()).await).await.unwrap();
     assert_eq!(journal, "wal");
     let again = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
-    assert_eq!(again.vote_on("x").await.unwrap().unwrap().id, "v");
+    assert_eq!(again.vote_on(&BattleId::new("x")).await.unwrap().unwrap().id, "v");
 }
 
 #[actix_web::test]

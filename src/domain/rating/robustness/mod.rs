@@ -24,7 +24,7 @@ mod tie_orders;
 mod voter_consistency;
 mod voters;
 mod votes_of_voters;
-mod without_voter;
+mod refit;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -181,7 +181,7 @@ pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpRespons
 /// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
 #[must_use]
 pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
-    let scale = AxisScale::of(&view.rows);
+    let scale = AxisScale::new(&view.rows);
     let rows = view.rows.iter().map(|row| IntervalRow { row, bar: scale.bar(row) }).collect();
     let rendered = Rows { t: page_texts(language), rows }.render();
     rendered.expect("writing numbers and strings to a String does not fail")
@@ -288,7 +288,7 @@ struct AxisScale {
 }
 
 impl AxisScale {
-    fn of(rows: &[LeaderboardRow]) -> Self {
+    fn new(rows: &[LeaderboardRow]) -> Self {
         let ends = rows.iter().flat_map(|row| [row.lower, row.upper, row.rating]).flatten().filter(|x| x.is_finite());
         let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
         if low < high { Self { low, high } } else { Self { low: 900.0, high: 1100.0 } }
