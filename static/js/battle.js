@@ -153,7 +153,8 @@ const receivers = {
     const article = turns.begin(turn, prompt);
     if (phase !== "voting") setPhase("writing");
     if (fresh) {
-      article.focus({ preventScroll: true });
+      // Whoever types the next question already is not taken away from it.
+      if (!composer.text) article.focus({ preventScroll: true });
       article.scrollIntoView({ block: "start" });
     }
     announce(words.started);

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use langya::infra::config::{CurrentSettings, Settings};
-use langya::infra::limits::{Act, Caller, RateLimits};
+use langya::infra::limits::{Act, Caller, RateLimits, TurnRefused};
 use tokio::time::{Instant, sleep};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 /// What a program's battle takes at the least: the models of this story answer within half a second.
 const QUICK_BATTLE: Duration = Duration::from_millis(500);
-/// How soon a program tries again.
+/// How soon a program tries again where nobody tells it.
 const RETRY: Duration = Duration::from_millis(100);
 
 fn default_limits() -> Arc<RateLimits> {
@@ -38,25 +38,29 @@ impl Tally {
     }
 }
 
-/// A program on one socket: a battle as soon as it gets one, then its vote, until the end.
+/// A program on one socket that comes back as soon as it may: a battle, then its vote, until the end.
 async fn program(limits: &RateLimits, caller: &Caller, end: Instant, tally: &Tally) {
     let count = |counter: &AtomicUsize| counter.fetch_add(1, Ordering::Relaxed);
     while Instant::now() < end {
-        let Ok(permit) = limits.begin_turn(caller).await else {
-            count(&tally.refused);
-            sleep(RETRY).await;
-            continue;
+        let permit = match limits.begin_turn(caller).await {
+            Ok(permit) => permit,
+            Err(refused) => {
+                count(&tally.refused);
+                sleep(if let TurnRefused::TooFast(limited) = refused { limited.wait } else { RETRY }).await;
+                continue;
+            }
         };
         count(&tally.battles);
         sleep(QUICK_BATTLE).await;
         drop(permit);
-        while Instant::now() < end && limits.take(Act::Vote, caller).await.is_err() {
+        while let Err(limited) = limits.take(Act::Vote, caller).await {
             count(&tally.refused);
-            sleep(RETRY).await;
+            sleep(limited.wait).await;
+            if Instant::now() >= end {
+                return;
+            }
         }
-        if Instant::now() < end {
-            count(&tally.votes);
-        }
+        count(&tally.votes);
     }
 }
 
@@ -79,7 +83,7 @@ async fn one_cookie_with_eight_sockets_casts_thirty_votes_in_a_minute_and_no_mor
     let [battles, votes, refused] = attack(&sockets, MINUTE).await;
     println!("one cookie, eight sockets, 60 s: {battles} battles, {votes} votes, {refused} refusals");
     check_cap(votes, 15 + 15);
-    assert!(refused > 1_000, "{refused}");
+    assert!(refused > 0, "{refused}");
     let [_, votes, _] = attack(&sockets, HOUR).await;
     println!("one cookie, eight sockets, an hour: {votes} votes");
     check_cap(votes, 240 + 240);
@@ -105,7 +109,7 @@ async fn cookies_whose_addresses_nobody_knows_share_the_limits_of_the_arena() {
     let cookies: Vec<Caller> = (0..1_000).map(|i| caller(&format!("fresh {i}"), None)).collect();
     let [_, votes, _] = attack(&cookies, MINUTE).await;
     println!("1,000 cookies without an address, 60 s: {votes} votes");
-    check_cap(votes, 1_500 + 1_500);
+    assert!((2_900..=3_001).contains(&votes), "{votes} of 1,500 at once and as many again within the minute");
 }
 
 #[tokio::test(start_paused = true)]
@@ -147,7 +151,7 @@ async fn an_attack_from_one_address_leaves_visitors_of_others_alone() {
     let person = async {
         let person = caller("ben", Some("elsewhere"));
         for _ in 0..3 {
-            limits.begin_turn(&person).await.unwrap();
+            let _ = limits.begin_turn(&person).await.unwrap();
             limits.take(Act::Vote, &person).await.unwrap();
             sleep(Duration::from_secs(20)).await;
         }
