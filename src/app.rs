@@ -10,7 +10,7 @@ use crate::domain::rating::FitError;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
-use crate::infra::limits::RateLimits;
+use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
@@ -29,6 +29,7 @@ use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::parts::BattleParts;
+use crate::services::arena::proofs::{ProofParts, Proofs};
 use crate::services::arena::raw_ticks::RawTicks;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
@@ -95,7 +96,7 @@ impl AppState {
         jobs::heartbeat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
-        let sessions = Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?;
+        let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
             Arc::clone(&leaderboard),
@@ -137,6 +138,14 @@ impl AppState {
         ));
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
+        let proofs = Arc::new(Proofs::new(ProofParts {
+            sessions: Arc::clone(&sessions),
+            limits: Arc::clone(&limits),
+            settings: settings.clone(),
+            rng: Arc::clone(&rng),
+            clock: clock.clone(),
+            used: SingleUse::new("proof", link.clone()),
+        }));
         let app = Arc::new(Self {
             settings,
             store,
@@ -154,6 +163,7 @@ impl AppState {
             voting,
             sessions,
             limits,
+            proofs,
             events,
             link,
             rng,

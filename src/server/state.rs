@@ -12,6 +12,7 @@ use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::proofs::Proofs;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
@@ -54,9 +55,11 @@ pub struct AppState {
     /// Votes.
     pub voting: Arc<Voting>,
     /// Visitors and their sessions.
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
+    /// What is to be computed before a battle, under pressure.
+    pub proofs: Arc<Proofs>,
     /// What changed.
     pub events: Arc<dyn EventBus>,
     /// The way to Redis, where several instances share one.

@@ -1,9 +1,11 @@
-// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload.
+// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload, `proving`
+// while the page computes what the arena asks for under pressure.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
 import { Composer } from "./composer.js";
-import { announce, fill, keep, kept, number, part } from "./page.js";
+import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
+import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
@@ -27,6 +29,10 @@ let question = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
+/** Challenges that came for the pending start. */
+let proofs = 0;
+/** More of them in a row mean that the page's solutions are not taken. */
+const PROOFS = 3;
 
 // ---- what the visitor does
 
@@ -38,6 +44,7 @@ function ask(prompt) {
   notice("");
   composer.text = "";
   setPhase("asking");
+  proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
   else request({ type: "start", prompt, render: "html" });
 }
@@ -118,6 +125,21 @@ function lost() {
   return needed;
 }
 
+/** Computes what the arena asks for before a battle, then asks again. */
+async function proveAndAsk(proof) {
+  const asked = pending;
+  const round = (proofs += 1);
+  setPhase("proving");
+  notice(words.proving);
+  announce(words.proving);
+  const solution = await prove(proof);
+  // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
+  if (pending !== asked || round !== proofs) return;
+  notice("");
+  setPhase("asking");
+  request({ ...asked, proof: solution });
+}
+
 /** Undoes what the server did not take; a question goes back into the field. */
 function takeBack(reason) {
   if (!composer.text && pending?.prompt) composer.text = pending.prompt;
@@ -148,7 +170,8 @@ const receivers = {
     const article = turns.begin(turn, prompt);
     if (phase !== "voting") setPhase("writing");
     if (fresh) {
-      article.focus({ preventScroll: true });
+      // Whoever types the next question already is not taken away from it.
+      if (!composer.text) article.focus({ preventScroll: true });
       article.scrollIntoView({ block: "start" });
     }
     announce(words.started);
@@ -174,9 +197,14 @@ const receivers = {
     reveal(frame, words);
     announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
   },
-  error({ code, message }) {
+  error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
-    const text = words[`error_${code}`] ?? message;
+    if (proof && pending?.type === "start" && proofs < PROOFS) {
+      proveAndAsk(proof);
+      return;
+    }
+    const later = retry_after && fill(words.again_later, { when: fromNow(retry_after) });
+    const text = later || (words[`error_${code}`] ?? message);
     if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();
       notice(text);

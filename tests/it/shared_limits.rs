@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use langya::domain::battle::VisitorId;
-use langya::infra::config::{CurrentSettings, LimitSettings, Settings};
+use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
 use langya::infra::limits::{Act, Caller, RateLimits};
 
@@ -15,7 +15,11 @@ use crate::support::redis::TestRedis;
 const CAP: usize = 10;
 
 fn limits(instance: &Instance) -> RateLimits {
-    let limits = LimitSettings { votes_per_minute: 10, votes_per_minute_per_address: 15, ..LimitSettings::default() };
+    let limits = LimitSettings {
+        votes: WindowLimits::of(10, 0, 0),
+        votes_per_address: WindowLimits::of(15, 0, 0),
+        ..LimitSettings::default()
+    };
     let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
     RateLimits::new(settings, Some(instance.bus.link().clone()))
 }
@@ -117,7 +121,7 @@ async fn the_script_and_the_rule_in_memory_agree() {
     let instance = Instance::connected("one", &redis.settings()).await;
     let alone = Arc::new(RateLimits::new(
         CurrentSettings::new(Settings {
-            limits: LimitSettings { votes_per_minute: 10, ..LimitSettings::default() },
+            limits: LimitSettings { votes: WindowLimits::of(10, 0, 0), ..LimitSettings::default() },
             ..Settings::default()
         }),
         None,

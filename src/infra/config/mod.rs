@@ -21,7 +21,7 @@ pub use current::CurrentSettings;
 pub use sections::{
     BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
     PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
-    RedisSettings, ServerSettings, StorageSettings, Timeouts,
+    RedisSettings, ServerSettings, StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -263,6 +263,8 @@ impl Settings {
         let within = rating.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
+        let above = self.limits.proof_above;
+        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;
         require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)

@@ -62,22 +62,72 @@ pub struct RedisSettings {
     pub timeout_ms: u64,
 }
 
+/// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
+/// order; the empty list means no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
+pub struct WindowLimits {
+    /// In a minute.
+    pub minute: u32,
+    /// In an hour.
+    pub hour: u32,
+    /// In a day.
+    pub day: u32,
+}
+
+impl WindowLimits {
+    /// No limit.
+    pub const NONE: Self = Self::of(0, 0, 0);
+
+    /// Limits for a minute, an hour and a day.
+    #[must_use]
+    pub const fn of(minute: u32, hour: u32, day: u32) -> Self {
+        Self { minute, hour, day }
+    }
+}
+
+/// A list of more than three numbers.
+#[derive(Debug, thiserror::Error)]
+#[error("up to three numbers are wanted: in a minute, in an hour, in a day")]
+pub struct TooManyWindows;
+
+impl TryFrom<Vec<u32>> for WindowLimits {
+    type Error = TooManyWindows;
+
+    fn try_from(numbers: Vec<u32>) -> Result<Self, TooManyWindows> {
+        let number = |window: usize| numbers.get(window).copied().unwrap_or(0);
+        if numbers.len() > 3 { Err(TooManyWindows) } else { Ok(Self::of(number(0), number(1), number(2))) }
+    }
+}
+
+impl From<WindowLimits> for Vec<u32> {
+    fn from(limits: WindowLimits) -> Self {
+        vec![limits.minute, limits.hour, limits.day]
+    }
+}
+
 /// `[limits]`; 0 means no limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Turns (battles, further questions, regenerations) that one visitor may ask for in a minute.
-    pub turns_per_minute: u32,
-    /// Votes that one visitor may send in a minute.
-    pub votes_per_minute: u32,
+    /// Turns (battles, further questions, regenerations) that one visitor may ask for.
+    pub turns: WindowLimits,
+    /// Votes that one visitor may cast.
+    pub votes: WindowLimits,
     /// Turns for all visitors of one address.
-    pub turns_per_minute_per_address: u32,
+    pub turns_per_address: WindowLimits,
     /// Votes for all visitors of one address.
-    pub votes_per_minute_per_address: u32,
+    pub votes_per_address: WindowLimits,
+    /// Turns for all visitors of the arena.
+    pub turns_in_all: WindowLimits,
+    /// Votes for all visitors of the arena.
+    pub votes_in_all: WindowLimits,
     /// Battles of one visitor that are being answered at the same time.
     pub battles_at_once: u32,
     /// Battles for all visitors of one address.
     pub battles_at_once_per_address: u32,
+    /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
+    pub proof_above: f64,
 }
 
 /// What a log line looks like.
@@ -370,14 +420,18 @@ impl Default for RedisSettings {
 }
 
 impl Default for LimitSettings {
+    /// DESIGN.md has the reasons ("Why these limits by default?").
     fn default() -> Self {
         Self {
-            turns_per_minute: 30,
-            votes_per_minute: 30,
-            turns_per_minute_per_address: 300,
-            votes_per_minute_per_address: 300,
+            turns: WindowLimits::of(30, 480, 1_440),
+            votes: WindowLimits::of(15, 240, 720),
+            turns_per_address: WindowLimits::of(180, 3_600, 7_200),
+            votes_per_address: WindowLimits::of(90, 1_800, 3_600),
+            turns_in_all: WindowLimits::of(3_000, 60_000, 400_000),
+            votes_in_all: WindowLimits::of(1_500, 30_000, 200_000),
             battles_at_once: 4,
             battles_at_once_per_address: 40,
+            proof_above: 0.5,
         }
     }
 }

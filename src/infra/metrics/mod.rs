@@ -131,6 +131,16 @@ pub fn battles_abandoned(count: u64) {
     METRICS.fixed.battles_abandoned.increment(count);
 }
 
+/// A turn, a vote or the like was refused: what was asked, and whose limit or which rule said no.
+pub fn refused(what: &'static str, by: &'static str) {
+    METRICS.here(|| counter!("langya_refusals_total", "what" => what, "by" => by).increment(1));
+}
+
+/// A use was counted by this instance alone, because Redis could not be asked.
+pub fn counted_alone() {
+    METRICS.here(|| counter!("langya_limits_counted_alone_total").increment(1));
+}
+
 /// Battles in memory.
 pub fn battles_live(count: usize) {
     METRICS.here(|| gauge!("langya_battles_live").set(float(count)));

@@ -116,6 +116,9 @@ pub(crate) struct ScriptTexts {
     pub(crate) error_voided: &'static str,
     pub(crate) error_busy: &'static str,
     pub(crate) error_rate_limited: &'static str,
+    pub(crate) again_later: &'static str,
+    pub(crate) proving: &'static str,
+    pub(crate) error_proof_required: &'static str,
     pub(crate) error_draining: &'static str,
     pub(crate) error_too_many_turns: &'static str,
     pub(crate) error_no_models: &'static str,
@@ -189,6 +192,19 @@ pub(crate) struct AboutTexts {
     pub(crate) sections: &'static [AboutSection],
     /// Shown where a model judges battles.
     pub(crate) judges: &'static str,
+    pub(crate) limits: LimitTexts,
+}
+
+/// What the rules say of limits; each sentence is shown where the arena has that limit.
+pub(crate) struct LimitTexts {
+    pub(crate) heading: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) visitor: &'static str,
+    pub(crate) network: &'static str,
+    pub(crate) proof: &'static str,
+    /// "15 in a minute", and the separator of several.
+    pub(crate) windows: [&'static str; 3],
+    pub(crate) comma: &'static str,
 }
 
 /// A part of the rules.

@@ -95,7 +95,7 @@ async fn database(app: &AppState) -> Option<&'static str> {
 
 fn redis(app: &AppState) -> Option<&'static str> {
     match *app.events.state().borrow() {
-        BusState::Lost => Some("redis: lost, live updates are late"),
+        BusState::Lost => Some("redis: lost, live updates are late and each instance limits by itself"),
         BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, each instance limits by itself"),
         BusState::Connected | BusState::Alone => None,
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {
-        let redis = "redis: lost, live updates are late";
+        let redis = "redis: lost, live updates are late and each instance limits by itself";
         let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
         assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
         let bad =

@@ -22,6 +22,7 @@ use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
 use crate::services::arena::battles::{BattleError, Battles};
 use crate::services::arena::live::{EventEntry, Watcher};
+use crate::services::arena::proofs::{Proofs, Solution};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a quiet client is asked whether it is there.
@@ -39,6 +40,8 @@ pub struct Connection {
     pub caller: Caller,
     /// How much the visitor may do.
     pub limits: Arc<RateLimits>,
+    /// What is to be computed before a battle.
+    pub proofs: Arc<Proofs>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -176,8 +179,8 @@ impl Driver {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html } => {
-                let Some(permit) = self.turn_permit(None).await? else { return Ok(()) };
+            ClientMessage::Start { opening, html, proof } => {
+                let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
                 match battles.start(&visitor, opening, permit).await {
                     Ok(watcher) => {
                         let screen = html.then(Screen::default);
@@ -259,6 +262,21 @@ impl Driver {
         }
     }
 
+    /// The limits' permit for one more battle, with a proof of work where the arena is under pressure. The proof is used up after
+    /// the limits have granted the battle, so that a refusal costs the visitor no work.
+    async fn start_permit(&mut self, proof: Option<&Solution>) -> Result<Option<TurnPermit>, End> {
+        let (proofs, caller) = (Arc::clone(&self.connection.proofs), self.connection.caller.clone());
+        let checked = match proofs.check(&caller, proof) {
+            Ok(checked) => checked,
+            Err(required) => return self.say_error(&required, None).await.map(|()| None),
+        };
+        let Some(permit) = self.turn_permit(None).await? else { return Ok(None) };
+        match proofs.spend(&caller, checked).await {
+            Ok(()) => Ok(Some(permit)),
+            Err(required) => self.say_error(&required, None).await.map(|()| None),
+        }
+    }
+
     /// The limits' permit for one more turn; the visitor is told where they give none.
     async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
@@ -319,7 +337,14 @@ impl Driver {
         if let Some(source) = error.source().filter(|source| !told(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
-        let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };
+        let message = ServerMessage::Error {
+            code: error.code(),
+            message: error.to_string(),
+            battle,
+            seq: None,
+            retry_after: error.retry_after(),
+            proof: error.challenge(),
+        };
         self.send(&message).await
     }
 

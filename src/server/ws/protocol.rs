@@ -11,6 +11,7 @@ use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
 use crate::services::arena::live::{BattleEvent, EventEntry};
+use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
 use crate::services::arena::voting::{Receipt, VoteError};
 
 /// Bytes of one message at the most.
@@ -26,6 +27,8 @@ pub enum ClientMessage {
     Start {
         /// Prompt and labels.
         opening: Opening,
+        /// What was computed, where the arena asked for it.
+        proof: Option<Solution>,
         /// Whether the client wants replies as HTML too.
         html: bool,
     },
@@ -113,6 +116,7 @@ struct RawMessage {
     outcome: Option<String>,
     satisfaction: Option<i64>,
     after: Option<u64>,
+    proof: Option<Solution>,
 }
 
 impl ClientMessage {
@@ -136,7 +140,8 @@ impl ClientMessage {
                     return Err(ProtocolError::UnsupportedMode(mode.chars().take(40).collect()));
                 }
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Start { opening: Opening { prompt, intent: raw.intent, category: raw.category }, html })
+                let opening = Opening { prompt, intent: raw.intent, category: raw.category };
+                Ok(Self::Start { opening, proof: raw.proof, html })
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
@@ -238,6 +243,12 @@ pub enum ServerMessage<'a> {
         /// Event number, where it is an event of the battle.
         #[serde(skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
+        /// Seconds after which the same may be granted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+        /// What to compute first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proof: Option<&'a Challenge>,
     },
 }
 
@@ -267,6 +278,8 @@ impl<'a> ServerMessage<'a> {
                 message: Refusal::Voided.to_string(),
                 battle: Some(battle),
                 seq: Some(seq),
+                retry_after: None,
+                proof: None,
             },
         }
     }
@@ -316,6 +329,16 @@ impl From<Closing> for CloseReason {
 pub trait ErrorCode {
     /// The code.
     fn code(&self) -> &'static str;
+
+    /// Seconds after which the same may be granted, where that is known.
+    fn retry_after(&self) -> Option<u64> {
+        None
+    }
+
+    /// What to compute before the same is granted.
+    fn challenge(&self) -> Option<&Challenge> {
+        None
+    }
 }
 
 impl ErrorCode for ProtocolError {
@@ -335,11 +358,32 @@ impl ErrorCode for RateLimited {
     fn code(&self) -> &'static str {
         "rate_limited"
     }
+
+    fn retry_after(&self) -> Option<u64> {
+        Some(self.seconds())
+    }
 }
 
 impl ErrorCode for TurnRefused {
     fn code(&self) -> &'static str {
         "rate_limited"
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooFast(limited) => limited.retry_after(),
+            Self::TooManyAtOnce => None,
+        }
+    }
+}
+
+impl ErrorCode for ProofRequired {
+    fn code(&self) -> &'static str {
+        "proof_required"
+    }
+
+    fn challenge(&self) -> Option<&Challenge> {
+        Some(&self.challenge)
     }
 }
 

@@ -8,6 +8,7 @@ mod live_battles;
 pub mod matchmaking;
 pub mod models;
 pub mod parts;
+pub mod proofs;
 pub mod raw_ticks;
 mod relay;
 pub mod sessions;

@@ -43,7 +43,7 @@ impl Sessions {
         Ok(Self::with_key(key.expose_secret(), rng))
     }
 
-    fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
+    pub(super) fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
         let keyed = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
         Self { keyed, rng }
     }
@@ -63,6 +63,13 @@ impl Sessions {
         // Takes as long for a signature that is nearly right as for any other.
         self.signed(number).verify_slice(&bytes_of(signature)?).ok()?;
         Some(pseudonym(number))
+    }
+
+    /// The signature of a text for another purpose than a session, in hexadecimal.
+    #[must_use]
+    pub fn signature(&self, purpose: &str, text: &str) -> String {
+        let keyed = self.keyed.clone().chain_update("langya ").chain_update(purpose).chain_update(" ");
+        hex(&keyed.chain_update(text).finalize().into_bytes())
     }
 
     fn signed(&self, number: &str) -> Hmac<Sha256> {

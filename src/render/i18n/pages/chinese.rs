@@ -1,7 +1,7 @@
 //! Simplified Chinese.
 
 use super::{
-    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
+    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, LimitTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
 };
 
 pub(crate) const CHINESE: PageTexts = PageTexts {
@@ -95,6 +95,9 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
         error_busy: "目前人数已满，请稍后再试。",
         error_draining: "系统正在重启，请稍候重新发送。",
         error_rate_limited: "操作过于频繁，请稍候再试。",
+        again_later: "操作过于频繁，请在{when}继续。",
+        proving: "目前开始的对战很多。浏览器会先计算片刻，以表明这不是程序刷量。",
+        error_proof_required: "未能完成所需的计算。请刷新页面后重新发送问题。",
         error_too_many_turns: "这场对战已到最后一轮，请投票或开始新的对战。",
         error_no_models: "可用的模型不足两个，请稍后再试或联系本站的管理者。",
     },
@@ -199,6 +202,15 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
                 ],
             },
         ],
+        limits: LimitTexts {
+            heading: "次数限制",
+            reason: "榜单不应由数量左右，因此设有上限，但远高于读完两个回答再投票的人所需。额度可以一次用完，之后均匀恢复。",
+            visitor: "每位访问者最多可投：{limits}。",
+            network: "同一网络（办公室、学校或家庭）的所有访问者合计最多可投：{limits}。不保存地址；网络以化名计数，至多保留一天。",
+            proof: "如果同时开始的对战特别多，页面会在对战开始前计算片刻，最多约两秒。",
+            windows: ["每分钟 {n} 票", "每小时 {n} 票", "每天 {n} 票"],
+            comma: "，",
+        },
         judges: "管理者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的提供方。",
     },
     missing: MissingTexts {

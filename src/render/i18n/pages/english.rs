@@ -1,7 +1,7 @@
 //! English.
 
 use super::{
-    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
+    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, LimitTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
 };
 
 pub(crate) const ENGLISH: PageTexts = PageTexts {
@@ -95,6 +95,9 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
         error_busy: "The arena is full at the moment. Try again in a minute.",
         error_draining: "The arena is restarting. Send this again in a moment.",
         error_rate_limited: "That was a lot in a short time. Wait a moment and try again.",
+        again_later: "That was a lot in a short time. You can go on {when}.",
+        proving: "Many battles are being started. Your browser computes for a moment first, to show that you are no flood.",
+        error_proof_required: "The computation that the arena asks for did not succeed. Reload the page and send the question again.",
         error_too_many_turns: "This battle has reached its last turn. Vote now, or begin a new one.",
         error_no_models: "Fewer than two models are available. Try again later, or ask the operator of this arena.",
     },
@@ -199,6 +202,15 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
                 ],
             },
         ],
+        limits: LimitTexts {
+            heading: "Limits",
+            reason: "Nobody should decide the list by sheer number. So there are limits, far above what a person needs who reads two replies before voting. All of a limit may be used at once; it comes back evenly.",
+            visitor: "One visitor may cast so many votes: {limits}.",
+            network: "All visitors of one network (an office, a school, a household) together may cast so many: {limits}. Addresses are not kept; networks are counted under a pseudonym, for a day at the most.",
+            proof: "Where very many battles begin at once, the page computes for a moment, at the most about two seconds, before a battle begins.",
+            windows: ["{n} in a minute", "{n} in an hour", "{n} in a day"],
+            comma: ", ",
+        },
         judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
     missing: MissingTexts {
