@@ -7,6 +7,7 @@ pub mod health;
 pub mod heartbeat;
 pub mod leader_election;
 pub mod partitions;
+pub mod register;
 pub mod reload;
 pub mod robustness;
 
