@@ -64,14 +64,14 @@ async fn json(url: &str) -> Value {
     answer.json().await.unwrap()
 }
 
-fn model<'r>(register: &'r Value, id: &str) -> &'r Value {
+fn row<'r>(register: &'r Value, id: &str) -> &'r Value {
     let models = register["models"].as_array().unwrap();
     models.iter().find(|model| model["id"] == id).unwrap()
 }
 
 /// The kinds of all changes of a model.
 fn kinds(register: &Value, id: &str) -> Vec<String> {
-    let changes = model(register, id)["changes"].as_array().unwrap();
+    let changes = row(register, id)["changes"].as_array().unwrap();
     let kinds = changes.iter().flat_map(|change| change["kinds"].as_array().unwrap());
     kinds.map(|kind| kind.as_str().unwrap().to_owned()).collect()
 }
@@ -102,12 +102,12 @@ async fn the_register_tells_what_the_settings_said_of_each_model_over_time() {
     assert_eq!(kinds(&register, "one"), first);
     assert_eq!(kinds(&register, "two"), ["added", "paused", "resumed"]);
     assert_eq!(kinds(&register, "three"), ["added"]);
-    let added = &model(&register, "three")["changes"][0];
+    let added = &row(&register, "three")["changes"][0];
     assert_eq!(added["reason"], "a second entry for the spring comparison");
-    let same = |id: &str| model(&register, id)["same_provider_model_as"].clone();
+    let same = |id: &str| row(&register, id)["same_provider_model_as"].clone();
     assert_eq!(same("three"), serde_json::json!([{"id": "one", "at_present": true}]));
     assert_eq!(same("two"), serde_json::json!([{"id": "one", "at_present": false}]), "as it was for a while");
-    let weights = model(&register, "one")["changes"].as_array().unwrap().iter().map(|change| change["weight"].clone());
+    let weights = row(&register, "one")["changes"].as_array().unwrap().iter().map(|change| change["weight"].clone());
     assert_eq!(weights.collect::<Vec<_>>(), [1.0, 3.5, 3.5, 0.0, 1.0]);
     let maker = &register["organizations"][0];
     assert_eq!((&maker["entries"], &maker["provider_models"], &maker["active"]), (&3.into(), &2.into(), &3.into()));
@@ -125,7 +125,7 @@ async fn the_register_tells_what_the_settings_said_of_each_model_over_time() {
     let register = json(&server.url).await;
     assert_eq!(kinds(&register, "one"), first, "a restart changes nothing");
     assert_eq!(kinds(&register, "two"), ["added", "paused", "resumed", "reason", "reweighted"]);
-    let stated = &model(&register, "two")["changes"][3];
+    let stated = &row(&register, "two")["changes"][3];
     assert_eq!((&stated["reason"], &stated["author"]), (&"back after its maker mended it".into(), &"command".into()));
 
     let unknown = langya_beside(settings.folder(), &["models", "reason", "nobody", "why", "--data-dir", "data"]).await;
@@ -259,7 +259,7 @@ async fn the_register_does_not_move_before_the_vote() {
     import::votes(&arena.app.store, &votes, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
     assert_eq!(tomorrow.count_battles().await.unwrap(), 1);
     let register = json(&arena.url).await;
-    let old = model(&register, "old");
+    let old = row(&register, "old");
     assert_eq!((&old["state"], &old["battles"], &old["imported_battles"]), (&"not_configured".into(), &0.into(), &2.into()));
     assert_eq!((&old["first_day"], &old["last_day"]), (&"2023-11-14".into(), &"2023-11-15".into()));
     assert_eq!((&register["battles"], &register["imported_battles"]), (&2.into(), &2.into()));

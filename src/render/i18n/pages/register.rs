@@ -2,7 +2,7 @@
 
 use crate::domain::register::changes::ChangeKind;
 use crate::domain::register::days::Period;
-use crate::domain::register::report::{EntryChange, EntryState, PairingPeriod};
+use crate::domain::register::report::{EntryChange, EntryState, PairingPeriod, SameProviderModel};
 use crate::render::i18n::fill;
 
 /// The texts of one language.
@@ -44,6 +44,7 @@ pub(crate) struct RegisterTexts {
     pub(crate) by_command: &'static str,
     kinds: [&'static str; 9],
     separator: &'static str,
+    list_separator: &'static str,
     pub(crate) pairing: &'static str,
     pub(crate) pairing_reading: &'static str,
     pub(crate) pairing_heads: [&'static str; 5],
@@ -95,9 +96,14 @@ impl RegisterTexts {
         }]
     }
 
-    /// That another entry is the same model of a provider.
-    pub(crate) fn same_as(&self, id: &str, at_present: bool) -> String {
-        fill(if at_present { self.same_as } else { self.once_same_as }, &[("id", id)])
+    /// That other entries are, or once were, the same model of a provider.
+    pub(crate) fn same_as(&self, others: &[SameProviderModel]) -> Vec<String> {
+        let said = [(true, self.same_as), (false, self.once_same_as)].map(|(at_present, text)| {
+            let ids = others.iter().filter(|other| other.at_present == at_present).map(|other| other.id.as_str());
+            let ids = ids.collect::<Vec<_>>().join(self.list_separator);
+            if ids.is_empty() { None } else { Some(fill(text, &[("ids", &ids)])) }
+        });
+        said.into_iter().flatten().collect()
     }
 
     /// How many changes are shown.
@@ -167,8 +173,8 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     yes: "yes",
     no: "no",
     states: ["active", "paused", "retired", "not configured"],
-    same_as: "Same provider model as {id}",
-    once_same_as: "At some time the same provider model as {id}",
+    same_as: "Same provider model as {ids}",
+    once_same_as: "Earlier the same provider model as {ids}",
     shares: "Shares of battles over time",
     shares_reading: "The share of this arena's battles in which a model took part. Two models meet in each, so the shares of a column add up to 200 %. A week is named by its Monday.",
     periods: ["By day", "By week", "By month"],
@@ -187,6 +193,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
         "reason stated",
     ],
     separator: "; ",
+    list_separator: ", ",
     pairing: "How pairs were drawn",
     pairing_reading: "The policy in force first. Every battle keeps the policy, its version and the probability of its pair.",
     pairing_heads: ["From", "Until", "Policy", "Version", "Parameters"],
@@ -228,8 +235,8 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     yes: "是",
     no: "否",
     states: ["参战", "暂停", "退役", "未配置"],
-    same_as: "与 {id} 是同一个提供方模型",
-    once_same_as: "曾与 {id} 是同一个提供方模型",
+    same_as: "与 {ids} 是同一个提供方模型",
+    once_same_as: "曾与 {ids} 是同一个提供方模型",
     shares: "各时期的对战占比",
     shares_reading: "本竞技场的对战中有某个模型参加的比例。每场有两个模型，所以一列的占比合计为 200 %。一周以其星期一命名。",
     periods: ["按日", "按周", "按月"],
@@ -248,6 +255,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
         "说明原因",
     ],
     separator: "；",
+    list_separator: "、",
     pairing: "配对方式",
     pairing_reading: "现行方式在最前。每场对战都记录方式、版本和该组合的概率。",
     pairing_heads: ["起", "止", "方式", "版本", "参数"],
@@ -283,6 +291,11 @@ mod tests {
         };
         assert_eq!(ENGLISH.change(&change), "weight 1 → 2.5; name, maker or licence changed: Crane · MIT");
         assert_eq!(CHINESE.change(&change), "权重 1 → 2.5；名称、机构或许可有变：Crane · MIT");
+        let other = |id: &str, at_present| SameProviderModel { id: id.into(), at_present };
+        let others = [other("a", true), other("b", false), other("c", true)];
+        let said = ["Same provider model as a, c", "Earlier the same provider model as b"];
+        assert_eq!(ENGLISH.same_as(&others), said);
+        assert_eq!(CHINESE.same_as(&others[..1]), ["与 a 是同一个提供方模型"]);
         let sentence = ENGLISH.sentence(7, [4, 1, 2], 6, 5);
         assert!(sentence.starts_with("7 models ever: 4 active, 1 paused, 2 retired. 6 of them"), "{sentence}");
     }

@@ -9,12 +9,12 @@ use crate::domain::language::Language;
 use crate::domain::register::changes::ChangeAuthor;
 use crate::domain::register::days::Period;
 use crate::domain::register::report::{
-    EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry, SameProviderModel,
+    EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
 };
 use crate::render::i18n::pages::RegisterTexts;
 
 /// Changes on the page; `/api/v1/models` has all.
-const CHANGES: usize = 200;
+const CHANGES: usize = 60;
 
 #[derive(Template)]
 #[template(path = "models.html")]
@@ -129,7 +129,6 @@ fn organization(entries: &OrganizationEntries, words: &RegisterTexts) -> Organiz
 
 fn model(entry: &RegisterEntry, from: usize, words: &RegisterTexts) -> ModelRow {
     let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
-    let same = |same: &SameProviderModel| words.same_as(&same.id, same.at_present);
     ModelRow {
         name: entry.name.clone(),
         id: entry.id.clone(),
@@ -142,7 +141,7 @@ fn model(entry: &RegisterEntry, from: usize, words: &RegisterTexts) -> ModelRow 
         battles: entry.battles,
         imported: entry.imported_battles,
         share: entry.share.map_or_else(|| "–".to_owned(), percent),
-        same: entry.same_provider_model_as.iter().map(same).collect(),
+        same: words.same_as(&entry.same_provider_model_as),
         shares: entry.by_period[from..].iter().map(|period| cell(period.battles, period.share)).collect(),
     }
 }
