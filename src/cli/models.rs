@@ -14,7 +14,6 @@ use tokio::time::Instant;
 
 use super::Location;
 use super::output::{lines_of_csv, print};
-pub use register::{ReasonOptions, RegisterOptions};
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::battle::ModelId;
@@ -25,6 +24,7 @@ use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
 use crate::infra::storage::{IfMissing, Store, StoreError};
+pub use register::{ReasonOptions, RegisterOptions};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";
@@ -379,7 +379,9 @@ mod tests {
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
         }
         assert!(
-            render(&rows, Format::Csv).unwrap().starts_with("id,name,organization,provider,weight,state,practice,breaker\n")
+            render(&rows, Format::Csv)
+                .unwrap()
+                .starts_with("id,name,organization,provider,weight,state,practice,breaker\n")
         );
     }
 

@@ -20,8 +20,8 @@ use crate::support::postgres::TestDatabase;
 use crate::support::program::{Server, langya_beside};
 use crate::support::redis::TestRedis;
 use crate::support::scripted::Scripted;
-use crate::support::{size, until};
 use crate::support::visitor::get;
+use crate::support::{size, until};
 
 const RECORDED: &str = "changes of models or of the pairing recorded";
 /// What no page may show.
@@ -112,7 +112,10 @@ async fn the_register_tells_what_the_settings_said_of_each_model_over_time() {
     let maker = &register["organizations"][0];
     assert_eq!((&maker["entries"], &maker["provider_models"], &maker["active"]), (&3.into(), &2.into(), &3.into()));
     let policies = register["pairing"].as_array().unwrap();
-    assert_eq!((policies.len(), &policies[0]["policy"], &policies[1]["policy"]), (2, &"weighted".into(), &"active".into()));
+    assert_eq!(
+        (policies.len(), &policies[0]["policy"], &policies[1]["policy"]),
+        (2, &"weighted".into(), &"active".into())
+    );
     assert_eq!((&policies[0]["until"], &policies[1]["until"]), (&policies[1]["from"], &Value::Null));
 
     assert!(server.terminate().success());
@@ -135,7 +138,8 @@ async fn the_register_tells_what_the_settings_said_of_each_model_over_time() {
         shown.push(get(&format!("{}{path}", server.url)).await.text().await.unwrap());
     }
     for format in ["table", "json", "csv"] {
-        let run = langya_beside(settings.folder(), &["models", "register", "--format", format, "--data-dir", "data"]).await;
+        let run =
+            langya_beside(settings.folder(), &["models", "register", "--format", format, "--data-dir", "data"]).await;
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.stdout.contains("three") && run.stdout.contains("Maker"), "{}", run.stdout);
         shown.push(run.stdout);
@@ -171,7 +175,10 @@ async fn of_two_instances_one_records_each_change() {
     follower.logged(RECORDED).await;
     let pool = database.raw().await;
     let rows: Vec<(String, i64, f64)> =
-        sqlx::query_as("SELECT model, number, weight FROM model_changes ORDER BY model, number").fetch_all(&pool).await.unwrap();
+        sqlx::query_as("SELECT model, number, weight FROM model_changes ORDER BY model, number")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
     let expected = [("one", 1, 1.0), ("two", 1, 1.0), ("two", 2, 2.0), ("two", 3, 3.0)];
     assert_eq!(rows, expected.map(|(model, number, weight)| (model.to_owned(), number, weight)));
     pool.close().await;
@@ -255,12 +262,16 @@ async fn the_register_does_not_move_before_the_vote() {
     assert_eq!(battles.sum::<u64>(), 4, "two models a battle");
 
     let votes = folder.path().join("votes.csv");
-    std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n").unwrap();
+    std::fs::write(&votes, "model_a,model_b,winner,tstamp\nold,older,model_a,1700000000\nold,one,tie,1700090000\n")
+        .unwrap();
     import::votes(&arena.app.store, &votes, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
     assert_eq!(tomorrow.count_battles().await.unwrap(), 1);
     let register = json(&arena.url).await;
     let old = row(&register, "old");
-    assert_eq!((&old["state"], &old["battles"], &old["imported_battles"]), (&"not_configured".into(), &0.into(), &2.into()));
+    assert_eq!(
+        (&old["state"], &old["battles"], &old["imported_battles"]),
+        (&"not_configured".into(), &0.into(), &2.into())
+    );
     assert_eq!((&old["first_day"], &old["last_day"]), (&"2023-11-14".into(), &"2023-11-15".into()));
     assert_eq!((&register["battles"], &register["imported_battles"]), (&2.into(), &2.into()));
 
@@ -325,7 +336,8 @@ async fn the_register_of_many_battles_is_counted_once_and_read_from_the_counts()
     let begun = Instant::now();
     recorder(&arena, 0).count_battles().await.unwrap();
     println!("{models} models, {battles} battles: counted in {:?}", begun.elapsed());
-    for path in ["/api/v1/models", "/models", "/models?period=week", "/models?period=day", "/api/v1/models?period=day"] {
+    for path in ["/api/v1/models", "/models", "/models?period=week", "/models?period=day", "/api/v1/models?period=day"]
+    {
         let (mut took, mut bytes) = (Vec::new(), 0);
         for _ in 0..4 {
             let begun = Instant::now();

@@ -15,8 +15,8 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::leaderboard::stored;
-use crate::services::register::recording::{ReasonError, state_reason};
 use crate::services::register::read;
+use crate::services::register::recording::{ReasonError, state_reason};
 
 /// Flags of `models register`.
 #[derive(Debug, Clone, Args)]
@@ -181,7 +181,18 @@ fn line(entry: &RegisterEntry) -> RegisterLine {
 
 impl TableRow for RegisterLine {
     const HEADS: &'static [&'static str] = &[
-        "id", "maker", "state", "weight", "board", "first day", "last day", "battles", "share", "imported", "same as", "reason",
+        "id",
+        "maker",
+        "state",
+        "weight",
+        "board",
+        "first day",
+        "last day",
+        "battles",
+        "share",
+        "imported",
+        "same as",
+        "reason",
     ];
 
     fn cells(&self) -> Vec<String> {

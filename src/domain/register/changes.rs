@@ -290,11 +290,7 @@ mod tests {
     }
 
     fn configured(id: &str, weight: f64, provider_model: &str, reason: &str) -> ConfiguredModel {
-        ConfiguredModel {
-            model: ModelId::new(id),
-            snapshot: snapshot(weight, provider_model),
-            reason: reason.into(),
-        }
+        ConfiguredModel { model: ModelId::new(id), snapshot: snapshot(weight, provider_model), reason: reason.into() }
     }
 
     /// A register that follows settings; every step is written at the next second.

@@ -176,7 +176,8 @@ pub fn provider_model(entry: &ModelSettings) -> String {
         ProviderKind::Ollama => ollama::DEFAULT_BASE_URL,
         ProviderKind::Builtin => "",
     };
-    let address = if entry.base_url.is_empty() || entry.provider == ProviderKind::Builtin { default } else { &entry.base_url };
+    let address =
+        if entry.base_url.is_empty() || entry.provider == ProviderKind::Builtin { default } else { &entry.base_url };
     let url = reqwest::Url::parse(address).ok();
     let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
     let port = url.as_ref().and_then(reqwest::Url::port_or_known_default).unwrap_or_default();
@@ -328,7 +329,8 @@ mod tests {
         let same = |one: &ModelSettings, other: &ModelSettings| provider_model(one) == provider_model(other);
         let first = entry("https://API.example.org/v1", "crane");
         assert!(same(&first, &entry("https://api.example.org:443/v1/", "crane")), "written in another way");
-        let secret = ModelSettings { system_prompt: "Be brief.".into(), ..entry("https://k:v@api.example.org", "crane") };
+        let secret =
+            ModelSettings { system_prompt: "Be brief.".into(), ..entry("https://k:v@api.example.org", "crane") };
         assert!(same(&first, &secret), "with another prompt and key");
         assert!(!provider_model(&secret).contains('v'), "no password: {}", provider_model(&secret));
         assert!(!same(&first, &entry("https://api.example.org/v1", "heron")));

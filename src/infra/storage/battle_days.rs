@@ -25,7 +25,8 @@ const SELECT_NEXT: &str = "SELECT MIN(id) FROM battles WHERE id >= $1 AND id < $
 const SELECT_OPEN: &str = "SELECT MIN(id) FROM battles WHERE stage IN ('answering', 'ready') AND id < $1";
 const COUNT_DAY: &str = "SELECT model, COUNT(*) FROM (SELECT model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
      UNION ALL SELECT model_b FROM battles WHERE id >= $1 AND id < $2) AS sides GROUP BY model";
-const SELECT_IMPORTS: &str = "SELECT id, votes FROM imports WHERE id NOT IN (SELECT source FROM counted_sources) ORDER BY id";
+const SELECT_IMPORTS: &str =
+    "SELECT id, votes FROM imports WHERE id NOT IN (SELECT source FROM counted_sources) ORDER BY id";
 const COUNT_IMPORT: &str = "SELECT created_at / 86400000, model, COUNT(*) FROM \
      (SELECT created_at, model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
      UNION ALL SELECT created_at, model_b FROM battles WHERE id >= $1 AND id < $2) AS sides GROUP BY 1, 2";
@@ -149,13 +150,7 @@ impl Store {
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
             for ((day, model), battles) in counts {
-                sqlx::query(INSERT_DAY)
-                    .bind(source)
-                    .bind(*day)
-                    .bind(model)
-                    .bind(*battles)
-                    .execute(&mut *tx)
-                    .await?;
+                sqlx::query(INSERT_DAY).bind(source).bind(*day).bind(model).bind(*battles).execute(&mut *tx).await?;
             }
             sqlx::query(UPSERT_SOURCE).bind(source).bind(through).execute(&mut *tx).await?;
             tx.commit().await

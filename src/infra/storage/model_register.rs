@@ -143,8 +143,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn model_changes(&self) -> Result<Vec<ModelChange>, StoreError> {
         let _time = store_time("model_changes");
-        let rows: Vec<RawChange> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_CHANGES).fetch_all(pool).await)?;
+        let rows: Vec<RawChange> = on_reader!(self, |pool| sqlx::query_as(SELECT_CHANGES).fetch_all(pool).await)?;
         rows.into_iter().map(RawChange::change).collect()
     }
 
@@ -177,8 +176,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn pairing_changes(&self) -> Result<Vec<PairingChange>, StoreError> {
         let _time = store_time("pairing_changes");
-        let rows: Vec<RawPairing> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_PAIRING).fetch_all(pool).await)?;
+        let rows: Vec<RawPairing> = on_reader!(self, |pool| sqlx::query_as(SELECT_PAIRING).fetch_all(pool).await)?;
         rows.into_iter().map(RawPairing::change).collect()
     }
 

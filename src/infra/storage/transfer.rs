@@ -104,7 +104,9 @@ pub async fn transfer(
     };
     let mut tx = target.pool.begin().await?;
     // No instance may begin a battle meanwhile, or record a change of its models.
-    sqlx::query("LOCK TABLE battles, model_changes, pairing_changes IN SHARE ROW EXCLUSIVE MODE").execute(&mut *tx).await?;
+    sqlx::query("LOCK TABLE battles, model_changes, pairing_changes IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *tx)
+        .await?;
     let battles: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM battles").fetch_one(&mut *tx).await?;
     if battles > 0 {
         return Err(TransferError::NotEmpty(battles));

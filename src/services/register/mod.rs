@@ -61,19 +61,18 @@ impl ModelRegister {
         let mut cached = self.cached.lock().await;
         let kept = match cached.take() {
             Some(kept) if kept.version == version && kept.on_leaderboard == on_leaderboard => kept,
-            Some(kept) if kept.version == version => {
-                Cached { on_leaderboard, registers: BTreeMap::new(), ..kept }
+            Some(kept) if kept.version == version => Cached { on_leaderboard, registers: BTreeMap::new(), ..kept },
+            _ => {
+                Cached { version, on_leaderboard, data: Arc::new(read(&self.store).await?), registers: BTreeMap::new() }
             }
-            _ => Cached { version, on_leaderboard, data: Arc::new(read(&self.store).await?), registers: BTreeMap::new() },
         };
         let kept = cached.insert(kept);
         if let Some(register) = kept.registers.get(period.as_str()) {
             return Ok(Arc::clone(register));
         }
         let (data, on_leaderboard) = (Arc::clone(&kept.data), kept.on_leaderboard.clone());
-        let made = tokio::task::spawn_blocking(move || {
-            Register::new(&data, &on_leaderboard, period, shown_periods(period))
-        });
+        let made =
+            tokio::task::spawn_blocking(move || Register::new(&data, &on_leaderboard, period, shown_periods(period)));
         let register = Arc::new(made.await?);
         kept.registers.insert(period.as_str(), Arc::clone(&register));
         Ok(register)

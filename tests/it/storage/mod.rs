@@ -42,9 +42,7 @@ use fits::{
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
-use register::{
-    a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began,
-};
+use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
 
 use verdicts::{
     a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,

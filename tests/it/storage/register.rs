@@ -62,7 +62,11 @@ pub(super) async fn a_change_is_recorded_once_and_read_back_as_it_was(store: &St
     let version = store.register_version().await.unwrap();
     assert_ne!(version, before);
     let other = ModelChange { reason: "another writer's".into(), ..change(1) };
-    assert_eq!(store.add_model_changes(&[other, change(2)]).await.unwrap(), 1, "the first writer of a number has its way");
+    assert_eq!(
+        store.add_model_changes(&[other, change(2)]).await.unwrap(),
+        1,
+        "the first writer of a number has its way"
+    );
     assert!(!store.add_pairing_change(&PairingChange { policy: "active".into(), ..pairing(1) }).await.unwrap());
     assert_eq!(store.model_changes().await.unwrap(), [change(1), change(2)]);
     assert_eq!(store.pairing_changes().await.unwrap(), [pairing(1)]);
@@ -98,8 +102,7 @@ pub(super) async fn battles_are_counted_by_the_day_on_which_they_began(store: &S
     assert_eq!(store.count_battle_days(day + 2).await.unwrap(), 0, "each day is counted once");
     assert_eq!(store.counted_through().await.unwrap(), Some(day + 1));
     let counted = store.battle_days().await.unwrap();
-    let counted: Vec<_> =
-        counted.iter().map(|one| (one.day, one.model.as_str(), one.battles, one.imported)).collect();
+    let counted: Vec<_> = counted.iter().map(|one| (one.day, one.model.as_str(), one.battles, one.imported)).collect();
     let [first, second] = [day, day + 1].map(day_of_number);
     let expected =
         [(first, "one", 2, false), (first, "two", 2, false), (second, "one", 1, false), (second, "two", 1, false)];

@@ -87,7 +87,12 @@ fn best_of_n_shows_in_the_entries_of_an_organization() {
     let ids = ["try-1", "try-2", "try-3", "best"];
     let mut data = RegisterData {
         models: ids.iter().map(|id| model(id, "Maker")).chain([model("other", "")]).collect(),
-        days: vec![day(TUESDAY, "try-1", 5), day(TUESDAY, "try-2", 5), day(TUESDAY, "best", 5), day(TUESDAY, "other", 5)],
+        days: vec![
+            day(TUESDAY, "try-1", 5),
+            day(TUESDAY, "try-2", 5),
+            day(TUESDAY, "best", 5),
+            day(TUESDAY, "other", 5),
+        ],
         ..RegisterData::default()
     };
     data.changes = vec![

@@ -113,7 +113,8 @@ impl RegisterTexts {
 
     /// What a change did.
     pub(crate) fn change(&self, change: &EntryChange) -> String {
-        let [before, weight] = [change.weight_before.unwrap_or_default(), change.weight].map(|weight| weight.to_string());
+        let [before, weight] =
+            [change.weight_before.unwrap_or_default(), change.weight].map(|weight| weight.to_string());
         let labels = [&change.name, &change.organization, &change.license];
         let labels: Vec<&str> = labels.into_iter().map(String::as_str).filter(|label| !label.is_empty()).collect();
         let labels = labels.join(" · ");
@@ -157,7 +158,13 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     organizations_reading: "Who enters many variants and shows only the best one gains by luck alone. Here all entries of a maker stay counted, also those that were retired.",
     organization: "Maker",
     no_organization: "not stated",
-    organization_heads: ["Entries ever", "In battles ever", "Different models of providers", "On the leaderboard", "Active"],
+    organization_heads: [
+        "Entries ever",
+        "In battles ever",
+        "Different models of providers",
+        "On the leaderboard",
+        "Active",
+    ],
     models: "All models",
     models_reading: "A retired model keeps its row. Days in battles and shares are those of this arena; imported votes are counted apart.",
     model: "Model",

@@ -166,11 +166,7 @@ fn changes(register: &Register, words: &RegisterTexts) -> (Vec<ChangeRow>, usize
     (latest.collect(), count)
 }
 
-fn change_row(
-    entry: &RegisterEntry,
-    change: &EntryChange,
-    words: &RegisterTexts,
-) -> ChangeRow {
+fn change_row(entry: &RegisterEntry, change: &EntryChange, words: &RegisterTexts) -> ChangeRow {
     ChangeRow {
         at: minute(change.changed_at),
         name: entry.name.clone(),
