@@ -21,6 +21,7 @@ use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::keep_robustness;
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
@@ -44,6 +45,8 @@ use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboa
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::register::ModelRegister;
+use crate::services::register::recording::Recorder;
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {
@@ -137,6 +140,7 @@ impl AppState {
             &tasks,
         ));
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
+        let register = Arc::new(ModelRegister::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let proofs = Arc::new(Proofs::new(ProofParts {
             sessions: Arc::clone(&sessions),
@@ -157,6 +161,7 @@ impl AppState {
             boards,
             correlation,
             battle_judging,
+            register,
             matchmaker,
             fleet,
             battles,
@@ -200,6 +205,16 @@ impl AppState {
         }
     }
 
+    fn recorder(&self) -> Recorder {
+        Recorder {
+            store: self.store.clone(),
+            models: Arc::clone(&self.models),
+            settings: self.settings.clone(),
+            clock: self.clock.clone(),
+            rng: Arc::clone(&self.rng),
+        }
+    }
+
     fn auto_judge(&self) -> AutoJudge {
         AutoJudge::new(AutoJudgeParts {
             store: self.store.clone(),
@@ -219,7 +234,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 11] = [
+const JOBS: [Job; 12] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -290,6 +305,13 @@ const JOBS: [Job; 11] = [
         run: |app, leader_election| {
             jobs::partitions::keep_partitions(app.store.clone(), leader_election.subscribe(), app.tasks.shutdown())
                 .boxed()
+        },
+    },
+    Job {
+        name: "keep_register",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            keep_register(app.recorder(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -22,6 +22,7 @@ use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
+use crate::services::register::ModelRegister;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -46,6 +47,8 @@ pub struct AppState {
     pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.
     pub battle_judging: Arc<BattleJudgingReports>,
+    /// Every model that ever took part, with its history.
+    pub register: Arc<ModelRegister>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.

@@ -50,6 +50,7 @@ mod rating;
 mod rating_methods;
 mod ready;
 mod redis_bus;
+mod register;
 mod reload;
 mod robustness;
 mod robustness_overall;

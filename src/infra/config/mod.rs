@@ -327,6 +327,14 @@ impl ModelSettings {
             format!("{:?}", self.id),
             "a name without control characters",
         )?;
+        require(
+            self.reason.chars().count() <= 500
+                && !self.reason.contains(char::is_control)
+                && text_direction::in_name(&self.reason) == self.reason,
+            "models.reason",
+            format!("unusable for model {:?}", self.id),
+            "one line of at most 500 characters",
+        )?;
         require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
         for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {
             let price = price.unwrap_or(0.0);

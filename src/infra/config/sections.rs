@@ -346,6 +346,9 @@ pub struct ModelSettings {
     /// Pairing weight; 0 pauses.
     #[serde(default = "one")]
     pub weight: f64,
+    /// Why it was added, paused or changed, for the register of models; public.
+    #[serde(default)]
+    pub reason: String,
     /// Sampling temperature; the provider's own where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
@@ -570,6 +573,7 @@ impl ModelSettings {
             model: String::new(),
             api_key_env: String::new(),
             weight: one(),
+            reason: String::new(),
             temperature: None,
             max_tokens: default_max_tokens(),
             max_concurrent: default_max_concurrent(),

@@ -4,6 +4,7 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+mod battle_days;
 mod battle_rows;
 mod battle_verdicts;
 mod battle_writes;
@@ -17,6 +18,7 @@ mod imports;
 mod instances;
 mod leaderboards;
 mod locks;
+mod model_register;
 mod models;
 mod outage;
 mod partitions;
@@ -57,6 +59,7 @@ pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
+pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};

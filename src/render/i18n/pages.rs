@@ -37,6 +37,7 @@ pub(crate) struct PageTexts {
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
+    pub(crate) register: RegisterTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -233,6 +234,7 @@ mod correlation;
 mod english;
 mod judges;
 mod notes;
+mod register;
 mod robustness;
 mod value;
 
@@ -241,5 +243,6 @@ pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use register::RegisterTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

@@ -7,6 +7,7 @@ use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::register::RegisterError;
 use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
@@ -54,6 +55,9 @@ pub enum PageError {
     /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
+    /// The register of models could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
+    Register(#[from] RegisterError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -69,6 +73,7 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::Register(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -104,7 +109,8 @@ impl ResponseError for PageError {
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)
-            | Self::BattleJudging(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::BattleJudging(_)
+            | Self::Register(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

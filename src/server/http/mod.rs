@@ -14,6 +14,7 @@ mod hosts;
 mod judges;
 pub mod leaderboard_query;
 mod metrics;
+mod models;
 mod outage;
 pub mod pages;
 mod ready;
@@ -53,6 +54,7 @@ fn routes(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
+        .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .route("/ws/battle", web::get().to(sockets::battle))
@@ -60,6 +62,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
+        .route("/api/v1/models", web::get().to(models::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))

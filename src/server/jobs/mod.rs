@@ -9,6 +9,7 @@ pub mod leader_election;
 pub mod leaderboard;
 mod next_event;
 pub mod partitions;
+pub mod register;
 pub mod reload;
 pub mod robustness;
 pub mod sweeping;

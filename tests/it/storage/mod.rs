@@ -9,6 +9,7 @@ mod migrations;
 mod outages;
 pub(crate) mod partitions;
 mod postgres;
+pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
 
@@ -40,6 +41,8 @@ use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
+
+use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
 
 use verdicts::{
     a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,
@@ -537,6 +540,8 @@ on_both! {
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
     counts_of_more_votes_stay
+    a_change_is_recorded_once_and_read_back_as_it_was
+    battles_are_counted_by_the_day_on_which_they_began
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them
     the_queue_leaves_out_what_is_known

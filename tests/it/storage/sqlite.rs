@@ -9,7 +9,7 @@ use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreErro
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
+use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, register, verdicts, vote};
 
 fn settings(folder: &Path) -> StorageSettings {
     StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
@@ -43,8 +43,9 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let (folder, store) = open().await;
     bench::fill(&store).await;
     verdicts::fill(&store).await;
+    register::fill(&store).await;
     let pool = raw(folder.path()).await;
-    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS) {
+    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }

@@ -11,6 +11,7 @@ pub(crate) mod correlation;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
+pub(crate) mod models;
 pub mod not_found;
 pub mod robustness_fold;
 pub(crate) mod unavailable;
