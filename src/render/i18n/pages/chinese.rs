@@ -151,6 +151,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
             "Elo 是流水分：按投票顺序随每一票变动。",
         ],
     },
+    levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,

@@ -151,6 +151,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
             "Elo is the running figure: it moves with every vote, in the order of the votes.",
         ],
     },
+    levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
