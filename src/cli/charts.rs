@@ -68,7 +68,7 @@ pub fn write(
         ("battles.svg", pairs.draw(Shown::Counts, &names, FRAME)),
         ("predicted.svg", pairs.draw(Shown::Predicted, &names, FRAME)),
     ];
-    if log.seconds.is_some() && !options.style && !options.side {
+    if log.seconds.is_some() && !options.has_covariates() {
         let traces = chart::history::traces(&board.models, &history(log, MOMENTS, options)?);
         charts.push(("history.svg", chart::history::draw(&traces, FRAME)));
     }

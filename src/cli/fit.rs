@@ -38,7 +38,7 @@ use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
 use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
-use print::print_within;
+use print::write_within;
 
 /// Arguments of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +65,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCo
     };
     let screen = Term::stdout();
     let columns = screen.is_term().then(|| usize::from(screen.size().1));
-    output::print(&print_within(&result, options, columns))?;
+    output::print_by(|out| write_within(&result, options, columns, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,8 +74,9 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
-    let counts_are_enough =
-        !options.side && leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
+    let counts_are_enough = !leaderboard_options.has_covariates()
+        && leaderboard_options.scoring == Scoring::default()
+        && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
@@ -137,7 +138,7 @@ fn rank_and_draw(
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
-    if options.method == Method::Elo || options.style || options.side || options.reweight != Reweight::None {
+    if options.method == Method::Elo || options.has_covariates() || options.reweight != Reweight::None {
         return Err(FitError::PlainRobustness);
     }
     let bar = progress::bar("robustness (per mille)");

@@ -174,6 +174,15 @@ pub struct RankedModel {
     /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_enough_upper: Option<f64>,
+    /// The share in the later half of the votes minus that in the earlier half, where both are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change: Option<f64>,
+    /// Lower bound of [`good_enough_change`](Self::good_enough_change).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change_lower: Option<f64>,
+    /// Upper bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change_upper: Option<f64>,
 }
 
 impl RankedModel {

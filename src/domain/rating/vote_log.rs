@@ -90,6 +90,12 @@ impl Labels {
         self.rows.push(position);
     }
 
+    /// The texts of the votes whose entry in `keep` is true; names keep their positions.
+    #[must_use]
+    pub fn picked(&self, keep: &[bool]) -> Self {
+        Self { names: self.names.clone(), rows: picked(&self.rows, keep) }
+    }
+
     fn append(&mut self, other: &Self) {
         let places = self.names.merge(&other.names);
         self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
@@ -344,6 +350,20 @@ impl VoteLog {
         Ok(())
     }
 
+    /// The models and outcomes of the votes whose entry in `keep` is true, without any other column. Models keep their
+    /// positions.
+    #[must_use]
+    pub fn outcomes_picked(&self, keep: &[bool]) -> Self {
+        Self {
+            models: self.models.clone(),
+            a: picked(&self.a, keep),
+            b: picked(&self.b, keep),
+            outcomes: picked(&self.outcomes, keep),
+            excluded: self.excluded.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Keeps the votes whose entry in `keep` is true.
     pub fn retain(&mut self, keep: &[bool]) {
         retain(&mut self.a, keep);
@@ -361,6 +381,10 @@ impl VoteLog {
         let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
         style.for_each(|counts| retain(counts, keep));
     }
+}
+
+fn picked<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
+    column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
 }
 
 fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {

@@ -32,6 +32,7 @@ pub(crate) struct PageTexts {
     pub(crate) battle: BattleTexts,
     pub(crate) script: ScriptTexts,
     pub(crate) leaderboard: LeaderboardTexts,
+    pub(crate) levels: LevelTexts,
     pub(crate) robustness: RobustnessTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
@@ -233,6 +234,7 @@ mod chinese;
 mod correlation;
 mod english;
 mod judges;
+mod levels;
 mod notes;
 mod register;
 mod robustness;
@@ -243,6 +245,7 @@ pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use levels::LevelTexts;
 pub(crate) use register::RegisterTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

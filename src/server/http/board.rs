@@ -1,5 +1,6 @@
 //! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -17,6 +18,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::pooling::PooledSlices;
+use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
@@ -66,7 +68,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     }
     let mut charts = vec![ChartView::new(chart::forest::draw(&models, study.board.confidence, frame))];
     charts.extend(style_chart(&study.board, frame));
-    if !filter.style {
+    if !filter.style && !filter.side {
         charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }
     let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
@@ -83,7 +85,9 @@ fn frame_of(request: &HttpRequest) -> chart::Frame {
 
 /// The effects of style, where they were fitted.
 fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
-    (!board.style.is_empty()).then(|| ChartView::new(chart::style::draw(&board.style, frame)))
+    let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
+    let effects: Vec<StyleEffect> = board.style.iter().filter(of_style).cloned().collect();
+    (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
 }
 
 /// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
@@ -174,9 +178,20 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
+        levels: levels(board, &app.models),
+        side: board.style.iter().find(|effect| effect.feature == "side").cloned(),
         priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
+}
+
+/// The models by how often they are good enough, with their names; empty where that is unknown.
+fn levels(board: &Leaderboard, models: &Models) -> Vec<RankedModel> {
+    let named = |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
+    let mut levels: Vec<RankedModel> =
+        board.models.iter().filter(|model| model.good_enough.is_some()).map(named).collect();
+    levels.sort_by(|x, y| y.good_enough.partial_cmp(&x.good_enough).unwrap_or(Ordering::Equal));
+    levels
 }
 
 /// The slices with the names of the models as people know them.
@@ -214,7 +229,7 @@ fn row(model: &RankedModel, board: &Leaderboard, models: &Models) -> Leaderboard
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
     use super::*;
 
@@ -223,7 +238,7 @@ mod tests {
         let (latest, renderings) = (Latest::default(), AtomicUsize::new(0));
         let get = |fit: u32| {
             latest.get(fit, || {
-                renderings.fetch_add(1, Ordering::Relaxed);
+                renderings.fetch_add(1, AtomicOrdering::Relaxed);
                 format!("fit {fit}")
             })
         };
@@ -234,7 +249,7 @@ mod tests {
             });
             assert!(frames.iter().all(|frame| *frame == format!("fit {fit}")));
             assert!(frames.iter().all(|frame| frame.as_ptr() == frames[0].as_ptr()), "the same bytes");
-            assert_eq!(renderings.load(Ordering::Relaxed), fit as usize);
+            assert_eq!(renderings.load(AtomicOrdering::Relaxed), fit as usize);
         }
     }
 }

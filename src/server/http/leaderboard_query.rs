@@ -26,6 +26,10 @@ pub struct LeaderboardQuery {
     pub ties: String,
     /// `control` to hold the looks of the replies equal.
     pub style: String,
+    /// `control` to hold the sides equal.
+    pub side: String,
+    /// `show` to say how often each model is good enough.
+    pub level: String,
     /// `language`, `category` or `intent`, for the ratings in each of them.
     pub pool_by: String,
     /// A day, whose votes are the last ones, or a moment.
@@ -57,8 +61,11 @@ impl LeaderboardQuery {
                 PageError::InvalidQuery(format!("pool_by is {:?}: language, category or intent", self.pool_by))
             })?;
         let style = switch("style", &self.style, "control")?;
-        if style && pool_by.is_some() {
-            return Err(PageError::InvalidQuery("style and pool_by exclude each other: leave out one".into()));
+        let side = switch("side", &self.side, "control")?;
+        for name in [("style", style), ("side", side)].into_iter().filter_map(|(name, on)| on.then_some(name)) {
+            if pool_by.is_some() {
+                return Err(PageError::InvalidQuery(format!("{name} and pool_by exclude each other: leave out one")));
+            }
         }
         Ok(LeaderboardFilter {
             language: text(&self.language),
@@ -68,6 +75,8 @@ impl LeaderboardQuery {
             long_prompts: switch("prompts", &self.prompts, "long")?,
             without_ties: switch("ties", &self.ties, "drop")?,
             style,
+            side,
+            level: switch("level", &self.level, "show")?,
             pool_by,
             until: text(&self.until).map(|until| end_of(&until)).transpose()?,
         })
@@ -84,6 +93,8 @@ impl LeaderboardQuery {
             ("prompts", &self.prompts),
             ("ties", &self.ties),
             ("style", &self.style),
+            ("side", &self.side),
+            ("level", &self.level),
             ("pool_by", &self.pool_by),
             ("until", &self.until),
         ];
@@ -151,6 +162,8 @@ mod tests {
             ("pool_by=model", "pool_by is \"model\": language, category or intent"),
             ("pool_by=intent&style=control", "style and pool_by exclude each other: leave out one"),
             ("style=on", "style is \"on\": control or nothing"),
+            ("level=control", "level is \"control\": show or nothing"),
+            ("side=control&pool_by=intent", "side and pool_by exclude each other: leave out one"),
             ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
             ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ] {

@@ -43,7 +43,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 }
 
 /// The filter of a query. Prices are those of today, so there is no report of a past moment. One of several slices has no use
-/// here: `pool_by` is left out, as links from the leaderboard carry it.
+/// here, nor how often models are good enough: `pool_by` and `level` are left out, as links from the leaderboard carry them.
 ///
 /// # Errors
 /// [`PageError::InvalidQuery`].
@@ -52,7 +52,7 @@ fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
     if filter.until.is_some() {
         return Err(PageError::InvalidQuery("until is of no use here: prices and times are those of now".into()));
     }
-    Ok(LeaderboardFilter { pool_by: None, ..filter })
+    Ok(LeaderboardFilter { pool_by: None, level: false, ..filter })
 }
 
 /// The report, with the votes of the latest leaderboard or slightly fewer.

@@ -55,6 +55,10 @@ pub struct LeaderboardFilter {
     pub without_ties: bool,
     /// With style control.
     pub style: bool,
+    /// With the sides held equal.
+    pub side: bool,
+    /// With how often each model is good enough.
+    pub level: bool,
     /// Also in each slice of this column.
     pub pool_by: Option<SliceColumn>,
     /// Votes cast before this time.
@@ -71,7 +75,7 @@ pub struct FilteredLeaderboard {
     pub differences: Differences,
     /// Counts and predictions of every pair.
     pub pairs: Pairs,
-    /// Rating history; empty with style control.
+    /// Rating history; empty with style control and with the sides held equal.
     pub history: Vec<Moment>,
 }
 
@@ -161,6 +165,8 @@ impl FilteredLeaderboards {
             options.scoring.both_bad = BothBadRule::Drop;
         }
         options.style = filter.style;
+        options.side = filter.side;
+        options.good_enough = filter.level;
         options.pool_by = filter.pool_by;
         Ok(options)
     }

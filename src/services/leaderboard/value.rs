@@ -84,7 +84,8 @@ impl ValueReports {
         last_seq: i64,
     ) -> Result<Arc<RecentUsage>, FilteredLeaderboardError> {
         // How ratings are computed does not matter here.
-        let filter = LeaderboardFilter { without_ties: false, style: false, ..filter.clone() };
+        let filter =
+            LeaderboardFilter { without_ties: false, style: false, side: false, level: false, ..filter.clone() };
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
         let read = || read_usage(self.store.clone(), filter.clone());

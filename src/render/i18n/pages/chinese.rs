@@ -157,6 +157,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
             "Elo 按投票顺序在每一票之后更新，因此后来的票影响更大。",
         ],
     },
+    levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,

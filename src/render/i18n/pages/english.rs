@@ -157,6 +157,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },
+    levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,

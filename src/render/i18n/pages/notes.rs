@@ -86,6 +86,8 @@ fn feature_name(feature: &str) -> &str {
         "lists" => "列表",
         "bold" => "加粗",
         "side" => "左右位置",
+        "side_in_later_turns" => "多轮对战中的左右位置",
+        "same_maker" => "与评审模型同一厂商",
         other => other,
     }
 }

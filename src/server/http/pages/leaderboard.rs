@@ -13,12 +13,14 @@ use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
+use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::style::StyleEffect;
 use crate::render::i18n::pages::page_texts;
-use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
+use crate::render::i18n::pages::{LeaderboardTexts, LevelTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 
 /// A leaderboard as it is shown.
@@ -38,6 +40,10 @@ pub struct LeaderboardView {
     pub facets: Arc<Facets>,
     /// Ratings in each slice, where they were asked for; models by name.
     pub pooled: Option<PooledSlices>,
+    /// Models by how often they are good enough, where that was asked for; with their names.
+    pub levels: Vec<RankedModel>,
+    /// The effect of the side, where it is held equal.
+    pub side: Option<StyleEffect>,
     /// Models that have prices.
     pub priced: usize,
     /// The effects of style, where it is held equal.
@@ -72,7 +78,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts) -> Vec<FilterField> {
+    fn fields(&self, words: &LeaderboardTexts, levels: &LevelTexts) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -91,6 +97,8 @@ impl LeaderboardView {
             ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
             ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
             ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
+            ("side", levels.side, &query.side, vec![fixed("control", levels.side_held_equal)]),
+            ("level", levels.title, &query.level, vec![fixed("show", levels.choice)]),
             ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
         ]
         .into_iter()
