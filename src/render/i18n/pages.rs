@@ -184,6 +184,7 @@ pub(crate) struct AboutTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    pub(crate) pacing: PacingTexts,
     /// Shown where a model judges battles.
     pub(crate) judges: &'static str,
 }
@@ -214,6 +215,7 @@ mod correlation;
 mod english;
 mod judges;
 mod notes;
+mod pacing;
 mod robustness;
 mod value;
 
@@ -222,5 +224,6 @@ pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use pacing::{PacingInForce, PacingTexts};
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

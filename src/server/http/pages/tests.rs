@@ -11,6 +11,7 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
+use crate::infra::config::{BattleSettings, PacingMode};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -30,7 +31,7 @@ fn request(uri: &str) -> HttpRequest {
 async fn pages(query: &str) -> Vec<String> {
     vec![
         text(battle::battle(request(&format!("/{query}"))).await).await,
-        text(about::rules(&request(&format!("/about{query}")), true)).await,
+        text(about::rules(&request(&format!("/about{query}")), true, &BattleSettings::default())).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
@@ -129,10 +130,10 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::rules(&request("/about?lang=zh"), false);
+    let chosen = about::rules(&request("/about?lang=zh"), false, &BattleSettings::default());
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::rules(&request("/about"), false).headers().get(SET_COOKIE).is_none());
+    assert!(about::rules(&request("/about"), false, &BattleSettings::default()).headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -273,8 +274,29 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
     for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
-        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), judged)).await;
+        let battle = BattleSettings::default();
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), judged, &battle)).await;
         assert!(page(true).await.contains(words));
         assert!(!page(false).await.contains(words));
+    }
+}
+
+#[actix_web::test]
+async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
+    let page = async |pacing, query| {
+        let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
+        text(about::rules(&request(&format!("/about{query}")), false, &battle)).await
+    };
+    let classes = page(PacingMode::Classes, "?lang=en").await;
+    assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
+    assert!(classes.contains("120 or 30 characters a second") && classes.contains("in 37 % of all cases"), "{classes}");
+    assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37% 的对战"));
+    for (pacing, name, measured) in [
+        (PacingMode::Common, "“common”", true),
+        (PacingMode::Whole, "“whole”", true),
+        (PacingMode::Raw, "“raw”", false),
+    ] {
+        let english = page(pacing, "?lang=en").await;
+        assert!(english.contains(name) && english.contains("Measured:") == measured, "{english}");
     }
 }
