@@ -110,8 +110,8 @@ impl Pacer {
         self.lanes.iter().all(|lane| lane.closed)
     }
 
-    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on text that has
-    /// not come.
+    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on text that
+    /// has not come.
     pub fn due(&mut self, at: Duration) -> Option<Duration> {
         if self.finished() {
             return None;

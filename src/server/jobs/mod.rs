@@ -48,7 +48,8 @@ enum Role {
 
 /// Brings the leaderboard up to date at the start, after votes, after a change of the settings, and a last time at the end.
 /// The instance that has the lead fits, `rating.debounce_ms` after the first new vote where enough have come or the clock
-/// says so (see [`Refitter::wait_for_votes`]); the others take in what it has fitted. A fit that takes long makes the next one wait longer, so that fitting never takes more than a fifth of a core.
+/// says so (see [`Refitter::wait_for_votes`]); the others take in what it has fitted. A fit that takes long makes the next
+/// one wait longer, so that fitting never takes more than a fifth of a core.
 pub async fn keep_leaderboard(
     mut refitter: Refitter,
     mut leader_election: watch::Receiver<bool>,

@@ -238,7 +238,8 @@ impl Refitter {
         if self.ranked_by.is_none() {
             return Ok(None);
         }
-        let rating = &self.settings.now().rating;
+        let settings = self.settings.now();
+        let rating = &settings.rating;
         let rule = Publication { votes: rating.group_votes, every: Duration::from_secs(rating.group_seconds.into()) };
         let held = self.leaderboard.latest().last_vote_seq;
         let new = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), rule.votes).await?;

@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 const KEPT: usize = 256;
 /// Fewer gaps say nothing about a model.
 const FEW: usize = 4;
-/// A gap of so many unmeasured ones is a pause: the reserve is for it, and the tempo stays. One of the square of it is not
-/// continued at its length.
+/// A gap of so many unmeasured ones is a pause: the reserve is for it, and the tempo stays. One of the square of it is
+/// not continued at its length.
 const LONG: u32 = 4;
 /// Gaps in a row that are continued in their order, so that bursts stay bursts.
 const BLOCK: usize = 8;

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Shortest interval between two steps.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// A random number of the unit interval for each of two draws; kept for all turns of a battle, or regenerating would show
-/// the fastest class that it can keep.
+/// A random number of the unit interval for each of two draws. A battle keeps it in all its turns, or regenerating would
+/// show the fastest class that its models can keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassDraw {
     /// For the wait before the first text.

@@ -111,14 +111,15 @@ impl Schedule {
         Self { pace, phase: Phase::Holding, filled: None, interval: TICK, taken: 0 }
     }
 
-    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has not
-    /// come. Where it is not later than `at`, the step is due.
+    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has
+    /// not come. Where it is not later than `at`, the step is due.
     pub(super) fn due(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
         let [a, b] = sides;
         match self.phase {
             Phase::Running { next } if at < next => Some(next),
             Phase::Running { next } => {
-                if reach([a, b], self.taken + 1).is_some_and(|reached| reached <= at) {
+                let is_whole = matches!(self.pace, Pace::Whole { .. });
+                if is_whole || reach([a, b], self.taken + 1).is_some_and(|reached| reached <= at) {
                     return Some(next);
                 }
                 self.phase = Phase::Refilling;
@@ -130,8 +131,8 @@ impl Schedule {
         }
     }
 
-    /// When both replies have ended, and would have had the slower model written the longer one. The end of one alone would
-    /// tell whether the slower one did.
+    /// When both replies have ended, and would have had the slower model written the longer one: otherwise the time
+    /// would tell whether it did.
     fn whole(&self, a: &Arrivals, b: &Arrivals) -> Option<Duration> {
         let ended = a.ended()?.max(b.ended()?);
         let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
