@@ -178,9 +178,9 @@ async fn steady(server: &Server) -> Vec<String> {
     shown
 }
 
-fn serve(folder: &Path, upstream: &Upstream) -> Server {
+fn serve(folder: &Path, upstream: &Upstream, pacing: &str) -> Server {
     let settings = format!(
-        "[battle]\nreserve_ms = 0\npace_chars_per_second = 4000\n[limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n\
+        "[battle]\npacing = \"{pacing}\"\nstart_classes_ms = [1, 50]\ntempo_classes = [4000, 3000]\nreserve_ms = 0\npace_chars_per_second = 4000\n[limits]\nturns_per_minute = 0\nvotes_per_minute = 0\n\
          turns_per_minute_per_address = 0\nvotes_per_minute_per_address = 0\nbattles_at_once = 0\n\
          battles_at_once_per_address = 0\n[providers]\npractice = \"never\"\nretries = 0\nbreaker_failures = 1000000\n{}",
         upstream_models(upstream)
@@ -191,9 +191,14 @@ fn serve(folder: &Path, upstream: &Upstream) -> Server {
 
 #[actix_web::test]
 async fn no_planted_word_shows_before_the_vote() {
-    let battles = size(60, 1_000);
+    for pacing in ["common", "classes", "whole"] {
+        search(pacing, size(24, 340)).await;
+    }
+}
+
+async fn search(pacing: &str, battles: usize) {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
-    let server = serve(folder.path(), &upstream);
+    let server = serve(folder.path(), &upstream, pacing);
     let needles = needles(&upstream);
     assert!(found(&base64("of a Canary here"), &needles).is_some(), "the search finds what is there");
     let (mut voided, mut ready) = (0, 0);
@@ -216,14 +221,17 @@ async fn no_planted_word_shows_before_the_vote() {
             assert_eq!(found(&page(&server, path).await, &needles), None);
         }
     }
-    println!("{battles} battles, {ready} with a vote, {voided} without; none of {} spellings found", needles.len());
+    println!(
+        "{pacing}: {battles} battles, {ready} with a vote, {voided} without; none of {} spellings found",
+        needles.len()
+    );
     assert!(ready > 0 && voided > 0, "{ready} ready, {voided} voided");
 }
 
 #[actix_web::test]
 async fn a_battle_without_its_vote_moves_nothing_that_names_models() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
-    let server = serve(folder.path(), &upstream);
+    let server = serve(folder.path(), &upstream, "common");
     let before = steady(&server).await;
     for number in 0..5 {
         let (visitor, _) = play(&server.url, 6 * number).await;
