@@ -26,6 +26,7 @@ use crate::server::jobs::robustness::keep_robustness;
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::Battles;
+use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
@@ -114,6 +115,7 @@ impl AppState {
             matchmaker: Arc::clone(&matchmaker),
             rng: Arc::clone(&rng),
             clock: clock.clone(),
+            class_draws: ClassDraws::open(&store, &rng, clock.as_ref()).await?,
             raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
             settings: settings.clone(),

@@ -24,6 +24,7 @@ pub mod notes;
 pub mod options;
 pub mod pair_counts;
 pub mod pooling;
+pub mod publication;
 pub mod ranking;
 pub mod resample;
 pub mod robustness;

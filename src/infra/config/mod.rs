@@ -4,6 +4,7 @@
 //! with its default, and a test compares the two.
 
 mod current;
+mod pacing;
 mod restart;
 mod sections;
 mod service_url;
@@ -230,12 +231,7 @@ impl Settings {
         self.judge.check(&self.models)?;
         self.models.iter().try_for_each(ModelSettings::check)?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
-        require(
-            (10..=100_000).contains(&battle.pace_chars_per_second),
-            "battle.pace_chars_per_second",
-            battle.pace_chars_per_second,
-            "10 to 100000",
-        )?;
+        battle.check_pacing()?;
         require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
         require(
             (1..=60_000).contains(&battle.max_prompt_bytes),
@@ -262,6 +258,9 @@ impl Settings {
         )?;
         let within = rating.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
+        require(rating.group_votes >= 1, "rating.group_votes", rating.group_votes, "1 or more")?;
+        let seconds = rating.group_seconds;
+        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;

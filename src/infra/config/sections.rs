@@ -152,8 +152,12 @@ pub struct LogSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacingMode {
-    /// Both sides start together and are released at one common pace.
+    /// Both sides start together and are released from a reserve, at the tempo that the slower side keeps.
     Common,
+    /// The same, with waits and tempos rounded up to published classes, of which some battles draw slower ones.
+    Classes,
+    /// Both replies are held until both have ended.
+    Whole,
     /// Text is passed on as it arrives; speeds show.
     Raw,
 }
@@ -162,10 +166,18 @@ pub enum PacingMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BattleSettings {
-    /// `common` or `raw`.
+    /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
-    /// Characters a second and side under common pacing.
+    /// Characters a second and side at the most, unless pacing is raw.
     pub pace_chars_per_second: u32,
+    /// Time that the text lasts which is held back while models write, in milliseconds.
+    pub reserve_ms: u64,
+    /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
+    pub start_classes_ms: Vec<u64>,
+    /// Characters a second and side under `classes`; slower tempos are fractions of the last.
+    pub tempo_classes: Vec<u32>,
+    /// Share of the battles under `classes` that take the last class, whatever their models could keep.
+    pub slow_class_share: f64,
     /// Turns of one battle at the most.
     pub max_turns: u32,
     /// Bytes of one prompt at the most.
@@ -216,6 +228,10 @@ pub struct PairingSettings {
 pub struct RatingSettings {
     /// Shortest time between two fits, in milliseconds.
     pub debounce_ms: u64,
+    /// So many new votes appear on the leaderboard at once.
+    pub group_votes: u32,
+    /// Fewer appear when the clock reaches a multiple of so many seconds.
+    pub group_seconds: u32,
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
@@ -450,6 +466,10 @@ impl Default for BattleSettings {
         Self {
             pacing: PacingMode::Common,
             pace_chars_per_second: 240,
+            reserve_ms: 1_200,
+            start_classes_ms: vec![3_000, 15_000],
+            tempo_classes: vec![120, 30],
+            slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,
             max_reply_bytes: 256 * 1024,
@@ -477,6 +497,8 @@ impl Default for RatingSettings {
         let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
         Self {
             debounce_ms: 250,
+            group_votes: 5,
+            group_seconds: 10,
             confidence: 0.95,
             interval: IntervalMethod::Auto,
             min_votes: 30,

@@ -192,6 +192,7 @@ pub(crate) struct AboutTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    pub(crate) pacing: PacingTexts,
     /// Shown where a model judges battles.
     pub(crate) judges: &'static str,
     pub(crate) limits: LimitTexts,
@@ -236,6 +237,7 @@ mod english;
 mod judges;
 mod levels;
 mod notes;
+mod pacing;
 mod register;
 mod robustness;
 mod value;
@@ -245,6 +247,7 @@ pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use pacing::{PacingInForce, PacingTexts};
 pub(crate) use levels::LevelTexts;
 pub(crate) use register::RegisterTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};

@@ -27,8 +27,9 @@ enum Role {
 }
 
 /// Updates the leaderboard at the start, after votes, after a change of the settings, and a last time at the end. The leader
-/// fits `rating.debounce_ms` after the first new vote; the others load what it has fitted. After each fit the leader waits four
-/// times its duration, so that fitting never takes more than a fifth of a core.
+/// fits `rating.debounce_ms` after the first new vote where enough have come or the clock says so (see
+/// [`Refitter::wait_for_votes`]); the others load what it has fitted. After each fit the leader waits four times its duration,
+/// so that fitting never takes more than a fifth of a core.
 pub async fn keep_leaderboard(
     mut refitter: Refitter,
     mut leader_election: watch::Receiver<bool>,
@@ -37,7 +38,7 @@ pub async fn keep_leaderboard(
     let mut events = refitter.events.subscribe();
     let mut changes = refitter.settings.changes();
     let bus = refitter.events.state();
-    let mut leads = false;
+    let (mut leads, mut changed) = (false, false);
     loop {
         let started = Instant::now();
         let over = shutdown.is_cancelled();
@@ -45,11 +46,14 @@ pub async fn keep_leaderboard(
         leads = *leader_election.borrow_and_update() || over && leads;
         let role = if leads { Role::Leader } else { Role::Follower };
         let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
-        let done = update(&mut refitter, role, store).await;
+        let wait = if role == Role::Leader && !over && !changed { waiting_votes(&refitter).await } else { None };
+        let done = wait.is_some() || update(&mut refitter, role, store).await;
         if over {
             return;
         }
+        changed = false;
         let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
+        let look_anyway = wait.unwrap_or(look_anyway).min(look_anyway);
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
         let (news, pause) = if leads {
             (Event::VoteRecorded, debounce.max(started.elapsed().saturating_mul(4)))
@@ -64,12 +68,17 @@ pub async fn keep_leaderboard(
         tokio::select! {
             () = next => {}
             // The sender lives in the refitter's own handle.
-            _ = changes.changed() => {}
+            _ = changes.changed() => changed = true,
             // The sender ends with the arena.
             _ = leader_election.changed(), if leader_election.has_changed().is_ok() => {}
             () = shutdown.cancelled() => {}
         }
     }
+}
+
+/// How long new votes wait for others; a database that does not answer is left to the update.
+async fn waiting_votes(refitter: &Refitter) -> Option<Duration> {
+    refitter.wait_for_votes().await.ok().flatten()
 }
 
 /// Whether it went well.

@@ -2,6 +2,7 @@
 
 pub mod abandonment;
 pub mod battles;
+pub mod class_draws;
 pub mod fleet;
 pub mod live;
 mod live_battles;

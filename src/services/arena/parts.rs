@@ -6,6 +6,7 @@ use crate::infra::events::EventBus;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
+use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::live::EPOCH_GAP;
 use crate::services::arena::matchmaking::Matchmaker;
@@ -30,6 +31,8 @@ pub struct BattleParts {
     pub rng: Arc<SharedRng>,
     /// Clock of the rows.
     pub clock: Arc<dyn Clock>,
+    /// Which classes of waiting and tempo they draw.
+    pub class_draws: ClassDraws,
     /// When raw text is released.
     pub raw_ticks: RawTicks,
     /// Owner of the running turns.

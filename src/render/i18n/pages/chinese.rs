@@ -172,7 +172,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
                 heading: "一场对战",
                 paragraphs: &[
                     "你提问，两个模型以 A 和 B 之名并排作答。可以连续多轮，可以停止，也可以让双方重新作答。两个回答都结束后，你来评判哪个更好、平局，或都不好。",
-                    "在此之前，除回答的文字外，送到浏览器的一切都与模型是谁无关。双方同时开始显示，并以相同的节奏出现，快慢不会泄露身份。投票之后揭晓模型名称，投票不能更改。",
+                    "在此之前，除回答的文字和时间所透露的（见下）之外，送到浏览器的一切都与模型是谁无关。投票之后揭晓模型名称，投票不能更改。",
                 ],
             },
             AboutSection {
@@ -204,6 +204,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
                 ],
             },
         ],
+        pacing: super::pacing::CHINESE,
         limits: LimitTexts {
             heading: "次数限制",
             reason: "榜单不应由数量左右，因此设有上限，但远高于读完两个回答再投票的人所需。额度可以一次用完，之后均匀恢复。",

@@ -172,7 +172,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
                 heading: "A battle",
                 paragraphs: &[
                     "You ask; two models answer side by side under the names A and B. You may go on for several turns, stop the replies or regenerate them. When both replies have ended, you say which one is better, that they tie, or that both are bad.",
-                    "Until then, nothing that reaches your browser depends on who the models are, other than their text. Both begin to show together and appear at one common pace, so that speed does not tell them apart. The names come after the vote, and it cannot be changed.",
+                    "Until then, nothing that reaches your browser depends on who the models are, other than their text and what time tells (below). The names come after the vote, and it cannot be changed.",
                 ],
             },
             AboutSection {
@@ -204,6 +204,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
                 ],
             },
         ],
+        pacing: super::pacing::ENGLISH,
         limits: LimitTexts {
             heading: "Limits",
             reason: "Nobody should decide the list by sheer number. So there are limits, far above what a person needs who reads two replies before voting. All of a limit may be used at once; it comes back evenly.",

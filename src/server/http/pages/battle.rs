@@ -20,8 +20,12 @@ struct BattlePage {
 
 /// `GET /`
 pub async fn battle(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    let page = Page::new(&request, Section::Battle);
+    battle_page(&request, app.settings.now().battle.max_prompt_bytes)
+}
+
+/// The page of an arena that takes prompts of so many bytes.
+pub(super) fn battle_page(request: &HttpRequest, max_prompt_bytes: usize) -> HttpResponse {
+    let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
-    let max_prompt_bytes = app.settings.now().battle.max_prompt_bytes;
-    respond(&request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes })
+    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes })
 }
