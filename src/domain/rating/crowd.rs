@@ -65,6 +65,11 @@ impl Crowd {
         self.strengths.len()
     }
 
+    /// θ by parameter.
+    pub(crate) fn strengths(&self) -> &[f64] {
+        self.strengths.as_slice()
+    }
+
     /// The models of the log by parameter.
     pub(crate) fn names<'log>(&self, log: &'log VoteLog) -> Vec<&'log str> {
         let mut names = vec![""; self.models()];

@@ -33,6 +33,7 @@ pub(crate) struct PageTexts {
     pub(crate) script: ScriptTexts,
     pub(crate) leaderboard: LeaderboardTexts,
     pub(crate) robustness: RobustnessTexts,
+    pub(crate) rigging: RiggingTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
@@ -214,6 +215,7 @@ mod correlation;
 mod english;
 mod judges;
 mod notes;
+mod rigging;
 mod robustness;
 mod value;
 
@@ -222,5 +224,6 @@ pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use rigging::RiggingTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

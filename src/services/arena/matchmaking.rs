@@ -129,7 +129,8 @@ impl Matchmaker {
     }
 }
 
-fn rules(settings: &PairingSettings) -> PairingRules {
+/// The rules of the settings.
+pub(crate) fn rules(settings: &PairingSettings) -> PairingRules {
     PairingRules {
         policy: match settings.policy {
             PairingPolicySetting::Uniform => Policy::Uniform,

@@ -152,6 +152,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
         ],
     },
     robustness: super::robustness::CHINESE,
+    rigging: super::rigging::CHINESE,
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
     judges: super::judges::CHINESE,

@@ -152,6 +152,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
         ],
     },
     robustness: super::robustness::ENGLISH,
+    rigging: super::rigging::ENGLISH,
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
     judges: super::judges::ENGLISH,
