@@ -9,7 +9,8 @@ use crate::support::program::langya;
 
 /// 60 honest voters on 8 models, and a rigger with 60 votes for one of them.
 fn rigged_votes(folder: &Path) -> &'static str {
-    let simulated = ["simulate", "--models", "8", "--votes", "2400", "--voters", "60", "--seed", "4", "--out", "honest.csv"];
+    let simulated =
+        ["simulate", "--models", "8", "--votes", "2400", "--voters", "60", "--seed", "4", "--out", "honest.csv"];
     assert_eq!(langya(folder, simulated).code, Some(0));
     let mut reader = csv::Reader::from_path(folder.join("honest.csv")).unwrap();
     let heads = reader.headers().unwrap().clone();
@@ -56,7 +57,11 @@ fn a_rigger_is_listed_from_files_and_from_the_database_under_its_pseudonym_only(
     assert_eq!(stored.len(), 1, "{stored:?}");
     let voter = stored[0]["voter"].as_str().unwrap();
     assert!(voter.len() == 16 && voter.chars().all(|c| c.is_ascii_hexdigit()), "{voter}");
-    assert_eq!((&stored[0]["model"], &stored[0]["p"]), (&rigger["model"], &rigger["p"]), "the same votes, the same result");
+    assert_eq!(
+        (&stored[0]["model"], &stored[0]["p"]),
+        (&rigger["model"], &rigger["p"]),
+        "the same votes, the same result"
+    );
 }
 
 #[test]

@@ -95,7 +95,8 @@ impl RigLine {
     fn new(honest_votes: u32, result: &RiggingResult) -> Self {
         let up = |index: usize| result.effects[index].places;
         let cost = |index: usize| (result.costs[index].votes, result.costs[index].battles);
-        let [(votes_for_1, battles_for_1), (votes_for_3, battles_for_3), (votes_for_5, battles_for_5)] = [0, 1, 2].map(cost);
+        let [(votes_for_1, battles_for_1), (votes_for_3, battles_for_3), (votes_for_5, battles_for_5)] =
+            [0, 1, 2].map(cost);
         let last = &result.effects[RIGGED_VOTES.len() - 1];
         Self {
             honest_votes,
@@ -123,7 +124,21 @@ impl RigLine {
 
 impl TableRow for RigLine {
     const HEADS: &'static [&'static str] = &[
-        "honest", "strategy", "control", "10", "25", "50", "100", "250", "500", "battles", "rated", "+1", "+3", "+5", "votes lost",
+        "honest",
+        "strategy",
+        "control",
+        "10",
+        "25",
+        "50",
+        "100",
+        "250",
+        "500",
+        "battles",
+        "rated",
+        "+1",
+        "+3",
+        "+5",
+        "votes lost",
         "voters hurt",
     ];
 
@@ -157,7 +172,8 @@ impl TableRow for RigLine {
 /// Invalid options.
 pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
     let flags = &options.rig;
-    let pairing = PairingRules { policy: flags.policy.unwrap_or(Policy::Uniform), ..rules(&PairingSettings::default()) };
+    let pairing =
+        PairingRules { policy: flags.policy.unwrap_or(Policy::Uniform), ..rules(&PairingSettings::default()) };
     let rigging = RiggingOptions {
         simulation: options.simulation(),
         honest_votes: usize::try_from(options.votes).map_err(|error| BadInput(error.to_string()))?,
@@ -166,11 +182,7 @@ pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
         targets: flags.targets,
         most_rigged: flags.most_rigged,
         votes_per_account: flags.votes_per_account,
-        limits: ControlLimits {
-            voter_cap: flags.voter_cap,
-            prompt_cap: flags.prompt_cap,
-            min_votes: flags.min_votes,
-        },
+        limits: ControlLimits { voter_cap: flags.voter_cap, prompt_cap: flags.prompt_cap, min_votes: flags.min_votes },
     };
     let bar = progress::bar("simulating attacks (per mille)");
     let results = simulate_rigging(&rigging, &Control::ALL, |share| {

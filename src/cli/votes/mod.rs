@@ -21,7 +21,7 @@ pub struct VotesOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
-    List(list::ListOptions),
+    List(Box<list::ListOptions>),
     /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
     Flagged(Box<flagged::FlaggedOptions>),
 }

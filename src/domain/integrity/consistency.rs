@@ -40,7 +40,8 @@ mod tests {
     fn the_slope_tells_the_crowd_from_guessing() {
         let votes = |wins: usize, losses: usize| [vec![1.5; wins], vec![-1.5; losses]].concat();
         // σ(1.5) = 0.82.
-        for (votes, expected) in [(votes(820, 180), 1.0), (votes(500, 500), 0.0), (votes(300, 700), 0.0), (vec![], 1.0)] {
+        for (votes, expected) in [(votes(820, 180), 1.0), (votes(500, 500), 0.0), (votes(300, 700), 0.0), (vec![], 1.0)]
+        {
             let found = slope(votes.iter().copied());
             assert!((found - expected).abs() < 0.05, "{found} instead of {expected}");
         }

@@ -26,8 +26,8 @@ mod tests {
     fn q_values_are_those_of_the_worked_example() {
         // The 15 p-values of Benjamini and Hochberg 1995, section 3.2: the four smallest are discoveries at 0.05.
         let p = [
-            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
-            1.0,
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+            0.7590, 1.0,
         ];
         let q = q_values(&p);
         assert_eq!(q.iter().filter(|q| **q <= 0.05).count(), 4);

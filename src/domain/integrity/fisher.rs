@@ -71,8 +71,20 @@ fn pair(vote: &CrowdVote) -> (usize, usize) {
 /// 0 for a vote for the model, 1 for neither, 2 for its rival.
 fn place(vote: &CrowdVote, model: usize) -> usize {
     match vote.outcome {
-        Outcome::AWins => if vote.a == model { 0 } else { 2 },
-        Outcome::BWins => if vote.b == model { 0 } else { 2 },
+        Outcome::AWins => {
+            if vote.a == model {
+                0
+            } else {
+                2
+            }
+        }
+        Outcome::BWins => {
+            if vote.b == model {
+                0
+            } else {
+                2
+            }
+        }
         Outcome::Tie | Outcome::BothBad => 1,
     }
 }

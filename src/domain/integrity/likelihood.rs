@@ -44,7 +44,13 @@ pub(super) fn likelihood_test(
     let mut simulate = || -> f64 {
         let one = |[a, b, neither]: &[f64; 3]| {
             let place = rng.random::<f64>();
-            cost(if place < *a { *a } else if place < a + b { *b } else { *neither })
+            cost(if place < *a {
+                *a
+            } else if place < a + b {
+                *b
+            } else {
+                *neither
+            })
         };
         shares.iter().map(one).sum()
     };

@@ -7,7 +7,7 @@ use super::planted::{Planting, RiggerStrategy, is_planted, plant};
 use super::voters::{DEFAULT_ALPHA, VoterReport, VoterTest, test_voters};
 use crate::battle::Outcome;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
-use crate::stats::real_len;
+use crate::stats::{real, real_len};
 
 const SEED: u64 = 1;
 
@@ -59,39 +59,71 @@ fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [F
     sums
 }
 
+/// Share of the riggers found, and of the 124 honest voters flagged.
+fn shares(flags: Flags, riggers: u64, times: u64) -> String {
+    format!(
+        "{:.2} ({:.3})",
+        real_len(flags.riggers) / real(riggers * times),
+        real_len(flags.honest) / real(124 * times)
+    )
+}
+
+/// The plantings of the table: a strategy, and the share of its votes that show the target.
+const PLANTINGS: [(RiggerStrategy, f64); 4] = [
+    (RiggerStrategy::TargetOnly, 1.0),
+    (RiggerStrategy::Smart, 0.2),
+    (RiggerStrategy::Naive, 0.2),
+    // As often as a random battle of the log shows a model.
+    (RiggerStrategy::Smart, 0.034),
+];
+
 /// `cargo test --release -p langya-domain table_of_planted_riggers -- --ignored --nocapture` prints the table of DESIGN.md.
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn table_of_planted_riggers() {
     let Some(log) = llmfao() else { return };
-    let mut table = String::new();
+    let mut table = format!("seed {SEED}\n");
     for test in VoterTest::ALL {
         let report = test_voters(&log, test, SEED).unwrap();
         let [by_q, by_p] = [flags(&report, |r| r.q <= DEFAULT_ALPHA), flags(&report, |r| r.p <= 0.01)];
-        writeln!(table, "{}: {} of {} tested; flagged {} by q ≤ 0.05, {} by p ≤ 0.01; taste {:?}", test.as_str(),
-            report.results.len(), report.voters, by_q.honest, by_p.honest, report.taste).unwrap();
-        for result in report.results.iter().take(5) {
-            writeln!(table, "  {result:?}").unwrap();
-        }
+        let (tested, taste) = (report.results.len(), report.taste);
+        writeln!(
+            table,
+            "{}: {tested} tested, flagged {} by q, {} by p; taste {taste:?}",
+            test.as_str(),
+            by_q.honest,
+            by_p.honest
+        )
+        .unwrap();
+        report.results.iter().take(6).for_each(|result| writeln!(table, "  {result:?}").unwrap());
     }
-    for (strategy, target_share) in
-        [(RiggerStrategy::TargetOnly, 1.0), (RiggerStrategy::Smart, 0.2), (RiggerStrategy::Naive, 0.2), (RiggerStrategy::Smart, 0.034)]
-    {
-        for riggers in [1, 10] {
-            for votes in [20, 50, 100] {
-                let times = 30 / u64::from(riggers);
-                let planting = Planting { riggers, votes, strategy, target_share, seed: 0 };
-                write!(table, "| {} | {target_share} | {riggers} | {votes} |", strategy.as_str()).unwrap();
-                for test in VoterTest::ALL {
-                    let [by_q, by_p] = planted(&log, test, planting, times);
-                    let all = real_len(usize::try_from(times * u64::from(riggers)).unwrap());
-                    let honest = real_len(usize::try_from(124 * times).unwrap());
-                    write!(table, " {:.2} ({:.3}) {:.2} ({:.3}) |", real_len(by_q.riggers) / all, real_len(by_q.honest) / honest,
-                        real_len(by_p.riggers) / all, real_len(by_p.honest) / honest).unwrap();
-                }
-                writeln!(table).unwrap();
+    for (strategy, target_share) in PLANTINGS {
+        for (riggers, votes) in [1, 3, 10].into_iter().flat_map(|riggers| [20, 50, 100].map(|votes| (riggers, votes))) {
+            let times = 30 / u64::from(riggers);
+            let planting = Planting { riggers, votes, strategy, target_share, seed: 0 };
+            write!(table, "| {} | {target_share} | {riggers} | {votes} |", strategy.as_str()).unwrap();
+            for test in VoterTest::ALL {
+                let [by_q, by_p] =
+                    planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
+                write!(table, " {by_q} | {by_p} |").unwrap();
             }
+            writeln!(table).unwrap();
         }
     }
-    println!("seed {SEED}\n{table}");
+    eprintln!("{table}");
+}
+
+/// The promise of the score test, on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 %
+/// beside the two who gave one model 149 of their 154 votes for a side.
+#[test]
+fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
+    let Some(log) = llmfao() else { return };
+    let report = test_voters(&log, VoterTest::Score, SEED).unwrap();
+    let flagged: Vec<&str> = report.flagged(DEFAULT_ALPHA).map(|result| result.voter.as_str()).collect();
+    assert!(flagged.starts_with(&["15", "70"]) && flagged.len() <= 3, "{flagged:?}");
+    let taste = report.taste.unwrap();
+    assert!(taste > 0.05 && taste < 0.2, "{taste}");
+    let planting = Planting { riggers: 3, votes: 50, strategy: RiggerStrategy::TargetOnly, target_share: 1.0, seed: 0 };
+    let [by_q, _] = planted(&log, VoterTest::Score, planting, 4);
+    assert!(by_q.riggers >= 8 && by_q.honest <= 12, "seed {SEED}: {by_q:?} of 12 riggers");
 }

@@ -93,13 +93,7 @@ fn draw_pair(pairs: &[[usize; 2]], target: usize, planting: Planting, rng: &mut 
     }
 }
 
-fn vote(
-    crowd: &Crowd,
-    [a, b]: [usize; 2],
-    target: usize,
-    strategy: RiggerStrategy,
-    rng: &mut impl Rng,
-) -> Outcome {
+fn vote(crowd: &Crowd, [a, b]: [usize; 2], target: usize, strategy: RiggerStrategy, rng: &mut impl Rng) -> Outcome {
     if a == target {
         return Outcome::AWins;
     }

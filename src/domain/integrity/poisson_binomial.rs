@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn the_recursion_agrees_with_all_outcomes() {
         let probabilities = [0.1, 0.35, 0.5, 0.77, 0.92, 0.04];
-        for wins in 0..=6 {
-            let (found, expected) = (tail(&probabilities, wins), by_enumeration(&probabilities, wins as u32));
+        for (wins, at_least) in (0..=6).zip(0..) {
+            let (found, expected) = (tail(&probabilities, wins), by_enumeration(&probabilities, at_least));
             assert!((found - expected).abs() < 1e-14, "{wins} wins: {found} instead of {expected}");
         }
     }

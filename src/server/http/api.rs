@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
-use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::integrity::rigging_report::RiggingReport;
+use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::server::state::AppState;
 

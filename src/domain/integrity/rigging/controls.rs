@@ -83,6 +83,7 @@ pub(super) struct Controlled<'a> {
 }
 
 /// The place of the target after rigged votes.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct PlaceAfter {
     pub(super) place: u64,
     /// Rigged votes that are rated.
@@ -105,8 +106,12 @@ impl<'a> Controlled<'a> {
         let places = places_of(&board_of(&honest, &arena.log, &board_options)?, &arena.names);
         let lost = kept.iter().filter(|kept| !**kept).count();
         let voters = arena.log.voters.as_ref();
-        let hurt: HashSet<u32> =
-            voters.iter().flat_map(|voters| voters.rows.iter().zip(&kept)).filter(|(_, kept)| !**kept).map(|(v, _)| *v).collect();
+        let hurt: HashSet<u32> = voters
+            .iter()
+            .flat_map(|voters| voters.rows.iter().zip(&kept))
+            .filter(|(_, kept)| !**kept)
+            .map(|(v, _)| *v)
+            .collect();
         let all = voters.map_or(1, |voters| voters.names.as_slice().len().max(1));
         let (votes_lost, voters_hurt) = (real_len(lost) / real_len(kept.len()), real_len(hurt.len()) / real_len(all));
         Ok(Self { options, arena, control, board_options, honest, places, votes_lost, voters_hurt })
@@ -188,11 +193,15 @@ fn kept(log: &VoteLog, control: Control, options: &RiggingOptions) -> Result<Vec
     match control {
         Control::VoterCap => {
             let mut cast = HashMap::new();
-            Ok(voters.rows.iter().map(|&voter| {
-                let votes: &mut usize = cast.entry(voter).or_default();
-                *votes += 1;
-                *votes <= options.limits.voter_cap
-            }).collect())
+            Ok(voters
+                .rows
+                .iter()
+                .map(|&voter| {
+                    let votes: &mut usize = cast.entry(voter).or_default();
+                    *votes += 1;
+                    *votes <= options.limits.voter_cap
+                })
+                .collect())
         }
         Control::FlaggedExcluded => {
             let report = test_voters(log, VoterTest::Score, options.simulation.seed)?;

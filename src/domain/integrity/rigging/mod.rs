@@ -8,6 +8,8 @@ mod arena;
 mod attack;
 mod controls;
 
+use std::collections::HashMap;
+
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
@@ -18,11 +20,11 @@ pub use controls::{Control, ControlLimits};
 
 use self::arena::SimulatedArena;
 use self::attack::Attack;
-use self::controls::Controlled;
+use self::controls::{Controlled, PlaceAfter};
 use crate::battle::pairing::PairingRules;
+use crate::rating::FitError;
 use crate::rating::simulate::{SimulationError, SimulationOptions};
 use crate::rating::vote_log::SelfPlay;
-use crate::rating::FitError;
 use crate::stats::{real, real_len};
 
 /// Numbers of rigged votes whose effect is reported.
@@ -200,20 +202,28 @@ struct TargetOutcome {
 impl TargetOutcome {
     fn new(options: &RiggingOptions, controlled: &Controlled<'_>, attack: &Attack) -> Result<Self, RiggingError> {
         let before = controlled.place_before(attack.target());
+        let mut known = HashMap::new();
+        let mut after = |rigged: usize| -> Result<PlaceAfter, RiggingError> {
+            if let Some(after) = known.get(&rigged) {
+                return Ok(*after);
+            }
+            let after = controlled.place(attack, rigged)?;
+            known.insert(rigged, after);
+            Ok(after)
+        };
         let mut effects = Vec::new();
         for rigged in RIGGED_VOTES {
-            let after = controlled.place(attack, rigged)?;
-            effects.push((attack.battles(rigged), after.rated, signed(before) - signed(after.place)));
+            let PlaceAfter { place, rated } = after(rigged)?;
+            effects.push((attack.battles(rigged), rated, signed(before) - signed(place)));
         }
         let mut costs = Vec::new();
         for places in PLACES {
-            costs.push(if before > places {
-                Some(fewest(options.most_rigged, |rigged| {
-                    Ok(controlled.place(attack, rigged)?.place <= before - places)
-                })?.map(|rigged| (rigged, attack.battles(rigged))))
-            } else {
-                None
-            });
+            if before <= places {
+                costs.push(None);
+                continue;
+            }
+            let votes = fewest(options.most_rigged, |rigged| Ok(after(rigged)?.place <= before - places))?;
+            costs.push(Some(votes.map(|votes| (votes, attack.battles(votes)))));
         }
         Ok(Self { effects, costs })
     }

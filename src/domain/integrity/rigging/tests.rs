@@ -10,11 +10,11 @@ fn options() -> RiggingOptions {
             seed: 3,
             spread: 0.8,
             ties: 0.15,
-            voters: 100,
+            voters: 60,
             voter_spread: 0.1,
             ..SimulationOptions::default()
         },
-        honest_votes: 3_000,
+        honest_votes: 1_500,
         pairing: PairingRules {
             policy: Policy::Uniform,
             uniform_share: 0.2,
@@ -23,14 +23,14 @@ fn options() -> RiggingOptions {
             new_model_boost: 1.0,
         },
         detector_accuracy: 0.95,
-        targets: 4,
-        most_rigged: 600,
+        targets: 2,
+        most_rigged: 500,
         votes_per_account: 50,
         limits: ControlLimits::default(),
     }
 }
 
-fn at<'a>(results: &'a [RiggingResult], strategy: AttackStrategy, control: Control) -> &'a RiggingResult {
+fn at(results: &[RiggingResult], strategy: AttackStrategy, control: Control) -> &RiggingResult {
     results.iter().find(|result| result.strategy == strategy && result.control == control).unwrap()
 }
 
@@ -55,12 +55,14 @@ fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_contr
     assert!(flagged.effects[5].rated < 250.0, "{flagged:?}");
     assert!(gained(TargetOnly, Control::FlaggedExcluded) < 0.5 * gained(TargetOnly, Control::None), "{results:?}");
     assert!(flagged.honest_voters_hurt < 0.05, "{flagged:?}");
-    assert!(waiting.honest_votes_lost.abs() < 1e-12 && at(&results, TargetOnly, Control::VoterCap).honest_votes_lost > 0.1);
+    assert!(
+        waiting.honest_votes_lost.abs() < 1e-12 && at(&results, TargetOnly, Control::VoterCap).honest_votes_lost > 0.1
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_results_and_bad_options_are_refused() {
-    let small = RiggingOptions { targets: 1, honest_votes: 1_000, most_rigged: 500, ..options() };
+    let small = RiggingOptions { targets: 1, honest_votes: 500, ..options() };
     let run = || simulate_rigging(&small, &[Control::None], |_| {}).unwrap();
     assert_eq!(run(), run());
     for bad in [

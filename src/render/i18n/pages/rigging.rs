@@ -24,7 +24,8 @@ type Naming<'a> = dyn Fn(&str) -> String + 'a;
 impl RiggingTexts {
     /// What a report says of a leaderboard of so many votes.
     pub(crate) fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<Answer> {
-        let weakest = report.neighbours.iter().filter_map(|swap| Some((swap.votes?, swap))).min_by_key(|(held, _)| *held);
+        let weakest =
+            report.neighbours.iter().filter_map(|swap| Some((swap.votes?, swap))).min_by_key(|(held, _)| *held);
         let swap = weakest.map(|(held, swap)| (self.swap, (self.sentences.swap)(swap, held, votes, name)));
         let flagged = report.flagged.as_ref();
         let most_influential = report.most_influential.as_ref();
@@ -62,7 +63,9 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             let FlaggedVoters { voters, fewest_votes, tested, flagged, votes, .. } = found;
             let looked = format!("Of {voters} voters, {tested} have at least {fewest_votes} votes for a side.");
             if *flagged == 0 {
-                return format!("{looked} None of them favours or fights one model more than chance and taste explain.");
+                return format!(
+                    "{looked} None of them favours or fights one model more than chance and taste explain."
+                );
             }
             let change = match (&found.other_leader, &found.largest_move) {
                 (Some(leader), _) => format!("without them, {} would be first.", name(leader)),
