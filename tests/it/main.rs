@@ -29,6 +29,7 @@ mod deploy;
 mod derived;
 mod faults;
 mod faulty_models;
+mod flagged_voters;
 mod fleet;
 mod frames;
 mod graceful;

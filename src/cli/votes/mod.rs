@@ -1,6 +1,7 @@
 //! `langya votes`: list votes, exclude them from the ratings, and rate them again.
 
 mod filters;
+mod flagged;
 mod list;
 
 use std::process::ExitCode;
@@ -20,7 +21,9 @@ pub struct VotesOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
-    List(list::ListOptions),
+    List(Box<list::ListOptions>),
+    /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
+    Flagged(Box<flagged::FlaggedOptions>),
 }
 
 /// Runs the subcommand.
@@ -30,5 +33,6 @@ enum VotesCommand {
 pub async fn run(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         VotesCommand::List(options) => list::run(&options, env).await,
+        VotesCommand::Flagged(options) => flagged::run(&options, env).await,
     }
 }

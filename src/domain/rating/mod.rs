@@ -45,6 +45,7 @@ mod block;
 mod cluster;
 mod counting;
 mod covariance;
+pub(crate) mod crowd;
 mod graph;
 mod jackknife;
 mod loss;
@@ -53,6 +54,8 @@ mod public_scale;
 mod rank_intervals;
 mod voter_resampling;
 mod votes_by_voter;
+
+pub(crate) use loss::logistic;
 
 use crate::stats::confidence::InvalidConfidence;
 

@@ -34,6 +34,7 @@ pub(crate) struct PageTexts {
     pub(crate) leaderboard: LeaderboardTexts,
     pub(crate) levels: LevelTexts,
     pub(crate) robustness: RobustnessTexts,
+    pub(crate) rigging: RiggingTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
@@ -239,6 +240,7 @@ mod levels;
 mod notes;
 mod pacing;
 mod register;
+mod rigging;
 mod robustness;
 mod value;
 
@@ -250,5 +252,6 @@ pub(crate) use judges::JudgesTexts;
 pub(crate) use pacing::{PacingInForce, PacingTexts};
 pub(crate) use levels::LevelTexts;
 pub(crate) use register::RegisterTexts;
+pub(crate) use rigging::RiggingTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

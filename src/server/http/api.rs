@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
+use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::server::state::AppState;
@@ -52,6 +53,22 @@ pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
     let as_of = latest.computed_at.map(|time| time.0);
     HttpResponse::Ok().json(DatedRobustness { as_of, last_vote_seq: latest.last_vote_seq(), overall: &latest.report })
+}
+
+#[derive(Serialize)]
+struct DatedRigging<'a> {
+    as_of: Option<i64>,
+    last_vote_seq: i64,
+    #[serde(flatten)]
+    report: &'a RiggingReport,
+}
+
+/// `GET /api/v1/leaderboard/rigging`: votes that would swap neighbours, the most influential voter, and the leaderboard without
+/// flagged voters, with date and latest vote as [`robustness`] has them. It names no voter.
+pub(super) async fn rigging(app: web::Data<AppState>) -> HttpResponse {
+    let latest = app.robustness.latest();
+    let as_of = latest.computed_at.map(|time| time.0);
+    HttpResponse::Ok().json(DatedRigging { as_of, last_vote_seq: latest.last_vote_seq(), report: &latest.rigging })
 }
 
 /// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.

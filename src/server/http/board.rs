@@ -168,7 +168,7 @@ fn view(app: &AppState) -> LeaderboardView {
 fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
-    RobustnessFold::new(&latest.report, latest.computed_at?, language, name)
+    RobustnessFold::new(&latest.report, &latest.rigging, latest.computed_at?, language, name)
 }
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {

@@ -61,6 +61,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
+        .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
         .route("/api/v1/models", web::get().to(models::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))

@@ -187,6 +187,25 @@ pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<O
     overall_of(log, options, &tally, &fit, votes.as_deref())
 }
 
+/// Upper and lower model of the first neighbours of the largest component, with the fewest votes found whose removal swaps them.
+/// Ties and both-bad votes count half.
+pub(crate) fn neighbour_flips(log: &VoteLog, most: usize) -> Result<Vec<(String, String, Option<u64>)>, FitError> {
+    let tally = Tally::from_log(log, Scoring::default());
+    let fit = fit(&tally)?;
+    let mut members = fit.members().into_iter().next().unwrap_or_default();
+    let model_height = |model: usize| height(&fit.model_strengths[model]);
+    members.sort_by(|&x, &y| model_height(y).total_cmp(&model_height(x)));
+    let name = |model: usize| tally.models[model].name.clone();
+    let pairs = members.windows(2).take(most);
+    pairs
+        .map(|two| {
+            let gap = model_height(two[0]) - model_height(two[1]);
+            let swap = if gap > ROUNDING { min_votes_to_flip(&tally, &fit, two[0], two[1])? } else { None };
+            Ok((name(two[0]), name(two[1]), swap.map(|swap| swap.votes)))
+        })
+        .collect()
+}
+
 /// A strength to sort by; infinite for an unbounded model.
 fn height(model_strength: &ModelStrength) -> f64 {
     match model_strength {

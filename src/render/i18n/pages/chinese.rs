@@ -159,6 +159,7 @@ pub(crate) const CHINESE: PageTexts = PageTexts {
     },
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
+    rigging: super::rigging::CHINESE,
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
     judges: super::judges::CHINESE,

@@ -159,6 +159,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
     },
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
+    rigging: super::rigging::ENGLISH,
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
     judges: super::judges::ENGLISH,
