@@ -19,6 +19,7 @@ use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct AppState {
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
     pub robustness: Arc<RobustnessService>,
+    /// What exclusions change on the published leaderboard.
+    pub exclusion_reports: Arc<ExclusionReports>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.

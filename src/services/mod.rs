@@ -7,5 +7,6 @@ pub mod correlation;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
+pub mod prompt_index;
 pub mod single_flight;
 pub mod transfer;

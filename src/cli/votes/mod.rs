@@ -1,7 +1,9 @@
 //! `langya votes`: list votes, exclude them from the ratings, and rate them again.
 
+mod decide;
 mod filters;
 mod list;
+mod prompts;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,12 @@ pub struct VotesOptions {
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
     List(list::ListOptions),
+    /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` takes it back
+    Exclude(decide::ExcludeOptions),
+    /// Withdraw exclusions, so that the votes are rated again
+    Include(decide::IncludeOptions),
+    /// List the prompts with the most votes; those that are the same, or nearly the same, are one cluster
+    Prompts(prompts::PromptsOptions),
 }
 
 /// Runs the subcommand.
@@ -30,5 +38,8 @@ enum VotesCommand {
 pub async fn run(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         VotesCommand::List(options) => list::run(&options, env).await,
+        VotesCommand::Exclude(options) => decide::exclude(options, env).await,
+        VotesCommand::Include(options) => decide::include(options, env).await,
+        VotesCommand::Prompts(options) => prompts::run(&options, env).await,
     }
 }

@@ -37,6 +37,7 @@ pub(crate) struct PageTexts {
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
+    pub(crate) exclusions: ExclusionTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -215,6 +216,7 @@ mod english;
 mod judges;
 mod notes;
 mod robustness;
+mod exclusions;
 mod value;
 
 pub(crate) use benchmark::BenchmarkTexts;
@@ -223,4 +225,5 @@ pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
+pub(crate) use exclusions::ExclusionTexts;
 pub(crate) use value::ValueTexts;

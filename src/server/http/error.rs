@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
@@ -48,6 +49,9 @@ pub enum PageError {
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
+    /// The database could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be read: try again" })]
+    Store(#[from] StoreError),
     /// The arena has just started.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
@@ -69,6 +73,7 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::Store(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -104,7 +109,8 @@ impl ResponseError for PageError {
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)
-            | Self::BattleJudging(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::BattleJudging(_)
+            | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

@@ -32,6 +32,8 @@ use crate::services::leaderboard::vote_tally::StoreWhen;
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// The same while other instances cannot be reached, or after a failure.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often is looked whether exclusions changed, of which no event tells: a command beside the arena wrote them.
+const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(500);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 /// How often measurements are sorted into their buckets.
@@ -77,8 +79,11 @@ pub async fn keep_leaderboard(
             (Event::LeaderboardPublished, Duration::ZERO)
         };
         let next = async {
-            // No news for a while: look anyway, in case an event was lost.
-            let _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)).await;
+            tokio::select! {
+                // No news for a while: look anyway, in case an event was lost.
+                _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)) => {}
+                () = exclusions_changed(&refitter) => {}
+            }
             tokio::time::sleep(pause).await;
         };
         tokio::select! {
@@ -117,6 +122,16 @@ async fn bring_up_to_date(refitter: &mut Refitter, role: Role, store: StoreWhen)
     let fitted = refitter.refit().await?;
     refitter.store_counts(store).await?;
     Ok(fitted)
+}
+
+/// Ends once exclusions changed. What fails is left to the next look at the votes, which reports it.
+async fn exclusions_changed(refitter: &Refitter) {
+    loop {
+        tokio::time::sleep(LOOK_FOR_EXCLUSIONS).await;
+        if matches!(refitter.exclusions_changed().await, Ok(true)) {
+            return;
+        }
+    }
 }
 
 async fn next_event(events: &mut broadcast::Receiver<Event>, wanted: Event) {

@@ -34,6 +34,7 @@ use bench::{
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
+    decisions_are_undone_to_the_last_bit, many_votes_are_excluded_and_rated_again_in_one_step,
     the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
@@ -528,6 +529,8 @@ on_both! {
     an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
+    many_votes_are_excluded_and_rated_again_in_one_step
+    decisions_are_undone_to_the_last_bit
     counts_of_more_votes_stay
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them

@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::charts::ChartView;
+use super::exclusions::{ChangeView, ExclusionsFold};
 use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
@@ -18,7 +19,7 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
 use crate::render::i18n::pages::page_texts;
-use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
+use crate::render::i18n::pages::{ExclusionTexts, LeaderboardTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 
 /// A leaderboard as it is shown.
@@ -44,6 +45,10 @@ pub struct LeaderboardView {
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
     pub robustness: Option<RobustnessFold>,
+    /// Which votes are left out, on the leaderboard of all votes.
+    pub exclusions: Option<ExclusionsFold>,
+    /// What the choice of votes changes, where another is asked for.
+    pub change: Option<ChangeView>,
 }
 
 impl LeaderboardView {
@@ -72,7 +77,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts) -> Vec<FilterField> {
+    fn fields(&self, words: &LeaderboardTexts, exclusions: &ExclusionTexts) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -92,6 +97,15 @@ impl LeaderboardView {
             ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
             ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
             ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
+            (
+                "votes",
+                exclusions.counted,
+                &query.votes,
+                vec![
+                    fixed("with_excluded", exclusions.with_excluded),
+                    fixed("unique_prompts", exclusions.unique_prompts),
+                ],
+            ),
         ]
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())
