@@ -37,10 +37,10 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
-use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
@@ -239,10 +239,8 @@ const JOBS: [Job; 11] = [
         name: "keep_robustness",
         need: Need::Nothing,
         run: |app, _| {
-            let reports = Reports {
-                robustness: Arc::clone(&app.robustness),
-                exclusions: Arc::clone(&app.exclusion_reports),
-            };
+            let reports =
+                Reports { robustness: Arc::clone(&app.robustness), exclusions: Arc::clone(&app.exclusion_reports) };
             keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },

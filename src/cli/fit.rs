@@ -78,7 +78,8 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     let votes = options.counted_votes();
     let counts_are_enough = votes == CountedVotes::Rated
         && !options.side
-        && leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
+        && leaderboard_options.scoring == Scoring::default()
+        && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");

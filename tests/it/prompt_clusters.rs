@@ -41,7 +41,10 @@ fn copies(prompt: &str, rng: &mut ChaCha8Rng) -> Vec<(&'static str, String)> {
     let at = rng.random_range(0..characters.len());
     let (head, tail): (String, String) = (characters[..at].iter().collect(), characters[at + 1..].iter().collect());
     let mut copies = vec![
-        ("case and punctuation", prompt.to_uppercase().trim_end_matches(['.', '?', '!', '。', '？']).to_owned() + " !!"),
+        (
+            "case and punctuation",
+            prompt.to_uppercase().trim_end_matches(['.', '?', '!', '。', '？']).to_owned() + " !!",
+        ),
         ("a greeting before", format!("{}{prompt}", if chinese { "请问" } else { "Please: " })),
         ("thanks behind", format!("{prompt}{}", if chinese { " 谢谢！" } else { " Thanks!" })),
         ("a counter behind", format!("{prompt} ({})", rng.random_range(1..1_000))),

@@ -155,7 +155,9 @@ async fn selected(store: &Store, common: &Common, by_rule: Option<&str>) -> Comm
 fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &Decision) -> Result<(), BadInput> {
     let excludes = matches!(decision, Decision::Exclude { .. });
     if matched.is_empty() && excludes {
-        return Err(BadInput("no vote matches: `langya votes list` with the same flags shows what there is".to_owned()));
+        return Err(BadInput(
+            "no vote matches: `langya votes list` with the same flags shows what there is".to_owned(),
+        ));
     }
     if votes.is_empty() && !excludes {
         let list = "no exclusion in force matches: `langya votes list` shows which rules exclude which votes";
@@ -246,8 +248,7 @@ pub(super) fn board_table(change: &BoardChange) -> String {
         "rated votes: {} before, {} after; ranks that change: {}; largest change of a rating: {largest}\n",
         change.votes_before, change.votes_after, change.ranks_changed
     );
-    let rows: Vec<Vec<String>> =
-        change.models.iter().filter(|model| model.changes_rank()).map(change_cells).collect();
+    let rows: Vec<Vec<String>> = change.models.iter().filter(|model| model.changes_rank()).map(change_cells).collect();
     if rows.is_empty() {
         return head;
     }

@@ -86,7 +86,10 @@ impl BoardChange {
             votes_before: before.votes.rated,
             votes_after: after.votes.rated,
             ranks_changed: models.iter().filter(|change| change.changes_rank()).count(),
-            largest_change: models.iter().filter_map(ModelChange::difference).max_by(|x, y| x.abs().total_cmp(&y.abs())),
+            largest_change: models
+                .iter()
+                .filter_map(ModelChange::difference)
+                .max_by(|x, y| x.abs().total_cmp(&y.abs())),
             models,
         }
     }
@@ -110,8 +113,10 @@ mod tests {
 
     #[test]
     fn models_that_move_appear_or_disappear_are_told() {
-        let before = board(&[("x", "y", AWins, 60), ("x", "y", BWins, 40), ("y", "gone", AWins, 1), ("y", "gone", BWins, 1)]);
-        let after = board(&[("x", "y", AWins, 40), ("x", "y", BWins, 60), ("y", "new", AWins, 1), ("y", "new", BWins, 1)]);
+        let before =
+            board(&[("x", "y", AWins, 60), ("x", "y", BWins, 40), ("y", "gone", AWins, 1), ("y", "gone", BWins, 1)]);
+        let after =
+            board(&[("x", "y", AWins, 40), ("x", "y", BWins, 60), ("y", "new", AWins, 1), ("y", "new", BWins, 1)]);
         let change = BoardChange::between(&before, &after);
         let moved: Vec<&str> =
             change.models.iter().filter(|change| change.changes_rank()).map(|change| change.model.as_str()).collect();

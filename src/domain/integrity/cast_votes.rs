@@ -43,7 +43,12 @@ mod tests {
     #[test]
     fn excluded_votes_are_counted_and_the_log_is_that_of_the_others() {
         let columns = ColumnSet { voters: true, languages: true, ..ColumnSet::default() };
-        let votes = [(4, "x", "y", AWins, "ann"), (6, "new", "x", BWins, "bob"), (7, "y", "x", Tie, ""), (8, "z", "y", AWins, "ann")];
+        let votes = [
+            (4, "x", "y", AWins, "ann"),
+            (6, "new", "x", BWins, "bob"),
+            (7, "y", "x", Tie, ""),
+            (8, "z", "y", AWins, "ann"),
+        ];
         let log_of = |numbers: &[i64]| {
             let mut cast = CastVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
             for (number, a, b, outcome, voter) in votes.into_iter().filter(|vote| numbers.contains(&vote.0)) {

@@ -284,7 +284,10 @@ impl VoteColumn {
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::FirstPrompt | Self::Timings)
+        !matches!(
+            self,
+            Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::FirstPrompt | Self::Timings
+        )
     }
 }
 

@@ -36,7 +36,11 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
     let fitted_at = snapshot.fitted_at.map(|time| time.0);
     let question = LeaderboardQuery::of(request.query_string())?.filter()?;
     if question.is_plain() {
-        return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &snapshot.board, change: None }));
+        return Ok(HttpResponse::Ok().json(DatedLeaderboard {
+            as_of: fitted_at,
+            board: &snapshot.board,
+            change: None,
+        }));
     }
     let study = board::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));

@@ -115,5 +115,7 @@ fn cursor(before: &str) -> Result<(Timestamp, &str), PageError> {
         return Ok((Timestamp(i64::MAX), ""));
     }
     let found = before.split_once('.').and_then(|(time, id)| Some((Timestamp(time.parse().ok()?), id)));
-    found.filter(|(_, id)| !id.contains('\0')).ok_or_else(|| PageError::InvalidQuery("before is the \"next\" of an answer".into()))
+    found
+        .filter(|(_, id)| !id.contains('\0'))
+        .ok_or_else(|| PageError::InvalidQuery("before is the \"next\" of an answer".into()))
 }

@@ -54,7 +54,8 @@ impl Decision {
             match self {
                 Self::Exclude { rule, .. } => in_force.exclude(vote.seq, &Arc::from(rule.name())),
                 Self::Include { rule } => {
-                    let withdrawn = vote.rules.iter().filter(|other| rule.as_ref().is_none_or(|rule| ***other == **rule));
+                    let withdrawn =
+                        vote.rules.iter().filter(|other| rule.as_ref().is_none_or(|rule| ***other == **rule));
                     withdrawn.for_each(|rule| in_force.withdraw(vote.seq, rule));
                 }
             }
@@ -75,9 +76,7 @@ impl Decision {
                 let (rule, reason) = (rule.to_string(), reason.clone());
                 store.exclude(&ExclusionDecision { id, rule, reason, decided_by: name, decided_at }, &numbers).await
             }
-            Self::Include { rule } => {
-                store.withdraw_exclusions(&numbers, rule.as_deref(), &name, decided_at).await
-            }
+            Self::Include { rule } => store.withdraw_exclusions(&numbers, rule.as_deref(), &name, decided_at).await,
         }
     }
 }

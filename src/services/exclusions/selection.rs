@@ -38,7 +38,14 @@ pub struct VoteFilter {
 
 impl Default for VoteFilter {
     fn default() -> Self {
-        Self { range: VoteRange::ALL, voters: Vec::new(), models: Vec::new(), battle: None, rule: None, prompt_cluster: None }
+        Self {
+            range: VoteRange::ALL,
+            voters: Vec::new(),
+            models: Vec::new(),
+            battle: None,
+            rule: None,
+            prompt_cluster: None,
+        }
     }
 }
 

@@ -150,7 +150,13 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
 
 fn decision(id: &str, rule: &str, at: i64) -> ExclusionDecision {
     let text = str::to_owned;
-    ExclusionDecision { id: text(id), rule: text(rule), reason: text("spam"), decided_by: text("ann"), decided_at: Timestamp(at) }
+    ExclusionDecision {
+        id: text(id),
+        rule: text(rule),
+        reason: text("spam"),
+        decided_by: text("ann"),
+        decided_at: Timestamp(at),
+    }
 }
 
 pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &Store) {
@@ -203,7 +209,8 @@ async fn cast_by_several(store: &Store) {
         };
         store.insert_battle(&row, prompts[number / 4 % 3], Timestamp(1_000)).await.unwrap();
         let progress = Progress { stage: Stage::Ready, turn: 1 };
-        let replies = [Side::A, Side::B].map(|side| NewReply { model: row.models[side.index()].clone(), ..reply(side, "text") });
+        let replies =
+            [Side::A, Side::B].map(|side| NewReply { model: row.models[side.index()].clone(), ..reply(side, "text") });
         store.finish_turn(&id, "run", progress, &replies, Timestamp(1_500)).await.unwrap();
         let cast = NewVoteRow { outcome: Outcome::ALL[number * 5 % 7 % 4], ..vote(&id, &id, 1) };
         assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
@@ -215,7 +222,8 @@ async fn fresh(store: &Store) -> (Leaderboard, VoteCounts) {
     let mut tally = VoteTally::default();
     tally.catch_up(store, |_| {}).await.unwrap();
     let options = leaderboard_options(&Settings::default().rating).unwrap();
-    let board = rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
+    let board =
+        rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
     tally.store(store, StoreWhen::AnyNew).await.unwrap();
     tally.counts.exclusion_changes = 0;
     (board, tally.counts)

@@ -93,7 +93,8 @@ impl ExclusionsFold {
     /// What the counts of a leaderboard and the latest report say.
     pub(crate) fn new(votes: &VoteCounts, report: &ExclusionReport, language: Language) -> Self {
         let texts = &page_texts(language).exclusions;
-        let effect = |rule: &str| report.effect_of(rule).map(|found| texts.effect(found.ranks_changed, found.largest_change));
+        let effect =
+            |rule: &str| report.effect_of(rule).map(|found| texts.effect(found.ranks_changed, found.largest_change));
         let rule = |(rule, &votes): (&String, &u64)| ExcludedVotes {
             effect: effect(rule),
             rule: rule.clone(),
