@@ -22,7 +22,7 @@ use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::register::keep_register;
-use crate::server::jobs::robustness::keep_robustness;
+use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::Battles;
@@ -40,6 +40,7 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
@@ -131,6 +132,7 @@ impl AppState {
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
         let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
+        let exclusion_reports = Arc::new(ExclusionReports::new(store.clone(), settings.clone()));
         let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
         let value = Arc::new(value);
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
@@ -159,6 +161,7 @@ impl AppState {
             leaderboard,
             filtered,
             robustness,
+            exclusion_reports,
             value,
             boards,
             correlation,
@@ -263,8 +266,9 @@ const JOBS: [Job; 12] = [
         name: "keep_robustness",
         need: Need::Nothing,
         run: |app, _| {
-            let (robustness, events) = (Arc::clone(&app.robustness), Arc::clone(&app.events));
-            keep_robustness(robustness, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+            let reports =
+                Reports { robustness: Arc::clone(&app.robustness), exclusions: Arc::clone(&app.exclusion_reports) };
+            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -36,6 +36,7 @@ use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::services::leaderboard::filtered::{CountedVotes, read_both};
 use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
 use print::write_within;
@@ -74,7 +75,9 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
-    let counts_are_enough = !leaderboard_options.has_covariates()
+    let votes = options.counted_votes();
+    let counts_are_enough = votes == CountedVotes::Rated
+        && !leaderboard_options.has_covariates()
         && leaderboard_options.scoring == Scoring::default()
         && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
@@ -94,7 +97,11 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     }
     let reading = LogQuery { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
-    let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
+    let show = |done: i64, all: i64| progress::show(&bar, done, all);
+    let log = match votes {
+        CountedVotes::Rated => read_log(&store, reading, show).await?,
+        votes => read_both(&store, reading, votes, show).await?.counted,
+    };
     bar.finish_and_clear();
     Ok(rank_and_draw(log, &leaderboard_options, prices, options)?)
 }

@@ -18,6 +18,7 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessService;
@@ -39,6 +40,8 @@ pub struct AppState {
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
     pub robustness: Arc<RobustnessService>,
+    /// What exclusions change on the published leaderboard.
+    pub exclusion_reports: Arc<ExclusionReports>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.

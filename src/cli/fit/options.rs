@@ -19,6 +19,7 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::formats::makers::read_makers;
 use crate::formats::prices::read_prices;
+use crate::services::leaderboard::filtered::CountedVotes;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -61,6 +62,12 @@ pub struct FitOptions {
     pub reweight: Reweight,
     #[command(flatten)]
     pub(super) slice: SliceFlags,
+    /// Count the votes of the database that rules exclude, too
+    #[arg(long, conflicts_with = "votes")]
+    pub include_excluded: bool,
+    /// Count only the first vote of each voter on the same, or nearly the same, prompt of the database
+    #[arg(long, conflicts_with_all = ["votes", "include_excluded"])]
+    pub unique_prompts: bool,
     /// Hold one model at a given rating; without an anchor, the mean rating is 1000
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
@@ -189,6 +196,15 @@ impl FitOptions {
         self.slice.slice().add_columns(&mut columns);
         self.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
         columns
+    }
+
+    /// Which votes of the database count.
+    pub(super) fn counted_votes(&self) -> CountedVotes {
+        match (self.include_excluded, self.unique_prompts) {
+            (true, _) => CountedVotes::WithExcluded,
+            (false, true) => CountedVotes::UniquePrompts,
+            (false, false) => CountedVotes::Rated,
+        }
     }
 
     fn scoring(&self) -> Scoring {

@@ -161,6 +161,13 @@ impl Environment {
         self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
     }
 
+    /// Name of the user of the operating system; `None` where no variable names one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| self.0.get(name));
+        named.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
     fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
     }

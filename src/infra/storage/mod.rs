@@ -65,7 +65,7 @@ pub use outage::OutageKind;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
-pub use vote_exclusions::{ExclusionRow, NewExclusion};
+pub use vote_exclusions::{ExclusionDecision, ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::InsertedVote;
 

@@ -40,6 +40,7 @@ pub(crate) struct PageTexts {
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
     pub(crate) register: RegisterTexts,
+    pub(crate) exclusions: ExclusionTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -235,6 +236,7 @@ mod benchmark;
 mod chinese;
 mod correlation;
 mod english;
+mod exclusions;
 mod judges;
 mod levels;
 mod notes;
@@ -248,6 +250,7 @@ pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
+pub(crate) use exclusions::ExclusionTexts;
 pub(crate) use judges::JudgesTexts;
 pub(crate) use pacing::{PacingInForce, PacingTexts};
 pub(crate) use levels::LevelTexts;

@@ -12,6 +12,7 @@ use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
 use super::pages;
 use super::pages::charts::{ChartView, ChartsView};
+use super::pages::exclusions::{ChangeView, ExclusionsFold};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
 use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
@@ -36,13 +37,18 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let query = LeaderboardQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let view = if filter.is_plain() {
-        LeaderboardView { robustness: robustness_fold(&app, requested_language(&request)), ..view(&app) }
+        let language = requested_language(&request);
+        let votes = &app.leaderboard.latest().board.votes;
+        let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest(), language));
+        LeaderboardView { robustness: robustness_fold(&app, language), exclusions, ..view(&app) }
     } else {
         let study = answer(&app, &filter).await?;
         // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
         let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
         let style_chart = style_chart(&study.board, frame_of(&request));
-        LeaderboardView { as_of_ms, query, style_chart, ..shown(&app, &study.board) }
+        let name = |model: &str| app.models.card(&ModelId::new(model)).name;
+        let change = study.change.as_ref().map(|change| ChangeView::new(change, requested_language(&request), name));
+        LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.board) }
     };
     Ok(leaderboard::leaderboard(&request, &view))
 }

@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
@@ -49,6 +50,9 @@ pub enum PageError {
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
+    /// The database could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be read: try again" })]
+    Store(#[from] StoreError),
     /// The arena has just started.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
@@ -74,6 +78,7 @@ impl PageError {
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
+            Self::Store(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -110,7 +115,8 @@ impl ResponseError for PageError {
             | Self::Bench(_)
             | Self::Correlation(_)
             | Self::BattleJudging(_)
-            | Self::Register(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::Register(_)
+            | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

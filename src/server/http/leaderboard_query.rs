@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::PageError;
 use crate::domain::rating::slice::{SliceColumn, Turns};
 use crate::domain::time::{Timestamp, parse_end};
-use crate::services::leaderboard::filtered::LeaderboardFilter;
+use crate::services::leaderboard::filtered::{CountedVotes, LeaderboardFilter};
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,8 @@ pub struct LeaderboardQuery {
     pub pool_by: String,
     /// A day, whose votes are the last ones, or a moment.
     pub until: String,
+    /// `with_excluded` to count excluded votes too, `unique_prompts` to count one vote of each voter and prompt.
+    pub votes: String,
 }
 
 impl LeaderboardQuery {
@@ -79,7 +81,15 @@ impl LeaderboardQuery {
             level: switch("level", &self.level, "show")?,
             pool_by,
             until: text(&self.until).map(|until| end_of(&until)).transpose()?,
+            votes: self.counted_votes()?,
         })
+    }
+
+    fn counted_votes(&self) -> Result<CountedVotes, PageError> {
+        if self.votes.is_empty() {
+            return Ok(CountedVotes::Rated);
+        }
+        self.votes.parse().map_err(|expected| PageError::InvalidQuery(format!("votes is {:?}: {expected}", self.votes)))
     }
 
     /// The parameters as they stand in an address; empty for none.
@@ -97,6 +107,7 @@ impl LeaderboardQuery {
             ("level", &self.level),
             ("pool_by", &self.pool_by),
             ("until", &self.until),
+            ("votes", &self.votes),
         ];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
         let parts: Vec<String> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();

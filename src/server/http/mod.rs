@@ -9,6 +9,7 @@ mod correlation;
 mod correlation_query;
 mod draining;
 pub mod error;
+mod exclusions;
 pub mod headers;
 mod hosts;
 mod judges;
@@ -42,6 +43,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
         .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
+        .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
         .service(web::resource("/benchmarks").get(benchmark::suites).route(web::head().to(benchmark::suites)))
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
@@ -64,6 +66,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
         .route("/api/v1/models", web::get().to(models::json))
+        .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))

@@ -16,6 +16,8 @@ use crate::services::leaderboard::vote_tally::StoreWhen;
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// The same while other instances cannot be reached, or after a failure.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Interval of the checks for changed exclusions, which no event announces: a command beside the arena may write them.
+const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(500);
 
 /// What an instance does for the leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,12 +63,16 @@ pub async fn keep_leaderboard(
             (Event::LeaderboardPublished, Duration::ZERO)
         };
         let next = async {
-            // No news for a while: look anyway, in case an event was lost.
-            let _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)).await;
+            let excluded = tokio::select! {
+                // No news for a while: look anyway, in case an event was lost.
+                _ = tokio::time::timeout(look_anyway, next_event(&mut events, news)) => false,
+                () = exclusions_changed(&refitter) => true,
+            };
             tokio::time::sleep(pause).await;
+            excluded
         };
         tokio::select! {
-            () = next => {}
+            excluded = next => changed = excluded,
             // The sender lives in the refitter's own handle.
             _ = changes.changed() => changed = true,
             // The sender ends with the arena.
@@ -79,6 +85,16 @@ pub async fn keep_leaderboard(
 /// How long new votes wait for others; a database that does not answer is left to the update.
 async fn waiting_votes(refitter: &Refitter) -> Option<Duration> {
     refitter.wait_for_votes().await.ok().flatten()
+}
+
+/// Ends once exclusions changed. A failure is left to the next look at the votes, which reports it.
+async fn exclusions_changed(refitter: &Refitter) {
+    loop {
+        tokio::time::sleep(LOOK_FOR_EXCLUSIONS).await;
+        if matches!(refitter.exclusions_changed().await, Ok(true)) {
+            return;
+        }
+    }
 }
 
 /// Whether it went well.

@@ -303,6 +303,14 @@ impl Refitter {
         Ok(tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??)
     }
 
+    /// Whether exclusions changed, by whatever process, since the votes were counted.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_changed(&self) -> Result<bool, StoreError> {
+        self.tally.is_outdated(&self.store).await
+    }
+
     /// Stores the counts of the votes for the next process.
     ///
     /// # Errors

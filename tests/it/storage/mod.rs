@@ -35,6 +35,7 @@ use bench::{
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
+    decisions_are_undone_to_the_last_bit, many_votes_are_excluded_and_rated_again_in_one_step,
     the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
@@ -539,6 +540,8 @@ on_both! {
     an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
+    many_votes_are_excluded_and_rated_again_in_one_step
+    decisions_are_undone_to_the_last_bit
     counts_of_more_votes_stay
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began

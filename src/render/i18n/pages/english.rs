@@ -165,6 +165,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
     judges: super::judges::ENGLISH,
     value: super::value::ENGLISH,
     register: super::register::ENGLISH,
+    exclusions: super::exclusions::ENGLISH,
     about: AboutTexts {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",

@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::charts::ChartView;
+use super::exclusions::{ChangeView, ExclusionsFold};
 use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
@@ -20,7 +21,7 @@ use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::style::StyleEffect;
 use crate::render::i18n::pages::page_texts;
-use crate::render::i18n::pages::{LeaderboardTexts, LevelTexts, PageTexts};
+use crate::render::i18n::pages::{ExclusionTexts, LeaderboardTexts, LevelTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 
 /// A leaderboard as it is shown.
@@ -50,6 +51,10 @@ pub struct LeaderboardView {
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
     pub robustness: Option<RobustnessFold>,
+    /// Which votes are left out, on the leaderboard of all votes.
+    pub exclusions: Option<ExclusionsFold>,
+    /// What the choice of votes changes, where another is asked for.
+    pub change: Option<ChangeView>,
 }
 
 impl LeaderboardView {
@@ -78,7 +83,12 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts, levels: &LevelTexts) -> Vec<FilterField> {
+    fn fields(
+        &self,
+        words: &LeaderboardTexts,
+        levels: &LevelTexts,
+        exclusions: &ExclusionTexts,
+    ) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -100,6 +110,15 @@ impl LeaderboardView {
             ("side", levels.side, &query.side, vec![fixed("control", levels.side_held_equal)]),
             ("level", levels.title, &query.level, vec![fixed("show", levels.choice)]),
             ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
+            (
+                "votes",
+                exclusions.counted,
+                &query.votes,
+                vec![
+                    fixed("with_excluded", exclusions.with_excluded),
+                    fixed("unique_prompts", exclusions.unique_prompts),
+                ],
+            ),
         ]
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())

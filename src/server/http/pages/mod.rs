@@ -8,6 +8,7 @@ pub mod battle;
 pub mod benchmark;
 pub mod charts;
 pub(crate) mod correlation;
+pub mod exclusions;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
