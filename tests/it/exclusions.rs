@@ -74,7 +74,7 @@ impl Rig {
     async fn visitor_of_latest_vote(&self) -> String {
         let all = (Timestamp(i64::MIN), Timestamp(i64::MAX));
         let votes = self.arena.app.store.votes_after(0, all.0, all.1, 10_000).await.unwrap();
-        votes.last().unwrap().visitor.clone()
+        votes.last().unwrap().visitor.clone().unwrap().to_string()
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::limits::{Act, Caller, RateLimits, TurnRefused};
 use tokio::time::{Instant, sleep};
@@ -21,7 +22,7 @@ fn default_limits() -> Arc<RateLimits> {
 }
 
 fn caller(visitor: &str, network: Option<&str>) -> Caller {
-    Caller { visitor: visitor.into(), network: network.map(str::to_owned) }
+    Caller { visitor: VisitorId::new(visitor), network: network.map(str::to_owned) }
 }
 
 /// What was asked for and granted.
@@ -133,7 +134,8 @@ async fn a_class_of_thirty_who_vote_once_a_minute_for_an_hour_are_never_refused(
         sleep(Duration::from_millis(300 * u64::try_from(name).unwrap())).await;
         for minute in 0..60 {
             for turn in ["a question", "a further one"] {
-                let permit = limits.begin_turn(&person).await.unwrap_or_else(|error| panic!("{turn}, {minute}: {error}"));
+                let permit =
+                    limits.begin_turn(&person).await.unwrap_or_else(|error| panic!("{turn}, {minute}: {error}"));
                 sleep(Duration::from_secs(25)).await;
                 drop(permit);
             }

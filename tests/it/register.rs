@@ -296,12 +296,11 @@ async fn fill(database: &SqlitePool, models: usize, battles: usize) {
              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {models}) \
              SELECT 'model-' || i, 'Model ' || i, 'Maker ' || (i / 10), 'MIT', FALSE, 1 FROM n"
         ),
-        format!(
-            "INSERT INTO model_changes (model, number, changed_at, state, weight, name, organization, license, practice, \
-             provider_model, reason, author) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) \
-             SELECT id, i, i * 1000, 'active', i, name, organization, license, FALSE, 'digest-' || (models.rowid / 2), \
-             'reason ' || i, 'settings' FROM models, n WHERE id LIKE 'model-%'"
-        ),
+        "INSERT INTO model_changes (model, number, changed_at, state, weight, name, organization, license, practice, \
+         provider_model, reason, author) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) \
+         SELECT id, i, i * 1000, 'active', i, name, organization, license, FALSE, 'digest-' || (models.rowid / 2), \
+         'reason ' || i, 'settings' FROM models, n WHERE id LIKE 'model-%'"
+            .to_owned(),
         format!(
             "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, policy_version, \
              pair_probability, language, created_at, updated_at) \

@@ -37,7 +37,7 @@ fn features(times: &[(Instant, bool)]) -> [f64; 4] {
     let count: f64 = of(true).map(|_| 1.0).sum();
     let mean = of(true).sum::<f64>() / count;
     let spread = (of(true).map(|gap| (gap - mean).powi(2)).sum::<f64>() / count).sqrt();
-    [mean, spread, of(true).fold(0.0, f64::max), of(false).last().unwrap_or_default()]
+    [mean, spread, of(true).fold(0.0, f64::max), of(false).next_back().unwrap_or_default()]
 }
 
 /// A battle's features, and whether the slow model wrote the longer reply.

@@ -5,6 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::Sha256;
 
+use crate::domain::battle::BattleId;
 use crate::domain::battle::pacing::ClassDraw;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
@@ -33,8 +34,8 @@ impl ClassDraws {
 
     /// The battle's draw.
     #[must_use]
-    pub fn of_battle(&self, id: &str) -> ClassDraw {
-        let bytes: [u8; 32] = self.0.clone().chain_update(id).finalize().into_bytes().into();
+    pub fn of_battle(&self, battle: &BattleId) -> ClassDraw {
+        let bytes: [u8; 32] = self.0.clone().chain_update(battle.as_str()).finalize().into_bytes().into();
         let [start, tempo] = [0, 4].map(|at| {
             let number = u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
             f64::from(number) / (f64::from(u32::MAX) + 1.0)
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn a_battle_keeps_its_draw_and_battles_draw_evenly() {
         let (draws, others) = (ClassDraws::with_key("key"), ClassDraws::with_key("other key"));
-        let ids: Vec<String> = (0..2_000).map(|number| format!("battle {number}")).collect();
+        let ids: Vec<BattleId> = (0..2_000).map(|number| BattleId::new(format!("battle {number}"))).collect();
         assert_eq!(draws.of_battle(&ids[0]), ClassDraws::with_key("key").of_battle(&ids[0]));
         assert_ne!(draws.of_battle(&ids[0]), others.of_battle(&ids[0]));
         let both_low = ids.iter().filter(|id| {

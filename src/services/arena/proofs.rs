@@ -204,6 +204,7 @@ fn read_challenge(signed: &str) -> Option<(u64, Puzzles)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::battle::VisitorId;
     use crate::domain::time::Timestamp;
     use crate::infra::config::{LimitSettings, Settings, WindowLimits};
     use parking_lot::Mutex;
@@ -231,13 +232,12 @@ mod tests {
         let (rng, clock) = (Arc::new(SharedRng::seeded(7)), Arc::new(SetClock(Mutex::new(1_000_000))));
         let sessions = Arc::new(Sessions::with_key(key, Arc::clone(&rng)));
         let used = SingleUse::new("proof", None);
-        let proofs =
-            ProofParts { sessions, limits: Arc::clone(&limits), settings, rng, clock: clock.clone(), used };
+        let proofs = ProofParts { sessions, limits: Arc::clone(&limits), settings, rng, clock: clock.clone(), used };
         Under { proofs: Proofs::new(proofs), limits, clock }
     }
 
     fn caller(visitor: &str) -> Caller {
-        Caller { visitor: visitor.into(), network: Some("home".into()) }
+        Caller { visitor: VisitorId::new(visitor), network: Some("home".into()) }
     }
 
     fn solved(required: &ProofRequired) -> Solution {

@@ -52,11 +52,7 @@ pub struct LogQuery {
 ///
 /// # Errors
 /// [`ReadLogError`].
-pub async fn read_log(
-    store: &Store,
-    options: LogQuery,
-    progress: impl Fn(i64, i64),
-) -> Result<VoteLog, ReadLogError> {
+pub async fn read_log(store: &Store, options: LogQuery, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
     read_votes(store, options, Excluded::Counted, progress).await.map(|votes| votes.log)
 }
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use langya::domain::battle::BattleId;
 use langya::domain::battle::state::{Progress, Stage};
-use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::integrity::board_change::BoardChange;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::exclusions_in_force::ExclusionsInForce;
@@ -165,7 +164,7 @@ pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &
         ready(store, id).await;
         store.insert_vote(&vote(id, id, 1)).await.unwrap();
     }
-    let seq = async |battle: &str| store.vote_on(battle).await.unwrap().unwrap().seq;
+    let seq = async |battle: &str| store.vote_on(&BattleId::new(battle)).await.unwrap().unwrap().seq;
     let [x, y, z] = [seq("x").await, seq("y").await, seq("z").await];
     assert_eq!(store.exclude(&decision("one", "admin", 10), &[x, y, 999]).await.unwrap(), 2, "only votes");
     assert_eq!(store.exclude(&decision("two", "admin", 11), &[x, y, z]).await.unwrap(), 1, "once a rule");
@@ -178,7 +177,7 @@ pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &
     assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(20)).await.unwrap(), 2);
     assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(21)).await.unwrap(), 0, "once");
     assert_eq!(store.exclusion_changes().await.unwrap(), 6);
-    assert_eq!(store.vote_on("x").await.unwrap().unwrap().exclusion.as_deref(), Some("identity_leak"));
+    assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion.as_deref(), Some("identity_leak"));
     assert_eq!(store.withdraw_exclusions(&[x, y, z], None, "bob", Timestamp(22)).await.unwrap(), 2, "by any rule");
     assert_eq!(store.exclusions_in_force(VoteRange::ALL).await.unwrap().rules().len(), 0);
 
@@ -204,7 +203,7 @@ async fn cast_by_several(store: &Store) {
     for number in 0_usize..48 {
         let id = format!("c{number}");
         let row = BattleRow {
-            visitor: format!("voter {}", number % 2),
+            visitor: VisitorId::new(format!("voter {}", number % 2)),
             models: pairs[number % 4].map(ModelId::new),
             ..battle(&id)
         };
@@ -212,7 +211,7 @@ async fn cast_by_several(store: &Store) {
         let progress = Progress { stage: Stage::Ready, turn: 1 };
         let replies =
             [Side::A, Side::B].map(|side| NewReply { model: row.models[side.index()].clone(), ..reply(side, "text") });
-        store.finish_turn(&id, "run", progress, &replies, Timestamp(1_500)).await.unwrap();
+        store.finish_turn(&BattleId::new(&id), &RunId::new("run"), progress, &replies, Timestamp(1_500)).await.unwrap();
         let cast = NewVoteRow { outcome: Outcome::ALL[number * 5 % 7 % 4], ..vote(&id, &id, 1) };
         assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
     }
@@ -240,7 +239,7 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
     let by_prompt = VoteFilter { prompt_cluster: Some(summaries[1].id), ..VoteFilter::default() };
     let by_number = VoteFilter { range: VoteRange { after: 3, upto: 17, ..VoteRange::ALL }, ..VoteFilter::default() };
     let by_model = VoteFilter { models: vec!["three".to_owned()], ..VoteFilter::default() };
-    let by_battle = VoteFilter { battle: Some("c5".to_owned()), ..VoteFilter::default() };
+    let by_battle = VoteFilter { battle: Some(BattleId::new("c5")), ..VoteFilter::default() };
     for (filter, rule, expected) in [
         (by_voter, ExclusionRule::AnomalousVoter, 24),
         (by_prompt, ExclusionRule::DuplicatePrompt, 16),

@@ -33,12 +33,8 @@ pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpRespon
 pub(super) fn rules(request: &HttpRequest, settings: &Settings) -> HttpResponse {
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
-    let about = AboutPage {
-        page,
-        judged: !settings.judge.models.is_empty(),
-        limits,
-        pacing: in_force(&settings.battle),
-    };
+    let about =
+        AboutPage { page, judged: !settings.judge.models.is_empty(), limits, pacing: in_force(&settings.battle) };
     respond(request, StatusCode::OK, &about)
 }
 

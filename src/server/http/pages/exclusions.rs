@@ -8,7 +8,7 @@ use super::{Page, Section, respond};
 use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
-use crate::domain::rating::leaderboard::VoteCounts;
+use crate::domain::rating::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
 use crate::services::leaderboard::exclusion_report::ExclusionReport;
 
@@ -91,7 +91,7 @@ pub(super) struct ExcludedVotes {
 
 impl ExclusionsFold {
     /// What the counts of a leaderboard and the latest report say.
-    pub(crate) fn new(votes: &VoteCounts, report: &ExclusionReport, language: Language) -> Self {
+    pub(crate) fn new(votes: &VoteTotals, report: &ExclusionReport, language: Language) -> Self {
         let texts = &page_texts(language).exclusions;
         let effect =
             |rule: &str| report.effect_of(rule).map(|found| texts.effect(found.ranks_changed, found.largest_change));

@@ -83,12 +83,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(
-        &self,
-        words: &LeaderboardTexts,
-        levels: &LevelTexts,
-        exclusions: &ExclusionTexts,
-    ) -> Vec<FilterField> {
+    fn fields(&self, words: &LeaderboardTexts, levels: &LevelTexts, exclusions: &ExclusionTexts) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
