@@ -154,7 +154,11 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
             return Ok(usize::try_from(number)?);
         }
         let ready = Progress { stage: Stage::Ready, turn: 1 };
-        anyhow::ensure!(store.finish_turn(&battle.id, &RunId::new(&id), ready, &[reply(Side::A), reply(Side::B)], Timestamp(2)).await?);
+        anyhow::ensure!(
+            store
+                .finish_turn(&battle.id, &RunId::new(&id), ready, &[reply(Side::A), reply(Side::B)], Timestamp(2))
+                .await?
+        );
         let cast = NewVoteRow { id, battle: battle.id, ..vote(0) };
         anyhow::ensure!(store.insert_vote(&cast).await? == InsertedVote::Stored, "a vote was not stored");
     }

@@ -221,7 +221,8 @@ const JOBS: [Job; 11] = [
         name: "keep_leaderboard",
         need: Need::Nothing,
         run: |app, leader_election| {
-            jobs::leaderboard::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            jobs::leaderboard::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
@@ -254,7 +255,11 @@ const JOBS: [Job; 11] = [
         need: Need::Nothing,
         run: |app, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
-    Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidying::tidy_metrics(app.tasks.shutdown()).boxed() },
+    Job {
+        name: "tidy_metrics",
+        need: Need::Nothing,
+        run: |app, _| jobs::tidying::tidy_metrics(app.tasks.shutdown()).boxed(),
+    },
     Job {
         name: "keep_health",
         need: Need::Nothing,
@@ -270,8 +275,15 @@ const JOBS: [Job; 11] = [
         run: |app, leader_election| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::sweeping::sweep_battles(battles, store, clock, settings, leader_election.subscribe(), app.tasks.shutdown())
-                .boxed()
+            jobs::sweeping::sweep_battles(
+                battles,
+                store,
+                clock,
+                settings,
+                leader_election.subscribe(),
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {

@@ -57,7 +57,12 @@ async fn a_month_leaves_only_when_its_files_are_stored() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("archived replies-2026-01.parquet: 4 replies"), "{done:?}");
     assert!(done.stdout.contains("detached replies_2026_01") && !done.stdout.contains("detached votes"), "{done:?}");
-    let left = async |id: &str| (store.replies(&BattleId::new(id)).await.unwrap().len(), store.vote_on(&BattleId::new(id)).await.unwrap().is_some());
+    let left = async |id: &str| {
+        (
+            store.replies(&BattleId::new(id)).await.unwrap().len(),
+            store.vote_on(&BattleId::new(id)).await.unwrap().is_some(),
+        )
+    };
     assert_eq!((left(BATTLES[0].0).await, left(BATTLES[1].0).await), ((0, true), (0, true)));
     assert_eq!(left(BATTLES[2].0).await, (2, true), "February stays");
     let kept: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM replies_2026_01").fetch_one(&pool).await.unwrap();

@@ -1,7 +1,7 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::battle::BattleId;
+use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;

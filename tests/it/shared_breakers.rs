@@ -92,5 +92,8 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     two.instance.until_writable(true).await;
     let three = Ward::start("three", &redis, &shaky).await;
     three.until(BreakerPhase::Open).await;
-    assert!(three.model.resting().unwrap() <= there, "an emptied Redis is told again, and no breaker stays open for longer");
+    assert!(
+        three.model.resting().unwrap() <= there,
+        "an emptied Redis is told again, and no breaker stays open for longer"
+    );
 }

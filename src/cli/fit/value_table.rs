@@ -3,7 +3,7 @@
 use crate::cli::name_table::name_table;
 use crate::cli::terminal_text::printable;
 use crate::domain::rating::value::report::{
-    CheaperModel, CostBasis, ModelValue, Caveat, ValueFinding, ValueReport, amount, percent, points,
+    Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport, amount, percent, points,
 };
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];

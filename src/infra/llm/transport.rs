@@ -193,7 +193,10 @@ fn accept(response: Response) -> Result<Response, ChatError> {
     if response.status().is_success() {
         return Ok(response);
     }
-    Err(ChatError::Status { status: response.status().as_u16(), retry_after: retry_after::from_headers(response.headers()) })
+    Err(ChatError::Status {
+        status: response.status().as_u16(),
+        retry_after: retry_after::from_headers(response.headers()),
+    })
 }
 
 /// Says what broke in words of our own: no address, no header, nothing that a provider sent.

@@ -9,7 +9,7 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::{BattleId, Outcome};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, Status, JudgeTokens};
+use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use crate::domain::judging::verdict::{Preference, Verdict};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -193,7 +193,8 @@ impl Store {
             on_reader!(self, |pool| sqlx::query_as(SUM_SPENT).bind(since.0).fetch_all(pool).await)?;
         let spent = |(judge, calls, prompt, reply): (String, i64, i64, i64)| {
             let number = |value, column| unsigned(value, TABLE, column, &judge);
-            let tokens = JudgeTokens { prompt: number(prompt, "input_tokens")?, reply: number(reply, "output_tokens")? };
+            let tokens =
+                JudgeTokens { prompt: number(prompt, "input_tokens")?, reply: number(reply, "output_tokens")? };
             Ok(JudgeSpending { calls: number(calls, "attempts")?, tokens, judge })
         };
         rows.into_iter().map(spent).collect()

@@ -10,8 +10,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use super::signed;
-use crate::domain::battle::{BattleId, RunId, Side};
 use crate::domain::battle::state::Progress;
+use crate::domain::battle::{BattleId, RunId, Side};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::battle_rows::{BattleRow, NewReply, SideFailure};
 
@@ -198,7 +198,12 @@ macro_rules! bind_failure {
 
 macro_rules! bind_finish {
     ($query:expr, $battle:expr, $run:expr, $progress:expr, $now:expr) => {
-        $query.bind($battle.as_str()).bind($run.as_str()).bind(i64::from($progress.turn)).bind($progress.stage.as_str()).bind($now.0)
+        $query
+            .bind($battle.as_str())
+            .bind($run.as_str())
+            .bind(i64::from($progress.turn))
+            .bind($progress.stage.as_str())
+            .bind($now.0)
     };
 }
 
@@ -212,7 +217,11 @@ impl ApplyWrite for SqliteConnection {
                 changed(self, bind_turn!(sqlx::query(SQLITE_BEGIN_TURN.as_str()), turn)).await
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
-                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle.as_str()).bind(from.as_ref().map(RunId::as_str)).bind(run.as_str()).bind(now.0);
+                let taken = sqlx::query(TAKE_OVER_TURN)
+                    .bind(battle.as_str())
+                    .bind(from.as_ref().map(RunId::as_str))
+                    .bind(run.as_str())
+                    .bind(now.0);
                 Ok(taken.execute(self).await?.rows_affected())
             }
             BattleWrite::FailSide { battle, run, failure, now } => {
@@ -264,7 +273,11 @@ impl ApplyWrite for PgConnection {
                 begin.fetch_one(self).await.map(count)
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
-                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle.as_str()).bind(from.as_ref().map(RunId::as_str)).bind(run.as_str()).bind(now.0);
+                let taken = sqlx::query(TAKE_OVER_TURN)
+                    .bind(battle.as_str())
+                    .bind(from.as_ref().map(RunId::as_str))
+                    .bind(run.as_str())
+                    .bind(now.0);
                 Ok(taken.execute(self).await?.rows_affected())
             }
             BattleWrite::FailSide { battle, run, failure, now } => {

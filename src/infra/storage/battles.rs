@@ -7,8 +7,8 @@ use super::battle_rows::{
 
 use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
 use super::{Database, Store, StoreError, on_reader, on_writer};
-use crate::domain::battle::{BattleId, RunId};
 use crate::domain::battle::state::Progress;
+use crate::domain::battle::{BattleId, RunId};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 

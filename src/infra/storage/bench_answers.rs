@@ -220,8 +220,9 @@ impl Store {
     pub async fn answered(&self, suite: &SuiteId, version: &str) -> Result<Vec<AnsweredModel>, StoreError> {
         let _time = store_time("answered");
         type Row = (i64, String, i64, i64);
-        let rows: Vec<Row> =
-            on_reader!(self, |pool| { sqlx::query_as(SELECT_MODELS).bind(suite.as_str()).bind(version).fetch_all(pool).await })?;
+        let rows: Vec<Row> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_MODELS).bind(suite.as_str()).bind(version).fetch_all(pool).await
+        })?;
         let row = |(sample, model, answers, latest): Row| {
             let answers = unsigned(answers, "bench_answers", "COUNT(*)", &model)?;
             Ok(AnsweredModel { sample: small(sample, "sample", &model)?, model, answers, latest: Timestamp(latest) })

@@ -6,8 +6,8 @@ use sqlx::FromRow;
 
 use super::bench_answers::{BenchFilter, BenchSet};
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
+use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
-use crate::domain::benchmark::judgement::{Game, Judgement, Status, JudgeTokens};
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -216,8 +216,11 @@ impl Store {
     /// [`StoreError`].
     pub async fn judgement_count(&self, suite: &SuiteId, version: &str) -> Result<u64, StoreError> {
         let _time = store_time("judgement_count");
-        let count: i64 =
-            on_reader!(self, |pool| sqlx::query_scalar(COUNT).bind(suite.as_str()).bind(version).fetch_one(pool).await)?;
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT)
+            .bind(suite.as_str())
+            .bind(version)
+            .fetch_one(pool)
+            .await)?;
         unsigned(count, "bench_judgements", "COUNT(*)", "")
     }
 
@@ -238,8 +241,9 @@ impl Store {
     pub async fn judged(&self, suite: &SuiteId, version: &str) -> Result<Vec<JudgedGroup>, StoreError> {
         let _time = store_time("judged");
         type Row = (i64, String, String, String, String, String, i64, i64);
-        let rows: Vec<Row> =
-            on_reader!(self, |pool| { sqlx::query_as(SELECT_GROUPS).bind(suite.as_str()).bind(version).fetch_all(pool).await })?;
+        let rows: Vec<Row> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_GROUPS).bind(suite.as_str()).bind(version).fetch_all(pool).await
+        })?;
         let row = |(sample, variant, judge, baseline, model, status, count, latest): Row| {
             let number = |value, column| unsigned(value, "bench_judgements", column, &model);
             Ok(JudgedGroup {

@@ -63,8 +63,10 @@ impl Store {
     /// [`StoreError`].
     pub async fn vote_on(&self, battle: &BattleId) -> Result<Option<VoteRow>, StoreError> {
         let _time = store_time("vote_on");
-        let row: Option<RawVote> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE.as_str()).bind(battle.as_str()).fetch_optional(pool).await)?;
+        let row: Option<RawVote> = on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE.as_str())
+            .bind(battle.as_str())
+            .fetch_optional(pool)
+            .await)?;
         row.map(VoteRow::try_from).transpose()
     }
 

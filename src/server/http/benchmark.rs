@@ -109,7 +109,9 @@ pub(super) async fn suite(
     let language: Language = requested_language(&request);
     let report = report(&app, &path, &wanted, language).await?;
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let mine = summaries.iter().find(|summary| summary.suite.suite.as_str() == path.as_str() && summary.suite.version == report.version);
+    let mine = summaries
+        .iter()
+        .find(|summary| summary.suite.suite.as_str() == path.as_str() && summary.suite.version == report.version);
     let groups = mine.map(|summary| summary.judged.as_slice()).unwrap_or_default();
     let view = pages::SuiteView {
         variants: groups.iter().map(|group| &group.variant).chain([&report.variant]).cloned().collect(),

@@ -14,10 +14,10 @@ use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReaso
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::domain::battle::BattleId;
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::screen::{Screen, ShownBlock};
+use crate::domain::battle::BattleId;
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
 use crate::services::arena::battles::{BattleError, Battles};

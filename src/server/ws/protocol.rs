@@ -148,9 +148,7 @@ impl ClientMessage {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
                 Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction })
             }
-            "resume" => {
-                Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html })
-            }
+            "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }

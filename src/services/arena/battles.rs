@@ -13,10 +13,10 @@ use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::relay::{self, LocalBattles, Relay};
 use super::turn::{self, TurnEnd};
-use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
+use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
 use crate::infra::storage::{BattleRecord, BattleRow, StoreError};
@@ -133,7 +133,12 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
-    pub async fn start(&self, visitor: &VisitorId, opening: Opening, permit: TurnPermit) -> Result<Watcher, BattleError> {
+    pub async fn start(
+        &self,
+        visitor: &VisitorId,
+        opening: Opening,
+        permit: TurnPermit,
+    ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
@@ -186,7 +191,12 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn regenerate(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId, permit: TurnPermit) -> Result<(), BattleError> {
+    pub async fn regenerate(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None, permit).await
@@ -211,7 +221,12 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn resume(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId, after: u64) -> Result<Watcher, BattleError> {
+    pub async fn resume(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Watcher, BattleError> {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
             relay::hear(&self.parts, &battle).await;
@@ -361,7 +376,12 @@ impl Battles {
 
     /// The battle from memory, from the instance that answers it, or read back from the database with its events
     /// numbered after `after`.
-    async fn find_after(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn find_after(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
         if let Some(battle) = self.live.get(id) {
             if battle.visitor != *visitor {
                 return Err(BattleError::UnknownBattle);
@@ -386,7 +406,12 @@ impl Battles {
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
     }
 
-    async fn read_back(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn read_back(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
         loop {
             let record = self.parts.store.battle_record(id).await?;
             let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;

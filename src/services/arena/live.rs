@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::infra::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
 use follow::FollowState;
 

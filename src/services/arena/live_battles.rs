@@ -80,8 +80,8 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::domain::battle::{ModelId, RunId, VisitorId};
     use crate::domain::battle::state::{Progress, Stage};
+    use crate::domain::battle::{ModelId, RunId, VisitorId};
     use crate::infra::storage::BattleRow;
 
     fn battle() -> Arc<LiveBattle> {

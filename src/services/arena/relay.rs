@@ -20,8 +20,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::fleet::Fleet;
 use super::live::{EventEntry, LiveBattle};
 use super::live_battles::LiveBattles;
-use crate::domain::battle::{BattleId, RunId};
 use crate::domain::battle::state::Stage;
+use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
@@ -74,7 +74,11 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
     /// Removes a battle from memory; its sockets reconnect and load it again.
     fn let_go(&self, battle: &Arc<LiveBattle>);
     /// Answers a turn here whose instance is gone; `false` if another instance was quicker.
-    fn take_over(&self, battle: &Arc<LiveBattle>, run: Option<&RunId>) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    fn take_over(
+        &self,
+        battle: &Arc<LiveBattle>,
+        run: Option<&RunId>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
 /// The battles that this instance follows, and those whose events it sends.

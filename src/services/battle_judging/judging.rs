@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, JudgeTokens};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
@@ -146,7 +146,14 @@ impl<'r> JudgeRun<'r> {
         heard
     }
 
-    fn row(&self, open: &OpenBattle, game: Game, heard: JudgeReply, params: Sampling, tokens: JudgeTokens) -> VerdictRow {
+    fn row(
+        &self,
+        open: &OpenBattle,
+        game: Game,
+        heard: JudgeReply,
+        params: Sampling,
+        tokens: JudgeTokens,
+    ) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner }) => Some(winner),

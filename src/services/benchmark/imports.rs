@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::RunContext;
 use super::error::BenchError;
-use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{JudgeMode, Suite, SuiteData};
 use crate::domain::judging::rubric::sha256;
 use crate::domain::judging::verdict::{Rating, SCORES, Verdict};

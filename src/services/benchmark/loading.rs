@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::RunContext;
 use super::error::BenchError;
-use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::references::Beside;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;

@@ -20,8 +20,8 @@ pub(super) mod query_judge;
 pub mod error;
 pub mod scores;
 
-use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::infra::clock::Clock;
 use crate::infra::llm;

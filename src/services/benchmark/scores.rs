@@ -9,7 +9,8 @@ use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseli
 use crate::domain::benchmark::score::Coverage;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store, StoreError,
+    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store,
+    StoreError,
 };
 
 /// A data file of a suite, with what was done over it.

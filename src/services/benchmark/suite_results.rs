@@ -12,16 +12,17 @@ use parking_lot::{Mutex, MutexGuard};
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, by_baseline, suites};
-use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::infra::storage::{
-    AnswerLength, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store, StoreError,
+    AnswerLength, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store,
+    StoreError,
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
@@ -162,7 +163,11 @@ async fn cross_validation(
     filter: &JudgementFilter,
 ) -> Result<SelfPreferenceMatrix, StoreError> {
     let second = match way.sample {
-        1 => store.bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, BenchFilter::ALL, IncludeText::No).await?,
+        1 => {
+            store
+                .bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, BenchFilter::ALL, IncludeText::No)
+                .await?
+        }
         _ => Vec::new(),
     };
     let mut latest = BTreeMap::new();

@@ -129,7 +129,8 @@ impl<'s> SeriesReader<'s> {
     /// [`ReadSeriesError`].
     pub async fn stored_scores(&mut self) -> Result<Vec<SeriesName>, ReadSeriesError> {
         let Some(store) = self.sources.store else { return Ok(Vec::new()) };
-        let suites: BTreeSet<String> = store.bench_suites().await?.into_iter().map(|row| row.suite.to_string()).collect();
+        let suites: BTreeSet<String> =
+            store.bench_suites().await?.into_iter().map(|row| row.suite.to_string()).collect();
         let mut names = Vec::new();
         for suite in suites {
             match self.suite(&suite, None).await {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::freshness::Freshness;
-use super::vote_log::{ReadLogError, LogQuery, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::FitError;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::vote_log::{ReadLogError, LogQuery, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::infra::storage::{Store, VoteRange};
 

@@ -10,7 +10,7 @@ use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
 use super::refit::leaderboard_options;
-use super::vote_log::{ReadLogError, LogQuery, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::robustness::{OverallRobustness, RobustnessOptions, overall_robustness};

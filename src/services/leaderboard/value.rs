@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, LeaderboardFilter};
 use super::freshness::Freshness;
-use super::vote_log::{ReadLogError, LogQuery, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::slice::SliceError;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::report::ValueReport;

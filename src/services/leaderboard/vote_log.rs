@@ -51,11 +51,7 @@ pub struct LogQuery {
 ///
 /// # Errors
 /// [`ReadLogError`].
-pub async fn read_log(
-    store: &Store,
-    options: LogQuery,
-    progress: impl Fn(i64, i64),
-) -> Result<VoteLog, ReadLogError> {
+pub async fn read_log(store: &Store, options: LogQuery, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
     let LogQuery { columns, range, concurrency } = options;
     let schemes = schemes(store, columns).await?;
     let stored_columns = stored_columns(columns, &schemes);

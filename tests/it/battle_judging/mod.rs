@@ -77,7 +77,17 @@ impl Battle {
                 store.insert_battle(&row, &question, Timestamp(2)).await.unwrap();
             } else {
                 assert!(
-                    store.begin_turn(&self.id, turn, Some(&question), Some(&RunId::new("run")), &RunId::new("run"), Timestamp(3)).await.unwrap()
+                    store
+                        .begin_turn(
+                            &self.id,
+                            turn,
+                            Some(&question),
+                            Some(&RunId::new("run")),
+                            &RunId::new("run"),
+                            Timestamp(3)
+                        )
+                        .await
+                        .unwrap()
                 );
             }
             let replies = Side::BOTH.map(|side| self.reply(side, quality[side.index()]));
@@ -101,8 +111,14 @@ impl Battle {
         if let Some(rule) = self.exclusion {
             let vote_seq = store.vote_on(&self.id).await.unwrap().unwrap().seq;
             let excluded_at = Timestamp(self.voted_at);
-            let exclusion =
-                NewExclusion { id: self.id.as_str(), vote_seq, rule, reason: "a test", excluded_by: "ann", excluded_at };
+            let exclusion = NewExclusion {
+                id: self.id.as_str(),
+                vote_seq,
+                rule,
+                reason: "a test",
+                excluded_by: "ann",
+                excluded_at,
+            };
             assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langya::domain::battle::Outcome;
-use langya::domain::benchmark::judgement::{Game, Status, JudgeTokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::correlation::{Aliases, Series, SeriesName};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::rating::options::LeaderboardOptions;

@@ -69,7 +69,10 @@ async fn scores_by_dimension_are_those_that_a_judge_may_give_also_in_a_cell() {
     field.done(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
     let store = field.store().await;
     let set = field.set(&store, "mtbench101").await;
-    let kept = store.bench_judgements(&set, langya::infra::storage::BenchFilter::ALL, langya::infra::storage::IncludeText::Yes).await.unwrap();
+    let kept = store
+        .bench_judgements(&set, langya::infra::storage::BenchFilter::ALL, langya::infra::storage::IncludeText::Yes)
+        .await
+        .unwrap();
     let parsed = serde_json::to_string(&kept[0].judgement.parsed).unwrap();
     assert_eq!(parsed, "{\"score\":7.0,\"rating\":{\"a\":9.0}}");
     field.write("v.csv", "item,model,judge,score,rating\n1,other,j,7,clear\n");

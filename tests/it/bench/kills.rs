@@ -22,10 +22,11 @@ async fn kept(field: &Field) -> BTreeSet<String> {
     let answers = store.bench_answers(&set, BenchFilter::ALL).await.unwrap();
     let texts: BTreeMap<_, _> =
         answers.iter().map(|row| ((row.model.clone(), row.item.clone(), row.turn), row.text.clone())).collect();
-    let judged = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await.unwrap().into_iter().map(|row| {
-        let said = row.judgement;
-        format!("judged {}", texts[&(said.model, said.item_id, said.turn)])
-    });
+    let judged =
+        store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await.unwrap().into_iter().map(|row| {
+            let said = row.judgement;
+            format!("judged {}", texts[&(said.model, said.item_id, said.turn)])
+        });
     let judged: Vec<String> = judged.collect();
     store.close().await;
     texts.into_values().map(|text| format!("answered {text}")).chain(judged).collect()

@@ -1,14 +1,14 @@
 //! What every database promises of benchmarks: facts are kept once, never changed, and found again.
 
 use langya::domain::battle::ModelId;
-use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::benchmark::item::Sampling;
-use langya::domain::benchmark::judgement::{Game, Judgement, Status, JudgeTokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText, PublishedScoreRow,
-    Store,
+    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText,
+    PublishedScoreRow, Store,
 };
 
 fn suite_id() -> SuiteId {

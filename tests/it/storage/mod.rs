@@ -169,7 +169,9 @@ async fn a_record_is_of_one_moment(store: &Store) {
     let battle = async {
         for turn in 2..=TURNS {
             let (former, run) = (run_of(turn - 1), run_of(turn));
-            assert!(store.begin_turn(&battle_id("x"), turn, Some("And?"), Some(&former), &run, Timestamp(3)).await.unwrap());
+            assert!(
+                store.begin_turn(&battle_id("x"), turn, Some("And?"), Some(&former), &run, Timestamp(3)).await.unwrap()
+            );
             let progress = Progress { stage: Stage::Ready, turn };
             let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
             assert!(store.finish_turn(&battle_id("x"), &run, progress, &replies, Timestamp(4)).await.unwrap());
@@ -196,24 +198,44 @@ fn run_of(turn: u32) -> RunId {
 async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
     ready(store, "x").await;
     assert!(
-        !store.begin_turn(&battle_id("x"), 3, Some("Skipped?"), Some(&by("run")), &by("far"), Timestamp(3)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 3, Some("Skipped?"), Some(&by("run")), &by("far"), Timestamp(3))
+            .await
+            .unwrap(),
         "turn 2 comes first"
     );
     assert!(
-        !store.begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("former")), &by("late"), Timestamp(3)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("former")), &by("late"), Timestamp(3))
+            .await
+            .unwrap(),
         "other replies"
     );
-    assert!(!store.begin_turn(&battle_id("x"), 1, None, None, &by("late"), Timestamp(3)).await.unwrap(), "other replies");
-    assert!(store.begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3)).await.unwrap());
+    assert!(
+        !store.begin_turn(&battle_id("x"), 1, None, None, &by("late"), Timestamp(3)).await.unwrap(),
+        "other replies"
+    );
+    assert!(
+        store
+            .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3))
+            .await
+            .unwrap()
+    );
     assert!(
         !store.begin_turn(&battle_id("x"), 2, None, Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap(),
         "it is being answered"
     );
     assert!(
-        !store.begin_turn(&battle_id("x"), 3, Some("Again?"), Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 3, Some("Again?"), Some(&by("second")), &by("third"), Timestamp(4))
+            .await
+            .unwrap(),
         "it is being answered"
     );
-    assert!(!store.begin_turn(&battle_id("y"), 1, None, None, &by("third"), Timestamp(4)).await.unwrap(), "it does not exist");
+    assert!(
+        !store.begin_turn(&battle_id("y"), 1, None, None, &by("third"), Timestamp(4)).await.unwrap(),
+        "it does not exist"
+    );
     assert_eq!(store.turns(&battle_id("x")).await.unwrap().len(), 2);
     let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!(row.progress, Progress { stage: Stage::Answering, turn: 2 });
@@ -225,7 +247,12 @@ async fn an_answer_anew_replaces_the_reply(store: &Store) {
     assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("anew"), Timestamp(3)).await.unwrap());
     let anew = NewReply { ending: ReplyEnding::Cut, first_token_ms: None, ..reply(Side::A, "Anew") };
     let progress = Progress { stage: Stage::Ready, turn: 1 };
-    assert!(store.finish_turn(&battle_id("x"), &by("anew"), progress, std::slice::from_ref(&anew), Timestamp(4)).await.unwrap());
+    assert!(
+        store
+            .finish_turn(&battle_id("x"), &by("anew"), progress, std::slice::from_ref(&anew), Timestamp(4))
+            .await
+            .unwrap()
+    );
     assert_eq!(replies(store, "x").await, [anew, reply(Side::B, "B")]);
 }
 
@@ -246,10 +273,15 @@ async fn a_failed_side_is_replaced_or_voids_the_battle(store: &Store) {
     let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!((row.models, row.pair_probability), ([ModelId::new("one"), ModelId::new("three")], 0.25));
     assert_eq!(row.progress.stage, Stage::Answering);
-    assert!(store.record_side_failure(&battle_id("x"), &by("run"), &failure(Side::A, None), Timestamp(3)).await.unwrap());
+    assert!(
+        store.record_side_failure(&battle_id("x"), &by("run"), &failure(Side::A, None), Timestamp(3)).await.unwrap()
+    );
     assert_eq!(stage(store, "x").await, Stage::Voided);
     let finish = async |stage, replies: &[NewReply]| {
-        store.finish_turn(&battle_id("x"), &by("run"), Progress { stage, turn: 1 }, replies, Timestamp(4)).await.unwrap()
+        store
+            .finish_turn(&battle_id("x"), &by("run"), Progress { stage, turn: 1 }, replies, Timestamp(4))
+            .await
+            .unwrap()
     };
     assert!(!finish(Stage::Ready, &[]).await, "what is void stays void");
     assert!(finish(Stage::Voided, &[reply(Side::A, "A")]).await, "what was shown of it is kept");
@@ -264,10 +296,20 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
         store.insert_battle(&battle("x"), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     }
     for _ in 0..2 {
-        assert!(store.finish_turn(&battle_id("x"), &by("run"), progress, &[reply(Side::A, "A")], Timestamp(2)).await.unwrap());
+        assert!(
+            store
+                .finish_turn(&battle_id("x"), &by("run"), progress, &[reply(Side::A, "A")], Timestamp(2))
+                .await
+                .unwrap()
+        );
     }
     for _ in 0..2 {
-        assert!(store.begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3)).await.unwrap());
+        assert!(
+            store
+                .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3))
+                .await
+                .unwrap()
+        );
     }
     for _ in 0..2 {
         assert!(store.take_over_turn(&battle_id("x"), Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap());
@@ -282,19 +324,29 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
 
 async fn a_turn_belongs_to_the_run_that_took_it_last(store: &Store) {
     ready(store, "x").await;
-    assert!(!store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(3)).await.unwrap(), "nobody answers it");
+    assert!(
+        !store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(3)).await.unwrap(),
+        "nobody answers it"
+    );
     assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("slow"), Timestamp(3)).await.unwrap());
     assert!(!store.take_over_turn(&battle_id("x"), None, &by("new"), Timestamp(4)).await.unwrap(), "slow answers it");
     assert!(store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("new"), Timestamp(4)).await.unwrap());
-    assert!(!store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("late"), Timestamp(5)).await.unwrap(), "new answers it");
+    assert!(
+        !store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("late"), Timestamp(5)).await.unwrap(),
+        "new answers it"
+    );
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     let late = [reply(Side::A, "too late")];
     assert!(!store.finish_turn(&battle_id("x"), &by("slow"), progress, &late, Timestamp(6)).await.unwrap());
-    assert!(!store.record_side_failure(&battle_id("x"), &by("slow"), &failure(Side::A, None), Timestamp(6)).await.unwrap());
+    assert!(
+        !store.record_side_failure(&battle_id("x"), &by("slow"), &failure(Side::A, None), Timestamp(6)).await.unwrap()
+    );
     let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!((row.progress.stage, row.answered_by), (Stage::Answering, Some(by("new"))));
     assert_eq!(replies(store, "x").await, [reply(Side::A, "A"), reply(Side::B, "B")]);
-    assert!(store.finish_turn(&battle_id("x"), &by("new"), progress, &[reply(Side::A, "new")], Timestamp(7)).await.unwrap());
+    assert!(
+        store.finish_turn(&battle_id("x"), &by("new"), progress, &[reply(Side::A, "new")], Timestamp(7)).await.unwrap()
+    );
     assert_eq!(replies(store, "x").await[0].text, "new");
 }
 

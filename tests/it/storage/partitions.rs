@@ -1,7 +1,7 @@
 //! Votes and replies on PostgreSQL lie in partitions by month.
 
-use langya::domain::battle::{BattleId, RunId, Side};
 use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{BattleId, RunId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store};
 use sqlx::AssertSqlSafe;
@@ -182,7 +182,10 @@ pub(crate) async fn past_battle(store: &Store, id: &str, began: Timestamp) {
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
     store.insert_battle(&battle(id), "琅琊榜?", began).await.unwrap();
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
-    store.finish_turn(&BattleId::new(id), &RunId::new("run"), Progress { stage: Stage::Ready, turn: 1 }, &replies, began).await.unwrap();
+    store
+        .finish_turn(&BattleId::new(id), &RunId::new("run"), Progress { stage: Stage::Ready, turn: 1 }, &replies, began)
+        .await
+        .unwrap();
     let cast = NewVoteRow { created_at: Timestamp(began.0 + 5_000), ..vote(&format!("of {id}"), id, 1) };
     store.insert_vote(&cast).await.unwrap();
 }

@@ -2,7 +2,7 @@
 
 use langya::domain::battle::{BattleId, Outcome};
 use langya::domain::benchmark::item::Sampling;
-use langya::domain::benchmark::judgement::{Game, Status, JudgeTokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{JudgeSpending, SettledGame, Store, VerdictRow};
@@ -44,7 +44,10 @@ pub(super) async fn a_verdict_is_kept_once_and_failures_may_repeat(store: &Store
     store.insert_verdicts(&others).await.unwrap();
     let expected: Vec<VerdictRow> = failed.into_iter().chain([first]).chain(others).collect();
     assert_eq!(store.verdicts_of(&BattleId::new("x")).await.unwrap(), expected);
-    assert_eq!((store.verdict_count().await.unwrap(), store.verdicts_of(&BattleId::new("y")).await.unwrap()), (6, vec![]));
+    assert_eq!(
+        (store.verdict_count().await.unwrap(), store.verdicts_of(&BattleId::new("y")).await.unwrap()),
+        (6, vec![])
+    );
 }
 
 pub(super) async fn only_rated_votes_stand_beside_verdicts(store: &Store) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::correlation::report::{ResamplingReport, FEW, MixtureReport, PairReport};
+use crate::correlation::report::{FEW, MixtureReport, PairReport, ResamplingReport};
 use crate::correlation::{Provenance, Subjects};
 
 /// Results of a study.

@@ -19,12 +19,12 @@ mod kind;
 mod majorities;
 mod overall;
 mod places;
+mod refit;
 mod replicates;
 mod tie_orders;
 mod voter_consistency;
 mod voters;
 mod votes_of_voters;
-mod refit;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

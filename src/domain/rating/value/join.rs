@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::pareto::{Criteria, pareto_set};
 use super::prices::{ModelPrice, PriceList};
-use super::report::{CheaperModel, CostBasis, ModelValue, Caveat, ValueFinding, ValueReport};
-use super::usage::{ModelUsage, ArenaUsage};
+use super::report::{Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport};
+use super::usage::{ArenaUsage, ModelUsage};
 use crate::rating::POINTS_PER_STRENGTH;
 use crate::rating::differences::{Differences, RatingDifference};
 use crate::rating::leaderboard::{Leaderboard, RankedModel};

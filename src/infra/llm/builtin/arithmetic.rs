@@ -230,9 +230,11 @@ impl Expression {
             Expression::Negative(inner) => format!("-{}", inner.latex()),
             Expression::Root(inner) => format!("\\sqrt{{{}}}", inner.latex()),
             Expression::Percent(inner) => format!("{}\\%", inner.latex()),
-            Expression::Binary(left, sign, right) => {
-                binary_latex(&left.latex_within(*sign, Operand::Left), *sign, &right.latex_within(*sign, Operand::Right))
-            }
+            Expression::Binary(left, sign, right) => binary_latex(
+                &left.latex_within(*sign, Operand::Left),
+                *sign,
+                &right.latex_within(*sign, Operand::Right),
+            ),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What models cost for what they are worth.
 
 use crate::domain::rating::value::prices::Currency;
-use crate::domain::rating::value::report::{CheaperModel, CostBasis, Caveat, ValueFinding, percent, points};
+use crate::domain::rating::value::report::{Caveat, CheaperModel, CostBasis, ValueFinding, percent, points};
 use crate::render::i18n::fill;
 
 /// The texts of one language.

@@ -179,7 +179,11 @@ pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Sen
     Ok(table.finish()?)
 }
 
-async fn said_in(store: &Store, selection: Selection, battle: &BattleId) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+async fn said_in(
+    store: &Store,
+    selection: Selection,
+    battle: &BattleId,
+) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
     let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
     Ok(said.map_or([None, None], |said| said.map(Some)))
 }

@@ -6,8 +6,8 @@ use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
-use crate::formats::tables::export_columns::winner;
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
+use crate::formats::tables::export_columns::winner;
 use crate::infra::storage::{BattleLine, ReplyRow, VoteRow};
 use crate::services::labeling::final_labels::FinalLabels;
 
