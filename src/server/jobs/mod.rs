@@ -8,6 +8,7 @@ pub mod heartbeat;
 pub mod leader_election;
 pub mod leaderboard;
 mod next_event;
+mod next_run;
 pub mod partitions;
 pub mod register;
 pub mod reload;

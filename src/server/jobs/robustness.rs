@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::next_event::next_event;
-use crate::infra::backoff::later;
+use super::next_run::NextRun;
 use crate::infra::config::CurrentSettings;
-use crate::infra::events::{Event, EventBus};
+use crate::infra::events::EventBus;
 use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::robustness::RobustnessService;
 
@@ -34,24 +32,14 @@ pub async fn keep_robustness(
     settings: CurrentSettings,
     shutdown: CancellationToken,
 ) {
-    let mut news = events.subscribe();
-    let mut changes = settings.changes();
+    let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         tokio::select! {
             () = refresh(&reports) => {}
             () = shutdown.cancelled() => return,
         }
-        let rested = later(Instant::now(), reports.cost().saturating_mul(REST_TIMES));
-        let next = async {
-            // No news for a while: look anyway.
-            let _ = timeout(LOOK_ANYWAY, next_event(&mut news, Event::LeaderboardPublished)).await;
-            sleep_until(rested).await;
-        };
-        tokio::select! {
-            () = next => {}
-            // The sender lives in the settings' own handle.
-            _ = changes.changed() => {}
-            () = shutdown.cancelled() => return,
+        if !next_run.wait(reports.cost()).await {
+            return;
         }
     }
 }
