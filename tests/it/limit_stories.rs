@@ -133,7 +133,8 @@ async fn a_class_of_thirty_who_vote_once_a_minute_for_an_hour_are_never_refused(
         sleep(Duration::from_millis(300 * u64::try_from(name).unwrap())).await;
         for minute in 0..60 {
             for turn in ["a question", "a further one"] {
-                let permit = limits.begin_turn(&person).await.unwrap_or_else(|error| panic!("{turn}, {minute}: {error}"));
+                let permit =
+                    limits.begin_turn(&person).await.unwrap_or_else(|error| panic!("{turn}, {minute}: {error}"));
                 sleep(Duration::from_secs(25)).await;
                 drop(permit);
             }

@@ -55,7 +55,10 @@ async fn a_program_reads_the_challenge_from_the_error_and_its_solution_starts_on
     assert_eq!(start_with(&mut visitor, &solution(&again)).await["type"], "ready");
     assert_eq!(visitor.vote("a").await["type"], "revealed");
     let metrics = get(&format!("{}/metrics", arena.url)).await.text().await.unwrap();
-    for sample in [r#"langya_refusals_total{what="turns",by="proof_required"}"#, r#"langya_refusals_total{what="turns",by="proof_used"}"#] {
+    for sample in [
+        r#"langya_refusals_total{what="turns",by="proof_required"}"#,
+        r#"langya_refusals_total{what="turns",by="proof_used"}"#,
+    ] {
         assert!(metrics.contains(sample), "{sample} is missing in:\n{metrics}");
     }
 }

@@ -93,7 +93,9 @@ fn read_answer(answer: &[u64], counts: &[Count]) -> LimitAnswer {
     match answer.split_first() {
         Some((0, ahead)) => {
             let windows = ahead.chunks_exact(WINDOWS);
-            LimitAnswer::Granted(windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect())
+            LimitAnswer::Granted(
+                windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect(),
+            )
         }
         Some((wait, [slowest])) => {
             let slowest = usize::try_from(*slowest).ok().and_then(|number| counts.get(number.checked_sub(1)?));

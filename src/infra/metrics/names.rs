@@ -53,7 +53,10 @@ pub const ALL: [MetricName; 29] = [
     gauge("langya_queue_depth", Unit::Count, "Entries that wait in a queue inside the program"),
     gauge("langya_sockets_open", Unit::Count, "Open websockets"),
     counter("langya_sockets_refused_total", "Websockets refused because the arena was full"),
-    counter("langya_refusals_total", "Turns and votes refused, by what was asked and by whose limit or which rule refused it"),
+    counter(
+        "langya_refusals_total",
+        "Turns and votes refused, by what was asked and by whose limit or which rule refused it",
+    ),
     counter(
         "langya_limits_counted_alone_total",
         "Turns and votes that this instance counted by itself because Redis could not be asked",

@@ -231,8 +231,7 @@ mod tests {
         let (rng, clock) = (Arc::new(SharedRng::seeded(7)), Arc::new(SetClock(Mutex::new(1_000_000))));
         let sessions = Arc::new(Sessions::with_key(key, Arc::clone(&rng)));
         let used = SingleUse::new("proof", None);
-        let proofs =
-            ProofParts { sessions, limits: Arc::clone(&limits), settings, rng, clock: clock.clone(), used };
+        let proofs = ProofParts { sessions, limits: Arc::clone(&limits), settings, rng, clock: clock.clone(), used };
         Under { proofs: Proofs::new(proofs), limits, clock }
     }
 

@@ -1,7 +1,8 @@
 //! Simplified Chinese.
 
 use super::{
-    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, LimitTexts, MissingTexts, PageTexts, ScriptTexts, UnavailableTexts,
+    AboutSection, AboutTexts, BattleTexts, LeaderboardTexts, LimitTexts, MissingTexts, PageTexts, ScriptTexts,
+    UnavailableTexts,
 };
 
 pub(crate) const CHINESE: PageTexts = PageTexts {
