@@ -24,6 +24,7 @@ use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::robustness::keep_robustness;
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
@@ -138,6 +139,13 @@ impl AppState {
         ));
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
+        let access = Arc::new(Access::new(
+            store.clone(),
+            Arc::clone(&sessions),
+            Arc::clone(&limits),
+            settings.clone(),
+            clock.clone(),
+        ));
         let proofs = Arc::new(Proofs::new(ProofParts {
             sessions: Arc::clone(&sessions),
             limits: Arc::clone(&limits),
@@ -162,6 +170,7 @@ impl AppState {
             battles,
             voting,
             sessions,
+            access,
             limits,
             proofs,
             events,
@@ -219,7 +228,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 11] = [
+const JOBS: [Job; 12] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -258,6 +267,11 @@ const JOBS: [Job; 11] = [
             let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
             send_heartbeats(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
         },
+    },
+    Job {
+        name: "follow_sign_outs",
+        need: Need::Nothing,
+        run: |app, _| jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "answer_letters",

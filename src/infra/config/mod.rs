@@ -19,7 +19,7 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
+    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
     PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
     RedisSettings, ServerSettings, StorageSettings, Timeouts, WindowLimits,
 };
@@ -46,6 +46,8 @@ pub struct Settings {
     pub redis: RedisSettings,
     /// How much one visitor or address may do.
     pub limits: LimitSettings,
+    /// Who may take part.
+    pub access: AccessSettings,
     /// What the log looks like.
     pub log: LogSettings,
     /// Limits of time and repetition for every model.
@@ -263,6 +265,7 @@ impl Settings {
         let within = rating.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
+        self.access.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;
@@ -280,6 +283,19 @@ impl ServerSettings {
             "server.public_url",
             "no address of a site",
             "write one such as https://arena.example.org, or nothing",
+        )
+    }
+}
+
+impl AccessSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
+        let needed = self.mode == AccessMode::Passphrase;
+        require(
+            !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
+            "access.passphrase_hash",
+            "no argon2id hash",
+            "what `langya passphrase` prints, where access.mode is \"passphrase\"",
         )
     }
 }

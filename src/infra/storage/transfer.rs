@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 18] = [
     "models",
     "battles",
     "turns",
@@ -45,6 +45,8 @@ const TABLES: [&str; 16] = [
     "bench_judgements",
     "bench_scores",
     "secrets",
+    "invites",
+    "sign_ins",
 ];
 
 /// A table with its columns.

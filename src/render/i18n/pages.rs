@@ -38,6 +38,7 @@ pub(crate) struct PageTexts {
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
     pub(crate) about: AboutTexts,
+    pub(crate) sign_in: SignInTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
 }
@@ -231,6 +232,7 @@ mod english;
 mod judges;
 mod notes;
 mod robustness;
+mod sign_in;
 mod value;
 
 pub(crate) use benchmark::BenchmarkTexts;
@@ -239,4 +241,5 @@ pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
 pub(crate) use judges::JudgesTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
+pub(crate) use sign_in::SignInTexts;
 pub(crate) use value::ValueTexts;

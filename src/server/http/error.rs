@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
@@ -54,6 +55,15 @@ pub enum PageError {
     /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
+    /// Somebody who has not signed in.
+    #[error("this arena asks people to sign in first: open /sign-in")]
+    SignInRequired,
+    /// A form that does not come from a page of ours.
+    #[error("this form does not come from the arena's own page, or is too old: open /sign-in and try again")]
+    ForeignForm,
+    /// Whether somebody is signed in could not be read or kept.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "signing in failed: try again" })]
+    SignIn(#[from] StoreError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -69,6 +79,7 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::SignIn(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -87,7 +98,7 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
-            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
@@ -101,6 +112,7 @@ impl ResponseError for PageError {
             | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_)
+            | Self::SignIn(_)
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)

@@ -9,6 +9,7 @@ pub mod leader_election;
 pub mod partitions;
 pub mod reload;
 pub mod robustness;
+pub mod sign_outs;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,6 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
+use crate::infra::config::AccessMode;
 
 #[derive(Template)]
 #[template(path = "battle.html")]
@@ -13,11 +14,14 @@ struct BattlePage {
     page: Page,
     /// The words that the script needs, as JSON.
     script_strings: String,
+    /// Whether the visitor has signed in, and so can sign out.
+    signed_in: bool,
 }
 
-/// `GET /`
-pub async fn battle(request: HttpRequest) -> HttpResponse {
-    let page = Page::new(&request, Section::Battle);
+/// The page for whoever may take part; `access` says how they were let in.
+#[must_use]
+pub fn battle(request: &HttpRequest, access: AccessMode) -> HttpResponse {
+    let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
-    respond(&request, StatusCode::OK, &BattlePage { page, script_strings })
+    respond(request, StatusCode::OK, &BattlePage { page, script_strings, signed_in: access != AccessMode::Open })
 }

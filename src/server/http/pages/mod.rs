@@ -13,6 +13,7 @@ pub mod language;
 pub mod leaderboard;
 pub mod not_found;
 pub mod robustness_fold;
+pub(crate) mod sign_in;
 pub(crate) mod unavailable;
 pub mod value;
 

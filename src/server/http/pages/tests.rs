@@ -11,7 +11,7 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
-use crate::infra::config::{JudgeSettings, Settings, WindowLimits};
+use crate::infra::config::{AccessMode, JudgeSettings, Settings, WindowLimits};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -30,7 +30,7 @@ fn request(uri: &str) -> HttpRequest {
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     vec![
-        text(battle::battle(request(&format!("/{query}"))).await).await,
+        text(battle::battle(&request(&format!("/{query}")), AccessMode::Invite)).await,
         text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
