@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use langya::domain::admission::invite_code;
 use langya::domain::time::Timestamp;
+use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::NewInvite;
@@ -16,6 +17,8 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get};
 
 const PASSPHRASE: &str = "seven herons over a quiet lake";
+/// Close code of a socket whose visitor has signed out.
+const SIGNED_OUT: u16 = 4401;
 /// Longest wait; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -257,7 +260,7 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
     check_status(&ann.sign_out().await, StatusCode::SEE_OTHER);
     for socket in &mut sockets {
         let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
-        assert_eq!(closed.unwrap_err().map(u16::from), Some(4401));
+        assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     }
     let mut stale = Browser::new(&arena);
     stale.cookie = sockets[0].cookie().to_owned().into();
@@ -278,7 +281,7 @@ async fn revoking_an_invite_signs_out_whoever_came_in_by_it() {
     let now = arena.app.clock.now();
     assert!(arena.app.store.revoke_invite("invite 1", now).await.unwrap());
     let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
-    assert_eq!(closed.unwrap_err().map(u16::from), Some(4401));
+    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     assert!(!browser.is_admitted().await);
 }
 
