@@ -116,8 +116,7 @@ async fn created(store: &Store, options: &CreateOptions) -> CommandResult<String
         let (id, code) = (rng.id(&SystemClock), invite_code::encode(random_bits(&rng)));
         let letters = code.replace('-', "");
         let (hash, note) = (code_hash(&letters), options.note.as_str());
-        let invite =
-            NewInvite { id: &id, code_hash: &hash, note, quota: options.quota, created_at: now, expires_at };
+        let invite = NewInvite { id: &id, code_hash: &hash, note, quota: options.quota, created_at: now, expires_at };
         store.insert_invite(invite).await?;
         invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(time) });
     }

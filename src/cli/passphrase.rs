@@ -26,7 +26,9 @@ pub fn run() -> CommandResult<ExitCode> {
     std::io::stdin().take(MOST_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
     let passphrase = typed.trim_end_matches(['\r', '\n']);
     if passphrase.chars().count() < LEAST_CHARS {
-        return Err(BadInput(format!("the pass phrase has fewer than {LEAST_CHARS} characters: take a longer one")).into());
+        return Err(
+            BadInput(format!("the pass phrase has fewer than {LEAST_CHARS} characters: take a longer one")).into()
+        );
     }
     print(&(passphrase_hash(passphrase).context("the pass phrase cannot be hashed")? + "\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -238,7 +238,10 @@ async fn no_other_site_signs_a_visitor_in_or_out() {
     }
     check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
     let token = browser.form_token().await;
-    check_status(&browser.post("/sign-out", &[("token", &token)], Some("https://evil.example")).await, StatusCode::FORBIDDEN);
+    check_status(
+        &browser.post("/sign-out", &[("token", &token)], Some("https://evil.example")).await,
+        StatusCode::FORBIDDEN,
+    );
     check_status(&browser.post("/sign-out", &[("token", &strange_token)], Some(&own)).await, StatusCode::FORBIDDEN);
     assert!(browser.is_admitted().await);
 }
@@ -256,7 +259,8 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
         check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
     }
     let far = Visitor::connect_with(&beside.url, Some(("cookie", ann.cookie.clone().unwrap()))).await.unwrap();
-    let (mut sockets, mut other) = (vec![ann.socket().await.unwrap(), ann.socket().await.unwrap(), far], ben.socket().await.unwrap());
+    let (mut sockets, mut other) =
+        (vec![ann.socket().await.unwrap(), ann.socket().await.unwrap(), far], ben.socket().await.unwrap());
     check_status(&ann.sign_out().await, StatusCode::SEE_OTHER);
     for socket in &mut sockets {
         let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();

@@ -44,7 +44,9 @@ mod tests {
         assert_eq!(code, "014D2-PF2DB-SQQG2-8T5CY-4TQKFF");
         let letters = normalised(&code);
         assert_eq!(letters.as_deref(), Some("014D2PF2DBSQQG28T5CY4TQKFF"));
-        for typed in ["o14d2 pf2db sqqg2 8t5cy 4tqkff", " 0L4D2PF2DBSQQG28T5CY4TQKFF\n", "OI4D2-PF2DB-SQQG2-8T5CY-4TQKFF"] {
+        for typed in
+            ["o14d2 pf2db sqqg2 8t5cy 4tqkff", " 0L4D2PF2DBSQQG28T5CY4TQKFF\n", "OI4D2-PF2DB-SQQG2-8T5CY-4TQKFF"]
+        {
             assert_eq!(normalised(typed), letters, "{typed:?}");
         }
     }

@@ -19,7 +19,8 @@ const REVOKE_INVITE: &str = "UPDATE invites SET revoked_at = $2 WHERE id = $1 AN
 const END_SIGN_INS_OF_INVITE: &str = "UPDATE sign_ins SET ended_at = $2 WHERE invite_id = $1 AND ended_at IS NULL";
 const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) \
      VALUES ($1, $2, $3, $4, $5)";
-const SELECT_EXPIRY: &str = "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2";
+const SELECT_EXPIRY: &str =
+    "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2";
 const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
 const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";
 
@@ -131,8 +132,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn invites(&self) -> Result<Vec<InviteRow>, StoreError> {
         let _time = store_time("invites");
-        let rows: Vec<RawInvite> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_INVITES).fetch_all(pool).await)?;
+        let rows: Vec<RawInvite> = on_reader!(self, |pool| sqlx::query_as(SELECT_INVITES).fetch_all(pool).await)?;
         Ok(rows.into_iter().map(InviteRow::from).collect())
     }
 
