@@ -25,6 +25,7 @@ use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
@@ -146,6 +147,13 @@ impl AppState {
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
         let register = Arc::new(ModelRegister::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
+        let access = Arc::new(Access::new(
+            store.clone(),
+            Arc::clone(&sessions),
+            Arc::clone(&limits),
+            settings.clone(),
+            clock.clone(),
+        ));
         let proofs = Arc::new(Proofs::new(ProofParts {
             sessions: Arc::clone(&sessions),
             limits: Arc::clone(&limits),
@@ -172,6 +180,7 @@ impl AppState {
             battles,
             voting,
             sessions,
+            access,
             limits,
             proofs,
             events,
@@ -280,6 +289,11 @@ const JOBS: [Job; 12] = [
             let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
             send_heartbeats(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
         },
+    },
+    Job {
+        name: "follow_sign_outs",
+        need: Need::Nothing,
+        run: |app, _| jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "answer_letters",

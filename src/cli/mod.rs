@@ -10,11 +10,13 @@ pub mod error;
 pub mod export;
 pub mod fit;
 pub mod import;
+pub mod invites;
 pub mod judge;
 pub mod label;
 pub mod models;
 mod name_table;
 mod output;
+pub mod passphrase;
 mod progress;
 mod robustness_table;
 pub mod serve;
@@ -61,6 +63,10 @@ enum Command {
     Label(label::LabelOptions),
     /// Have judge models judge the arena's own battles, and see how far they agree with people.
     Judge(judge::JudgeOptions),
+    /// Make, list and revoke codes for arenas that people join by invite.
+    Invites(invites::InviteOptions),
+    /// Hash a pass phrase from the standard input, for access.passphrase_hash.
+    Passphrase,
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
     /// List votes, exclude them from the ratings, and rate them again.
@@ -117,6 +123,8 @@ pub fn run() -> ExitCode {
             Command::Agree(options) => agree::run(options),
             Command::Label(options) => label::run(options, &env).await,
             Command::Judge(options) => judge::run(options, &env).await,
+            Command::Invites(options) => invites::run(options, &env).await,
+            Command::Passphrase => passphrase::run(),
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),

@@ -8,6 +8,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
@@ -62,6 +63,8 @@ pub struct AppState {
     pub voting: Arc<Voting>,
     /// Visitors and their sessions.
     pub sessions: Arc<Sessions>,
+    /// Who may take part.
+    pub access: Arc<Access>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

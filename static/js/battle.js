@@ -12,6 +12,8 @@ import { Turns } from "./turns.js";
 
 const KEPT = "langya-battle";
 const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
+/** The code with which the server closes the socket of a visitor who has signed out. */
+const SIGNED_OUT = 4401;
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
 const main = document.querySelector("main");
@@ -116,7 +118,11 @@ function patience() {
 }
 
 /** Connects again while there is something to wait for. */
-function lost() {
+function lost(code) {
+  if (code === SIGNED_OUT) {
+    location.assign("/sign-in");
+    return false;
+  }
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (needed) {
     notice(words.reconnecting);

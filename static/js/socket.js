@@ -16,7 +16,7 @@ export class Socket {
 
   /**
    * @param {string} path on this server
-   * @param {{opened: () => void, frame: (frame: object) => void, lost: () => boolean, patience: () => number}} handlers
+   * @param {{opened: () => void, frame: (frame: object) => void, lost: (code?: number) => boolean, patience: () => number}} handlers
    *   `lost` says whether to connect again; `patience` for how many milliseconds the server may be silent now, which
    *   doubles while it stays silent: a model may think for long.
    */
@@ -50,7 +50,7 @@ export class Socket {
       if (frame) this.#handlers.frame(frame);
       this.#listen();
     });
-    on("close", () => this.#end());
+    on("close", ({ code }) => this.#end(code));
   }
 
   /** Sends a frame if the connection stands; says whether it did. */
@@ -75,10 +75,10 @@ export class Socket {
     }, patience);
   }
 
-  #end() {
+  #end(code) {
     clearTimeout(this.#silence);
     this.#socket = null;
-    if (this.#handlers.lost()) this.#openLater();
+    if (this.#handlers.lost(code)) this.#openLater();
   }
 
   #openLater() {

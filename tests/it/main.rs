@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails there, and prints its seed"
 )]
 
+mod access;
 mod agree;
 mod archive;
 mod backup;

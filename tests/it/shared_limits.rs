@@ -1,12 +1,13 @@
 //! Limits that two instances count together in a real Redis, and alone when it is in trouble.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
-use langya::infra::limits::{Act, Caller, RateLimits};
+use langya::infra::limits::{Act, Caller, RateLimits, Scope, SingleUse};
 
 use crate::support::instance::Instance;
 use crate::support::redis::TestRedis;
@@ -132,4 +133,53 @@ async fn the_script_and_the_rule_in_memory_agree() {
             (limits(&instance).take(Act::Vote, &visitor("ann")).await, alone.take(Act::Vote, &visitor("ann")).await);
         assert_eq!(shared.is_ok(), alone.is_ok(), "vote {asked}: {shared:?} {alone:?}");
     }
+}
+
+#[actix_web::test]
+async fn hours_days_and_the_arenas_limit_are_counted_together_and_tell_each_instance_how_busy_all_are() {
+    let Some(redis) = TestRedis::start() else { return };
+    let instances =
+        [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
+    let settings = |limits| CurrentSettings::new(Settings { limits, ..Settings::default() });
+    let limits = LimitSettings {
+        votes: WindowLimits::of(0, 7, 0),
+        votes_in_all: WindowLimits::of(0, 0, 11),
+        turns_in_all: WindowLimits::of(0, 0, 10),
+        ..LimitSettings::default()
+    };
+    let [one, two] =
+        instances.each_ref().map(|at| RateLimits::new(settings(limits.clone()), Some(at.bus.link().clone())));
+    let (ann, ben) = (visitor("ann"), visitor("ben"));
+    let (by_one, by_two) = futures_util::join!(granted(&one, &ann, 20), granted(&two, &ann, 20));
+    check_cap(by_one + by_two, 7);
+    let refused = two.take(Act::Vote, &ann).await.unwrap_err();
+    assert!(refused.scope == Scope::Visitor && refused.seconds() > 60, "{refused}");
+    check_cap(7 + granted(&one, &ben, 20).await, 11);
+    assert_eq!(two.take(Act::Vote, &visitor("carl")).await.unwrap_err().scope, Scope::Arena);
+    let keys = redis.keys();
+    assert!(keys.iter().all(|(_, expires_in)| (1..=86_400_000).contains(expires_in)), "{keys:?}");
+
+    for _ in 0..6 {
+        one.take(Act::Turn, &ann).await.unwrap();
+    }
+    assert!(two.pressure(&ben) < 0.01, "it has not asked yet");
+    two.take(Act::Turn, &ben).await.unwrap();
+    assert!((two.pressure(&ben) - 0.7).abs() < 0.01, "{}", two.pressure(&ben));
+}
+
+#[actix_web::test]
+async fn what_counts_once_counts_once_for_all_instances_and_with_redis_gone_once_for_each() {
+    let Some(mut redis) = TestRedis::start() else { return };
+    let instances =
+        [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
+    let [one, two] = instances.each_ref().map(|at| SingleUse::new("proof", Some(at.bus.link().clone())));
+    let remembered = Duration::from_secs(60);
+    let claims = (0..20).map(|i| if i % 2 == 0 { &one } else { &two }.claim("proof", remembered));
+    let granted = join_all(claims).await.into_iter().filter(|granted| *granted).count();
+    assert_eq!(granted, 1);
+    redis.kill();
+    assert!(!one.claim("proof", remembered).await, "it remembers by itself");
+    let both = [one.claim("later", remembered).await, two.claim("later", remembered).await];
+    assert_eq!(both, [true, true], "each for itself");
+    assert!(!two.claim("later", remembered).await);
 }

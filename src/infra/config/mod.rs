@@ -20,9 +20,10 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
-    PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
-    RedisSettings, ServerSettings, StorageSettings, Timeouts, WindowLimits,
+    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, JudgeSettings, LimitSettings, LogFormat,
+    LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
+    ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts,
+    WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -47,6 +48,8 @@ pub struct Settings {
     pub redis: RedisSettings,
     /// How much one visitor or address may do.
     pub limits: LimitSettings,
+    /// Who may take part.
+    pub access: AccessSettings,
     /// What the log looks like.
     pub log: LogSettings,
     /// Limits of time and repetition for every model.
@@ -269,6 +272,7 @@ impl Settings {
         let seconds = rating.group_seconds;
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
+        self.access.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;
@@ -286,6 +290,19 @@ impl ServerSettings {
             "server.public_url",
             "no address of a site",
             "write one such as https://arena.example.org, or nothing",
+        )
+    }
+}
+
+impl AccessSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
+        let needed = self.mode == AccessMode::Passphrase;
+        require(
+            !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
+            "access.passphrase_hash",
+            "no argon2id hash",
+            "what `langya passphrase` prints, where access.mode is \"passphrase\"",
         )
     }
 }

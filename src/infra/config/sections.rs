@@ -122,12 +122,69 @@ pub struct LimitSettings {
     pub turns_in_all: WindowLimits,
     /// Votes for all visitors of the arena.
     pub votes_in_all: WindowLimits,
+    /// Tries to sign in from one address.
+    pub sign_ins_per_address: WindowLimits,
     /// Battles of one visitor that are being answered at the same time.
     pub battles_at_once: u32,
     /// Battles for all visitors of one address.
     pub battles_at_once_per_address: u32,
     /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
     pub proof_above: f64,
+}
+
+/// How people are let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessMode {
+    /// Everybody takes part.
+    Open,
+    /// Whoever has an invite code.
+    Invite,
+    /// Whoever knows the arena's pass phrase.
+    Passphrase,
+}
+
+/// `[access]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessSettings {
+    /// `open`, `invite` or `passphrase`.
+    pub mode: AccessMode,
+    /// The pass phrase's argon2id hash, as `langya passphrase` prints it.
+    pub passphrase_hash: HashText,
+    /// Days after which people sign in again.
+    pub session_days: u32,
+}
+
+/// A hash that is not printed.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HashText(String);
+
+impl HashText {
+    /// The hash, for whoever compares with it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for HashText {
+    fn from(hash: &str) -> Self {
+        Self(hash.to_owned())
+    }
+}
+
+impl From<String> for HashText {
+    fn from(hash: String) -> Self {
+        Self(hash)
+    }
+}
+
+impl std::fmt::Debug for HashText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "…" })
+    }
 }
 
 /// What a log line looks like.
@@ -448,10 +505,17 @@ impl Default for LimitSettings {
             votes_per_address: WindowLimits::of(90, 1_800, 3_600),
             turns_in_all: WindowLimits::of(3_000, 60_000, 400_000),
             votes_in_all: WindowLimits::of(1_500, 30_000, 200_000),
+            sign_ins_per_address: WindowLimits::of(30, 120, 400),
             battles_at_once: 4,
             battles_at_once_per_address: 40,
             proof_above: 0.5,
         }
+    }
+}
+
+impl Default for AccessSettings {
+    fn default() -> Self {
+        Self { mode: AccessMode::Open, passphrase_hash: HashText::default(), session_days: 30 }
     }
 }
 

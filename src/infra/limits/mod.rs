@@ -32,6 +32,8 @@ pub enum Act {
     Turn,
     /// A vote.
     Vote,
+    /// A try to sign in.
+    SignIn,
 }
 
 impl Act {
@@ -41,6 +43,7 @@ impl Act {
         match self {
             Self::Turn => "turns",
             Self::Vote => "votes",
+            Self::SignIn => "sign_ins",
         }
     }
 }
@@ -216,6 +219,8 @@ impl RateLimits {
         let [visitor, network, arena] = match act {
             Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
             Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
+            // By network alone: a guesser takes a fresh cookie each time, and must not keep others out.
+            Act::SignIn => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
         };
         let what = act.as_str();
         let count = |limits: WindowLimits, scope: Scope, name: String| {

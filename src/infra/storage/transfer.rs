@@ -47,6 +47,8 @@ const TABLES: [&str; 18] = [
     "bench_judgements",
     "bench_scores",
     "secrets",
+    "invites",
+    "sign_ins",
 ];
 
 /// A table with its columns.

@@ -42,6 +42,7 @@ pub(crate) struct PageTexts {
     pub(crate) register: RegisterTexts,
     pub(crate) exclusions: ExclusionTexts,
     pub(crate) about: AboutTexts,
+    pub(crate) sign_in: SignInTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
 }
@@ -244,6 +245,7 @@ mod pacing;
 mod register;
 mod rigging;
 mod robustness;
+mod sign_in;
 mod value;
 
 pub(crate) use benchmark::BenchmarkTexts;
@@ -257,4 +259,5 @@ pub(crate) use pacing::{PacingInForce, PacingTexts};
 pub(crate) use register::RegisterTexts;
 pub(crate) use rigging::RiggingTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
+pub(crate) use sign_in::SignInTexts;
 pub(crate) use value::ValueTexts;

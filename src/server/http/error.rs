@@ -50,8 +50,8 @@ pub enum PageError {
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
-    /// The database could not be read.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be read: try again" })]
+    /// The database could not be read or written.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be used: try again" })]
     Store(#[from] StoreError),
     /// The arena has just started.
     #[error("the correlations are being computed: try again in a moment")]
@@ -62,6 +62,12 @@ pub enum PageError {
     /// The register of models could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
+    /// Somebody who has not signed in.
+    #[error("this arena asks people to sign in first: open /sign-in")]
+    SignInRequired,
+    /// A form that does not come from a page of ours.
+    #[error("this form does not come from the arena's own page, or is too old: open /sign-in and try again")]
+    ForeignForm,
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -97,7 +103,7 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
-            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,

@@ -22,6 +22,7 @@ mod ready;
 mod request_id;
 mod serving;
 mod session;
+mod sign_in;
 mod sockets;
 pub mod static_files;
 mod value;
@@ -39,7 +40,7 @@ use sockets::OpenSockets;
 /// Every address of the arena.
 fn routes(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/").get(pages::battle::battle).route(web::head().to(pages::battle::battle)))
+        .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
         .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
@@ -59,6 +60,18 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
+        .service(
+            web::resource("/sign-in")
+                .app_data(web::FormConfig::default().limit(sign_in::MAX_FORM_BYTES))
+                .get(sign_in::page)
+                .route(web::head().to(sign_in::page))
+                .post(sign_in::sign_in),
+        )
+        .service(
+            web::resource("/sign-out")
+                .app_data(web::FormConfig::default().limit(sign_in::MAX_FORM_BYTES))
+                .post(sign_in::sign_out),
+        )
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))

@@ -23,21 +23,39 @@ impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
     pub(super) fn of(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
-        let secure = public_url.starts_with("https://");
-        let name = if secure { SECURE_COOKIE } else { COOKIE };
-        if let Some(id) = known(request, sessions, name) {
+        if let Some(id) = known(request, sessions, name(is_secure(public_url))) {
             return Self { id, new_cookie: None };
         }
         let session = sessions.issue();
-        let cookie = Cookie::build(name, session.token)
-            .path("/")
-            .http_only(true)
-            .same_site(SameSite::Lax)
-            .secure(secure)
-            .max_age(LIFETIME)
-            .finish();
-        Self { id: session.visitor, new_cookie: Some(cookie) }
+        Self { id: session.visitor, new_cookie: Some(cookie_of(session.token, public_url)) }
     }
+}
+
+/// The cookie that carries a token.
+pub(super) fn cookie_of(token: String, public_url: &str) -> Cookie<'static> {
+    let secure = is_secure(public_url);
+    Cookie::build(name(secure), token)
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(secure)
+        .max_age(LIFETIME)
+        .finish()
+}
+
+/// A cookie that takes the session's away.
+pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
+    let mut cookie = cookie_of(String::new(), public_url);
+    cookie.make_removal();
+    cookie
+}
+
+fn is_secure(public_url: &str) -> bool {
+    public_url.starts_with("https://")
+}
+
+fn name(secure: bool) -> &'static str {
+    if secure { SECURE_COOKIE } else { COOKIE }
 }
 
 /// The visitor of the first cookie that holds a token of ours.

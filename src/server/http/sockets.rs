@@ -17,6 +17,7 @@ use super::board::Frames;
 use super::error::PageError;
 use super::hosts;
 use super::session::Visitor;
+use super::sign_in;
 use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
 use crate::server::http::pages::requested_language;
@@ -71,6 +72,7 @@ pub(super) async fn battle(
     let seat = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
     let visitor = Visitor::of(&request, &app.sessions, &settings.server.public_url);
+    let signed_in = sign_in::admitted(&app, &visitor).await?;
     let network = network_of(&request, &settings.server.trusted_proxies);
     let (mut response, session, stream) = upgrade(&request, payload).await?;
     if let Some(cookie) = &visitor.new_cookie {
@@ -84,6 +86,7 @@ pub(super) async fn battle(
         battles: Arc::clone(&app.battles),
         voting: Arc::clone(&app.voting),
         tasks: app.tasks.clone(),
+        signed_in,
     };
     let span = span("battle", &app);
     let life = async move {

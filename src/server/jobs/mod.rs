@@ -13,5 +13,6 @@ pub mod partitions;
 pub mod register;
 pub mod reload;
 pub mod robustness;
+pub mod sign_outs;
 pub mod sweeping;
 pub mod tidying;

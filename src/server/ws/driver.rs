@@ -20,6 +20,7 @@ use super::screen::{Screen, ShownBlock};
 use crate::domain::battle::BattleId;
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
+use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles};
 use crate::services::arena::live::{EventEntry, Watcher};
 use crate::services::arena::proofs::{Proofs, Solution};
@@ -48,6 +49,8 @@ pub struct Connection {
     pub voting: Arc<Voting>,
     /// Tells when nothing new may begin, and when the process is to end.
     pub tasks: Tasks,
+    /// For how long the visitor may take part.
+    pub signed_in: SignedIn,
 }
 
 struct Driver {
@@ -94,6 +97,13 @@ impl Driver {
         let (draining, shutdown) = (self.connection.tasks.draining(), self.connection.tasks.shutdown());
         // Waiting for the end takes a place in a list of all who wait: once a socket, not once a token.
         let (mut drained, mut ended) = (pin!(draining.cancelled()), pin!(shutdown.cancelled()));
+        let SignedIn { ended: signed_out, left } = self.connection.signed_in.clone();
+        let mut signed_out = pin!(async move {
+            match left {
+                Some(left) => drop(tokio::time::timeout(left, signed_out.cancelled()).await),
+                None => signed_out.cancelled().await,
+            }
+        });
         let mut leaving = false;
         let mut heartbeat = tokio::time::interval(PING_EVERY);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -114,6 +124,7 @@ impl Driver {
                     }
                     within_limit(self.session.ping(b"")).await?;
                 }
+                () = &mut signed_out => return Err(close(Closing::SignedOut)),
                 () = &mut ended => return Err(close(Closing::Restart)),
             }
         }

@@ -17,6 +17,9 @@ use crate::services::arena::voting::{Receipt, VoteError};
 /// Bytes of one message at the most.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
+/// Close code of a socket whose visitor has signed out; 4000 to 4999 are for applications.
+const SIGNED_OUT: u16 = 4401;
+
 /// No battle has this many events; a greater number in a `resume` means this one.
 const MAX_SEQ: u64 = 1 << 53;
 
@@ -302,6 +305,8 @@ pub enum Closing {
     Flooding,
     /// No answer to pings.
     Silent,
+    /// The visitor has signed out, or has to sign in again.
+    SignedOut,
     /// The process ends.
     Restart,
     /// Another instance has taken the battle on.
@@ -316,6 +321,7 @@ impl From<Closing> for CloseReason {
             Closing::NotText => (CloseCode::Invalid, "text that is not UTF-8"),
             Closing::Flooding => (CloseCode::Policy, "too many messages"),
             Closing::Silent => (CloseCode::Normal, "no answer to pings"),
+            Closing::SignedOut => (CloseCode::Other(SIGNED_OUT), "signed out: sign in again"),
             Closing::Restart => (CloseCode::Restart, "the arena restarts: come back"),
             Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
         };

@@ -1,6 +1,7 @@
 //! The arena: starts, answers, follows and ends battles, and records votes.
 
 pub mod abandonment;
+pub mod access;
 pub mod battles;
 pub mod class_draws;
 pub mod fleet;

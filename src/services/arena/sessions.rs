@@ -72,6 +72,13 @@ impl Sessions {
         hex(&keyed.chain_update(text).finalize().into_bytes())
     }
 
+    /// Whether this is the signature of a text; takes as long for one that is nearly right.
+    #[must_use]
+    pub fn is_signature(&self, purpose: &str, text: &str, signature: &str) -> bool {
+        let keyed = self.keyed.clone().chain_update("langya ").chain_update(purpose).chain_update(" ");
+        bytes_of(signature).is_some_and(|bytes| keyed.chain_update(text).verify_slice(&bytes).is_ok())
+    }
+
     fn signed(&self, number: &str) -> Hmac<Sha256> {
         self.keyed.clone().chain_update("langya session ").chain_update(number)
     }

@@ -31,6 +31,10 @@ fn sample_rows(name: &str) -> &'static str {
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"
         }
         "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
+        "keep_sign_ins.sql" => {
+            "INSERT INTO invites (id, code_hash, note, quota, uses, created_at) VALUES ('i1', '00', '', 1, 1, 1); \
+             INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) VALUES ('v1', 'invite', 'i1', 2, 3)"
+        }
         "keep_verdicts.sql" => {
             "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, parsed, status, \
              attempts, latency_ms, input_tokens, output_tokens, created_at) \

@@ -35,6 +35,7 @@ pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     votes_per_address: WindowLimits::NONE,
     turns_in_all: WindowLimits::NONE,
     votes_in_all: WindowLimits::NONE,
+    sign_ins_per_address: WindowLimits::NONE,
     battles_at_once: 0,
     battles_at_once_per_address: 0,
     proof_above: 1.0,

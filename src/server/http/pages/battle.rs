@@ -1,12 +1,12 @@
 //! The battle page: ask, read two replies, vote, see the names. `static/js/battle.js` speaks the wire.
 
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
-use crate::server::state::AppState;
+use crate::infra::config::{AccessMode, Settings};
 
 #[derive(Template)]
 #[template(path = "battle.html")]
@@ -16,16 +16,16 @@ struct BattlePage {
     script_strings: String,
     /// The longest prompt that the arena takes.
     max_prompt_bytes: usize,
+    /// Whether the visitor has signed in, and so can sign out.
+    signed_in: bool,
 }
 
-/// `GET /`
-pub async fn battle(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    battle_page(&request, app.settings.now().battle.max_prompt_bytes)
-}
-
-/// The page of an arena that takes prompts of so many bytes.
-pub(super) fn battle_page(request: &HttpRequest, max_prompt_bytes: usize) -> HttpResponse {
+/// The page for whoever may take part, under these settings.
+#[must_use]
+pub fn battle(request: &HttpRequest, settings: &Settings) -> HttpResponse {
     let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
-    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes })
+    let max_prompt_bytes = settings.battle.max_prompt_bytes;
+    let signed_in = settings.access.mode != AccessMode::Open;
+    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes, signed_in })
 }

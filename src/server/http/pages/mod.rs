@@ -15,6 +15,7 @@ pub mod leaderboard;
 pub(crate) mod models;
 pub mod not_found;
 pub mod robustness_fold;
+pub(crate) mod sign_in;
 pub(crate) mod unavailable;
 pub mod value;
 

@@ -13,6 +13,7 @@ use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::config::{BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits};
+use crate::infra::config::{AccessMode, AccessSettings, BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -31,7 +32,7 @@ fn request(uri: &str) -> HttpRequest {
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     vec![
-        text(battle::battle_page(&request(&format!("/{query}")), 32_000)).await,
+        text(battle::battle(&request(&format!("/{query}")), &invited())).await,
         text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
@@ -147,7 +148,7 @@ async fn an_unknown_address_is_a_404_in_html() {
 
 #[actix_web::test]
 async fn the_script_of_the_battle_page_finds_its_words() {
-    let page = text(battle::battle_page(&request("/"), 32_000)).await;
+    let page = text(battle::battle(&request("/"), &Settings::default())).await;
     let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
@@ -320,6 +321,11 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
         let english = page(pacing, "?lang=en").await;
         assert!(english.contains(name) && english.contains("Measured:") == measured, "{english}");
     }
+}
+
+/// The settings of an arena that lets in who has an invite.
+fn invited() -> Settings {
+    Settings { access: AccessSettings { mode: AccessMode::Invite, ..AccessSettings::default() }, ..Settings::default() }
 }
 
 /// The settings of an arena with or without a judge.

@@ -1,0 +1,173 @@
+//! `langya invites create|list|revoke`: codes with which people sign in where `access.mode` is "invite".
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use rand::Rng;
+use serde::Serialize;
+
+use super::Location;
+use super::models::Format;
+use super::output::{lines_of_csv, print};
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::terminal_text::printable;
+use crate::domain::admission::invite_code;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::Environment;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
+use crate::services::arena::access::code_hash;
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// Flags of `langya invites`.
+#[derive(Debug, Args)]
+pub struct InviteOptions {
+    #[command(flatten)]
+    location: Location,
+    #[command(subcommand)]
+    what: InviteCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum InviteCommand {
+    /// Make codes and print them, once: the arena keeps only their hashes
+    Create(CreateOptions),
+    /// List all invites with their uses
+    List {
+        /// How to print them
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Make an invite unusable, and sign out whoever came in by it
+    Revoke {
+        /// Id of the invite, from `list`
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CreateOptions {
+    /// How many people may use each code
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    quota: u32,
+    /// How many codes to make
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    count: u32,
+    /// Days until they expire; 0 means never
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=3_650))]
+    days: u32,
+    /// Whom they are for
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// A new invite as it is printed.
+#[derive(Debug, Serialize)]
+struct CreatedInvite {
+    id: String,
+    code: String,
+    quota: u32,
+    expires_at: Option<String>,
+}
+
+/// An invite as it is listed.
+#[derive(Debug, Serialize)]
+struct ListedInvite {
+    id: String,
+    note: String,
+    uses: i64,
+    quota: i64,
+    created_at: String,
+    expires_at: Option<String>,
+    state: &'static str,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A database that is not there or fails, and an id that no invite in force has.
+pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    match options.what {
+        InviteCommand::Create(create) => print(&created(&store, &create).await?)?,
+        InviteCommand::List { format } => print(&listed(&store.invites().await?, SystemClock.now(), format)?)?,
+        InviteCommand::Revoke { id } => {
+            if !store.revoke_invite(&id, SystemClock.now()).await? {
+                let said = format!("no invite in force has the id {id:?}: `langya invites list` shows them");
+                return Err(BadInput(said).into());
+            }
+        }
+    }
+    store.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn created(store: &Store, options: &CreateOptions) -> CommandResult<String> {
+    let (rng, now) = (SharedRng::from_system(), SystemClock.now());
+    let expires_at = (options.days > 0).then(|| Timestamp(now.0 + i64::from(options.days) * DAY_MS));
+    let mut invites = Vec::new();
+    for _ in 0..options.count {
+        let (id, code) = (rng.id(&SystemClock), invite_code::encode(random_bits(&rng)));
+        let letters = code.replace('-', "");
+        let (hash, note) = (code_hash(&letters), options.note.as_str());
+        let invite = NewInvite { id: &id, code_hash: &hash, note, quota: options.quota, created_at: now, expires_at };
+        store.insert_invite(invite).await?;
+        invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(time) });
+    }
+    match options.format {
+        Format::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
+        Format::Json => Ok(serde_json::to_string_pretty(&invites)? + "\n"),
+        Format::Csv => lines_of_csv(&invites),
+    }
+}
+
+fn listed(invites: &[InviteRow], now: Timestamp, format: Format) -> CommandResult<String> {
+    let rows: Vec<ListedInvite> = invites.iter().map(|invite| ListedInvite::of(invite, now)).collect();
+    match format {
+        Format::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
+        Format::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
+        Format::Csv => lines_of_csv(&rows),
+    }
+}
+
+impl ListedInvite {
+    fn of(invite: &InviteRow, now: Timestamp) -> Self {
+        let state = match invite {
+            invite if invite.revoked_at.is_some() => "revoked",
+            invite if invite.expires_at.is_some_and(|at| at <= now) => "expired",
+            invite if invite.uses >= invite.quota => "used up",
+            _ => "open",
+        };
+        Self {
+            id: invite.id.clone(),
+            note: invite.note.clone(),
+            uses: invite.uses,
+            quota: invite.quota,
+            created_at: time(invite.created_at),
+            expires_at: invite.expires_at.map(time),
+            state,
+        }
+    }
+
+    fn line(&self) -> String {
+        let expires = self.expires_at.as_deref().unwrap_or("never");
+        let (uses, note) = (format!("{}/{}", self.uses, self.quota), printable(&self.note));
+        format!("{}  {:<8} {uses:>9}  expires {expires}  {note}\n", self.id, self.state)
+    }
+}
+
+fn time(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(|_| at.0.to_string(), |at| at.to_string())
+}
+
+fn random_bits(rng: &SharedRng) -> u128 {
+    let mut bytes = [0; 16];
+    rng.with(|rng| rng.fill_bytes(&mut bytes));
+    u128::from_be_bytes(bytes)
+}

@@ -1,0 +1,35 @@
+//! `langya passphrase`: the hash of a pass phrase, for `access.passphrase_hash`.
+
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use super::output::print;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::services::arena::access::passphrase_hash;
+
+/// A shorter pass phrase can be guessed.
+const LEAST_CHARS: usize = 12;
+/// Nobody types more.
+const MOST_BYTES: u64 = 4_096;
+
+/// Reads a pass phrase from the standard input and prints its hash.
+///
+/// # Errors
+/// An input that cannot be read, and a pass phrase that is too short.
+pub fn run() -> CommandResult<ExitCode> {
+    let mut typed = String::new();
+    if std::io::stdin().is_terminal() {
+        eprintln!("Type the pass phrase, Enter, and Ctrl-D:");
+    }
+    std::io::stdin().take(MOST_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
+    let passphrase = typed.trim_end_matches(['\r', '\n']);
+    if passphrase.chars().count() < LEAST_CHARS {
+        return Err(
+            BadInput(format!("the pass phrase has fewer than {LEAST_CHARS} characters: take a longer one")).into()
+        );
+    }
+    print(&(passphrase_hash(passphrase).context("the pass phrase cannot be hashed")? + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

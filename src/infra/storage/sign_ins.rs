@@ -1,0 +1,221 @@
+//! Invites and who is signed in. Of a code only its hash is kept.
+
+use sqlx::{Connection, FromRow};
+
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::time::Timestamp;
+use crate::infra::metrics::store_time;
+
+const INSERT_INVITE: &str = "INSERT INTO invites (id, code_hash, note, quota, uses, created_at, expires_at) \
+     VALUES ($1, $2, $3, $4, 0, $5, $6)";
+const SELECT_INVITES: &str = "SELECT id, note, quota, uses, created_at, expires_at, revoked_at FROM invites \
+     ORDER BY created_at, id";
+const SELECT_INVITE: &str = "SELECT id, note, quota, uses, created_at, expires_at, revoked_at FROM invites \
+     WHERE code_hash = $1";
+/// One statement decides and counts, so that the last use is granted once.
+const USE_INVITE: &str = "UPDATE invites SET uses = uses + 1 WHERE code_hash = $1 AND uses < quota \
+     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) RETURNING id";
+const REVOKE_INVITE: &str = "UPDATE invites SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+const END_SIGN_INS_OF_INVITE: &str = "UPDATE sign_ins SET ended_at = $2 WHERE invite_id = $1 AND ended_at IS NULL";
+const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) \
+     VALUES ($1, $2, $3, $4, $5)";
+const SELECT_EXPIRY: &str =
+    "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2";
+const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
+const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";
+
+/// An invite to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewInvite<'i> {
+    /// Id of the invite, by which it is revoked.
+    pub id: &'i str,
+    /// Hash of its code.
+    pub code_hash: &'i str,
+    /// Whom it is for, in the operator's words.
+    pub note: &'i str,
+    /// How many people may use it.
+    pub quota: u32,
+    /// Now.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A stored invite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InviteRow {
+    /// Id of the invite.
+    pub id: String,
+    /// Whom it is for.
+    pub note: String,
+    /// How many people may use it.
+    pub quota: i64,
+    /// How many have.
+    pub uses: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// How somebody signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignInMethod<'m> {
+    /// By the code with this hash.
+    Invite(&'m str),
+    /// By the arena's pass phrase.
+    Passphrase,
+}
+
+/// A sign-in to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewSignIn<'s> {
+    /// Pseudonym of the new session.
+    pub visitor: &'s str,
+    /// How.
+    pub method: SignInMethod<'s>,
+    /// Now.
+    pub signed_in_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+}
+
+#[derive(FromRow)]
+struct RawInvite {
+    id: String,
+    note: String,
+    quota: i64,
+    uses: i64,
+    created_at: i64,
+    expires_at: Option<i64>,
+    revoked_at: Option<i64>,
+}
+
+impl From<RawInvite> for InviteRow {
+    fn from(raw: RawInvite) -> Self {
+        Self {
+            id: raw.id,
+            note: raw.note,
+            quota: raw.quota,
+            uses: raw.uses,
+            created_at: Timestamp(raw.created_at),
+            expires_at: raw.expires_at.map(Timestamp),
+            revoked_at: raw.revoked_at.map(Timestamp),
+        }
+    }
+}
+
+impl Store {
+    /// Keeps a new invite.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_invite(&self, invite: NewInvite<'_>) -> Result<(), StoreError> {
+        let _time = store_time("insert_invite");
+        on_writer_once!(self, |connection| {
+            let query = sqlx::query(INSERT_INVITE)
+                .bind(invite.id)
+                .bind(invite.code_hash)
+                .bind(invite.note)
+                .bind(i64::from(invite.quota))
+                .bind(invite.created_at.0)
+                .bind(invite.expires_at.map(|at| at.0));
+            query.execute(connection).await.map(drop)
+        })
+    }
+
+    /// All invites, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn invites(&self) -> Result<Vec<InviteRow>, StoreError> {
+        let _time = store_time("invites");
+        let rows: Vec<RawInvite> = on_reader!(self, |pool| sqlx::query_as(SELECT_INVITES).fetch_all(pool).await)?;
+        Ok(rows.into_iter().map(InviteRow::from).collect())
+    }
+
+    /// The invite whose code has this hash.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn invite(&self, code_hash: &str) -> Result<Option<InviteRow>, StoreError> {
+        let _time = store_time("invite");
+        let row: Option<RawInvite> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_INVITE).bind(code_hash).fetch_optional(pool).await)?;
+        Ok(row.map(InviteRow::from))
+    }
+
+    /// Revokes an invite and ends whatever it signed in. Returns whether it was in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn revoke_invite(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let _time = store_time("revoke_invite");
+        let revoked: u64 = on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let revoked = sqlx::query(REVOKE_INVITE).bind(id).bind(now.0).execute(&mut *tx).await?;
+            sqlx::query(END_SIGN_INS_OF_INVITE).bind(id).bind(now.0).execute(&mut *tx).await?;
+            tx.commit().await.map(|()| revoked.rows_affected())
+        })?;
+        Ok(revoked > 0)
+    }
+
+    /// Keeps a sign-in; one by invite uses the invite up once. Returns whether the invite could be used.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sign_in(&self, sign_in: NewSignIn<'_>) -> Result<bool, StoreError> {
+        let _time = store_time("sign_in");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let (method, invite) = match sign_in.method {
+                SignInMethod::Passphrase => ("passphrase", None),
+                SignInMethod::Invite(hash) => {
+                    let used = sqlx::query_scalar(USE_INVITE).bind(hash).bind(sign_in.signed_in_at.0);
+                    let used: Option<String> = used.fetch_optional(&mut *tx).await?;
+                    ("invite", used)
+                }
+            };
+            let granted = method == "passphrase" || invite.is_some();
+            if granted {
+                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor).bind(method).bind(invite);
+                query.bind(sign_in.signed_in_at.0).bind(sign_in.expires_at.0).execute(&mut *tx).await?;
+            }
+            tx.commit().await.map(|()| granted)
+        })
+    }
+
+    /// When the sign-in of this visitor ends by itself; `None` where there is none in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sign_in_expiry(&self, visitor: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let _time = store_time("sign_in_expiry");
+        let expiry: Option<i64> = on_reader!(self, |pool| {
+            sqlx::query_scalar(SELECT_EXPIRY).bind(visitor).bind(now.0).fetch_optional(pool).await
+        })?;
+        Ok(expiry.map(Timestamp))
+    }
+
+    /// Ends a sign-in.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sign_out(&self, visitor: &str, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("sign_out");
+        on_writer!(self, |connection| {
+            sqlx::query(END_SIGN_IN).bind(visitor).bind(now.0).execute(connection).await.map(drop)
+        })
+    }
+
+    /// Visitors whose sign-ins were ended at this time or later.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn signed_out_since(&self, since: Timestamp) -> Result<Vec<String>, StoreError> {
+        let _time = store_time("signed_out_since");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_ENDED).bind(since.0).fetch_all(pool).await)
+    }
+}

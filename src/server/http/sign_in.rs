@@ -1,0 +1,173 @@
+//! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
+//!
+//! Forms carry a token that is the signature of the visitor's own session, and are taken only from the arena's own pages; so no
+//! other site can sign a visitor in or out. Signing in begins a new session.
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Deserialize;
+
+use super::address::network_of;
+use super::error::PageError;
+use super::hosts;
+use super::pages::sign_in::{SignInView, sign_in_page};
+use super::pages::{self, Page, Section};
+use super::session::{Visitor, cookie_of, expired_cookie};
+use crate::infra::config::AccessMode;
+use crate::server::state::AppState;
+use crate::services::arena::access::{SignInError, SignedIn};
+
+/// Bytes of a form at the most.
+pub(super) const MAX_FORM_BYTES: usize = 4_096;
+/// What the form's token signs.
+const FORM: &str = "form";
+/// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+const THIS_MACHINE: &str = "this machine";
+
+/// What `/sign-in` is sent.
+#[derive(Deserialize)]
+pub(super) struct SignInForm {
+    /// The invite code or pass phrase.
+    secret: String,
+    token: String,
+}
+
+/// What `/sign-out` is sent.
+#[derive(Deserialize)]
+pub(super) struct SignOutForm {
+    token: String,
+}
+
+/// `GET /`: the battle page, or the way to sign in.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let mode = app.access.mode();
+    if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).id).await?.is_some() {
+        return Ok(pages::battle::battle(&request, &app.settings.now()));
+    }
+    Ok(see_other("/sign-in"))
+}
+
+/// Whether the visitor of a request may take part.
+///
+/// # Errors
+/// [`PageError::SignInRequired`] where they have to sign in first.
+pub(super) async fn admitted(app: &AppState, visitor: &Visitor) -> Result<SignedIn, PageError> {
+    app.access.admit(&visitor.id).await?.ok_or(PageError::SignInRequired)
+}
+
+/// `GET /sign-in`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    if app.access.mode() == AccessMode::Open {
+        return Ok(pages::not_found::not_found(request).await);
+    }
+    let visitor = visitor(&request, &app);
+    let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.id).await?.is_some();
+    Ok(show(&request, &app, &visitor, signed_in, None))
+}
+
+/// `POST /sign-in`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn sign_in(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    form: web::Form<SignInForm>,
+) -> Result<HttpResponse, PageError> {
+    if app.access.mode() == AccessMode::Open {
+        return Ok(pages::not_found::not_found(request).await);
+    }
+    let visitor = visitor(&request, &app);
+    check_form(&request, &app, &visitor, &form.token)?;
+    let network = network_of(&request, &app.settings.now().server.trusted_proxies);
+    match app.access.sign_in(&form.secret, network.as_deref().unwrap_or(THIS_MACHINE)).await {
+        Ok(session) => {
+            let mut response = see_other("/");
+            let cookie = cookie_of(session.token, &app.settings.now().server.public_url);
+            response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
+            Ok(response)
+        }
+        Err(SignInError::Store(error)) => Err(error.into()),
+        Err(error) => Ok(show(&request, &app, &visitor, false, Some(&error))),
+    }
+}
+
+/// `POST /sign-out`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn sign_out(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    form: web::Form<SignOutForm>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = visitor(&request, &app);
+    check_form(&request, &app, &visitor, &form.token)?;
+    app.access.sign_out(&visitor.id).await?;
+    let mut response = see_other("/sign-in");
+    let gone = expired_cookie(&app.settings.now().server.public_url);
+    response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
+    Ok(response)
+}
+
+fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
+    Visitor::of(request, &app.sessions, &app.settings.now().server.public_url)
+}
+
+/// A form is taken from a page of ours that this very session was shown.
+fn check_form(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
+    let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
+    let of_this_session = visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, &visitor.id, token);
+    if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
+}
+
+fn show(
+    request: &HttpRequest,
+    app: &AppState,
+    visitor: &Visitor,
+    signed_in: bool,
+    error: Option<&SignInError>,
+) -> HttpResponse {
+    let status = match error {
+        None => StatusCode::OK,
+        Some(SignInError::TooFast(_)) => StatusCode::TOO_MANY_REQUESTS,
+        Some(SignInError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+        Some(_) => StatusCode::FORBIDDEN,
+    };
+    let page = Page::new(request, Section::Battle);
+    let words = &page.t().sign_in;
+    let problem = error.map(|error| match error {
+        SignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
+        SignInError::Expired => words.expired.to_owned(),
+        SignInError::UsedUp => words.used_up.to_owned(),
+        SignInError::Revoked => words.revoked.to_owned(),
+        SignInError::Busy => words.busy.to_owned(),
+        SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
+    });
+    let by_code = app.access.mode() == AccessMode::Invite;
+    let token = app.sessions.signature(FORM, &visitor.id);
+    let mut response = sign_in_page(request, status, SignInView { page, by_code, signed_in, problem, token });
+    if let Some(SignInError::TooFast(limited)) = error {
+        response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
+    }
+    // The page holds a token of the session: nobody keeps it.
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    if let Some(cookie) = &visitor.new_cookie {
+        // A cookie of our own making is always text.
+        let _ = response.add_cookie(cookie);
+    }
+    response
+}
+
+fn see_other(place: &'static str) -> HttpResponse {
+    HttpResponse::SeeOther()
+        .insert_header((header::LOCATION, place))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .finish()
+}

@@ -1,0 +1,29 @@
+//! Ends the sockets of people who were signed out elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::services::arena::access::Access;
+
+/// How often sign-outs are looked for: a socket outlives its sign-in by less than a second.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Looks for sign-outs of other instances and of the command line, where the arena is not open to everybody.
+pub async fn follow_sign_outs(access: Arc<Access>, shutdown: CancellationToken) {
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = looks.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        if let Err(error) = access.follow_sign_outs().await
+            && !error.is_outage()
+        {
+            tracing::warn!(error = ?error, "sign-outs could not be looked for");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Who may take part: everybody, or whoever has signed in by an invite code or the arena's pass phrase.
+//!
+//! A sign-in is a row of its own session. Each request and each socket asks for it; open sockets are ended by
+//! [`SignedIn::ended`], which the instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::sessions::{NewSession, Sessions};
+use crate::domain::admission::invite_code;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::{AccessMode, CurrentSettings};
+use crate::infra::limits::{Act, Caller, RateLimited, RateLimits};
+use crate::infra::metrics;
+use crate::infra::rng::hex;
+use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
+
+/// Pass phrases that are checked at the same time; each check takes 19 MiB and a core for a moment.
+const CHECKS_AT_ONCE: usize = 2;
+/// Longest wait for one's turn.
+const CHECK_PATIENCE: Duration = Duration::from_secs(10);
+/// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
+const LOOK_BACK: Duration = Duration::from_secs(600);
+/// What a guess is compared with where the settings have no hash, so that it takes as long.
+const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
+     AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Why somebody is not signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// Too many tries from one network.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// No such code, or a wrong pass phrase.
+    #[error("this is no valid code or pass phrase")]
+    Wrong,
+    /// The invite has expired.
+    #[error("this invite has expired")]
+    Expired,
+    /// The invite was used by as many as it was for.
+    #[error("this invite was used already")]
+    UsedUp,
+    /// The invite was revoked.
+    #[error("this invite was revoked")]
+    Revoked,
+    /// Too many pass phrases are being checked.
+    #[error("many people are signing in: try again in a moment")]
+    Busy,
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SignInError {
+    /// The word in metrics.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::TooFast(_) => "network",
+            Self::Wrong => "wrong",
+            Self::Expired => "expired",
+            Self::UsedUp => "used_up",
+            Self::Revoked => "revoked",
+            Self::Busy => "busy",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+/// Somebody who may take part, for as long as this is not ended.
+#[derive(Debug, Clone, Default)]
+pub struct SignedIn {
+    /// Is cancelled when the sign-in is ended; never, where the arena is open.
+    pub ended: Arc<CancellationToken>,
+    /// How long until it ends by itself; `None` where the arena is open.
+    pub left: Option<Duration>,
+}
+
+/// Lets people in and out.
+pub struct Access {
+    store: Store,
+    sessions: Arc<Sessions>,
+    limits: Arc<RateLimits>,
+    settings: CurrentSettings,
+    clock: Arc<dyn Clock>,
+    checks: Semaphore,
+    /// The open sockets' tokens by visitor.
+    watched: Mutex<HashMap<String, Weak<CancellationToken>>>,
+}
+
+impl Access {
+    /// Puts it together.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        sessions: Arc<Sessions>,
+        limits: Arc<RateLimits>,
+        settings: CurrentSettings,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let (checks, watched) = (Semaphore::new(CHECKS_AT_ONCE), Mutex::default());
+        Self { store, sessions, limits, settings, clock, checks, watched }
+    }
+
+    /// How people are let in.
+    #[must_use]
+    pub fn mode(&self) -> AccessMode {
+        self.settings.now().access.mode
+    }
+
+    /// Whether this visitor may take part now; `None` where they have to sign in first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn admit(&self, visitor: &str) -> Result<Option<SignedIn>, StoreError> {
+        if self.mode() == AccessMode::Open {
+            return Ok(Some(SignedIn::default()));
+        }
+        // Watched before it is looked up, so that no sign-out falls between.
+        let ended = self.watch(visitor);
+        let now = self.clock.now();
+        let expiry = self.store.sign_in_expiry(visitor, now).await?;
+        let left = |expiry: Timestamp| Duration::from_millis(u64::try_from(expiry.0 - now.0).unwrap_or(0));
+        Ok(expiry.map(|expiry| SignedIn { ended, left: Some(left(expiry)) }))
+    }
+
+    /// Lets somebody in who knows a code or the pass phrase, whichever this arena takes. The session is a new one: whatever was
+    /// in the browser before, nobody else can have put it there.
+    ///
+    /// # Errors
+    /// [`SignInError`].
+    pub async fn sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
+        let signed_in = self.try_sign_in(secret, network).await;
+        signed_in.inspect_err(|error| metrics::refused(Act::SignIn.as_str(), error.as_str()))
+    }
+
+    async fn try_sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
+        let guesser = Caller { visitor: String::new(), network: Some(network.to_owned()) };
+        self.limits.take(Act::SignIn, &guesser).await?;
+        match self.mode() {
+            AccessMode::Passphrase if self.is_passphrase(secret).await? => self.begin(SignInMethod::Passphrase).await,
+            AccessMode::Invite => self.use_invite(secret).await,
+            AccessMode::Open | AccessMode::Passphrase => Err(SignInError::Wrong),
+        }
+    }
+
+    /// Ends the sign-in of a visitor, and the sockets of this instance with it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sign_out(&self, visitor: &str) -> Result<(), StoreError> {
+        self.store.sign_out(visitor, self.clock.now()).await?;
+        self.end(visitor);
+        Ok(())
+    }
+
+    /// Ends the sockets whose sign-ins were ended elsewhere: by another instance, or by the command that revokes an invite.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn follow_sign_outs(&self) -> Result<(), StoreError> {
+        if self.mode() == AccessMode::Open || self.forget_unwatched() == 0 {
+            return Ok(());
+        }
+        let look_back = i64::try_from(LOOK_BACK.as_millis()).unwrap_or(i64::MAX);
+        let ended = self.store.signed_out_since(Timestamp(self.clock.now().0 - look_back)).await?;
+        ended.iter().for_each(|visitor| self.end(visitor));
+        Ok(())
+    }
+
+    async fn use_invite(&self, typed: &str) -> Result<NewSession, SignInError> {
+        let hash = invite_code::normalised(typed).map(|code| code_hash(&code)).ok_or(SignInError::Wrong)?;
+        match self.begin(SignInMethod::Invite(&hash)).await {
+            Err(SignInError::Wrong) => {}
+            done => return done,
+        }
+        // Whoever has the code may know why it is of no use.
+        let now = self.clock.now();
+        let invite = self.store.invite(&hash).await?.ok_or(SignInError::Wrong)?;
+        Err(match invite {
+            invite if invite.revoked_at.is_some() => SignInError::Revoked,
+            invite if invite.expires_at.is_some_and(|at| at <= now) => SignInError::Expired,
+            _ => SignInError::UsedUp,
+        })
+    }
+
+    async fn begin(&self, method: SignInMethod<'_>) -> Result<NewSession, SignInError> {
+        let (session, now) = (self.sessions.issue(), self.clock.now());
+        let days = i64::from(self.settings.now().access.session_days);
+        let expires_at = Timestamp(now.0 + days * 24 * 3_600_000);
+        let sign_in = NewSignIn { visitor: &session.visitor, method, signed_in_at: now, expires_at };
+        if self.store.sign_in(sign_in).await? { Ok(session) } else { Err(SignInError::Wrong) }
+    }
+
+    /// Whether this is the arena's pass phrase. Takes as long for any guess, also where the settings have no usable hash.
+    async fn is_passphrase(&self, guess: &str) -> Result<bool, SignInError> {
+        let turn = tokio::time::timeout(CHECK_PATIENCE, self.checks.acquire()).await;
+        let _turn = turn.map_err(|_| SignInError::Busy)?;
+        let (hash, guess) = (self.settings.now().access.passphrase_hash.expose().to_owned(), guess.to_owned());
+        let checked = tokio::task::spawn_blocking(move || is_hash_of(&hash, &guess)).await;
+        checked.map_err(|_| SignInError::Busy)
+    }
+
+    /// The token of a visitor's sockets.
+    fn watch(&self, visitor: &str) -> Arc<CancellationToken> {
+        let mut watched = self.watched.lock();
+        let known = watched.get(visitor).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let token = Arc::new(CancellationToken::new());
+            watched.insert(visitor.to_owned(), Arc::downgrade(&token));
+            token
+        })
+    }
+
+    /// Forgets visitors who have no socket open; how many are left.
+    fn forget_unwatched(&self) -> usize {
+        let mut watched = self.watched.lock();
+        watched.retain(|_, token| token.strong_count() > 0);
+        watched.len()
+    }
+
+    fn end(&self, visitor: &str) {
+        let token = self.watched.lock().remove(visitor);
+        if let Some(token) = token.as_ref().and_then(Weak::upgrade) {
+            token.cancel();
+        }
+    }
+}
+
+/// Whether an argon2 hash is that of a guess. A hash that cannot be read is nobody's.
+fn is_hash_of(hash: &str, guess: &str) -> bool {
+    let (hash, known) = match PasswordHash::new(hash) {
+        Ok(hash) => (hash, true),
+        Err(_) => (PasswordHash::new(NO_HASH).expect("a fixed hash"), false),
+    };
+    Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
+}
+
+/// The hash of a pass phrase by argon2id with a salt of its own, for the settings.
+///
+/// # Errors
+/// A system without randomness, and a pass phrase of gigabytes.
+pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash::Error> {
+    Ok(Argon2::default().hash_password(passphrase.as_bytes())?.to_string())
+}
+
+/// What is kept of an invite's code, of which the letters are given. It has 128 random bits, so a plain hash cannot be turned back.
+#[must_use]
+pub fn code_hash(letters: &str) -> String {
+    hex(&Sha256::digest(format!("langya invite {letters}")))
+}

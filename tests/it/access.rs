@@ -1,0 +1,317 @@
+//! Optional sign-in: who gets in, who does not, and what signing out ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use langya::domain::admission::invite_code;
+use langya::domain::time::Timestamp;
+use langya::infra::clock::Clock as _;
+use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
+use langya::infra::events::{InstanceId, LocalBus};
+use langya::infra::storage::NewInvite;
+use langya::services::arena::access::{code_hash, passphrase_hash};
+use reqwest::{Response, StatusCode};
+
+use crate::support::arena::{NO_LIMITS, TestArena};
+use crate::support::scripted::Scripted;
+use crate::support::visitor::{Visitor, get};
+
+const PASSPHRASE: &str = "seven herons over a quiet lake";
+/// Close code of a socket whose visitor has signed out.
+const SIGNED_OUT: u16 = 4401;
+/// Longest wait; reached only by a failing test.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn arena(mode: AccessMode) -> TestArena {
+    arena_with(mode, |_| {}).await
+}
+
+async fn arena_with(mode: AccessMode, change: impl FnOnce(&mut Settings)) -> TestArena {
+    TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], |settings| {
+        settings.access.mode = mode;
+        settings.access.passphrase_hash = passphrase_hash(PASSPHRASE).unwrap().into();
+        change(settings);
+    })
+    .await
+}
+
+/// An invite with a code made of this number.
+async fn invite(arena: &TestArena, number: u128, quota: u32, expires_at: Option<i64>) -> String {
+    let code = invite_code::encode(number);
+    let (hash, id) = (code_hash(&code.replace('-', "")), format!("invite {number}"));
+    let (created_at, expires_at) = (Timestamp(1), expires_at.map(Timestamp));
+    let invite = NewInvite { id: &id, code_hash: &hash, note: "", quota, created_at, expires_at };
+    arena.app.store.insert_invite(invite).await.unwrap();
+    code
+}
+
+/// A browser: it keeps its cookie and follows nothing.
+struct Browser {
+    client: reqwest::Client,
+    url: String,
+    cookie: Option<String>,
+}
+
+impl Browser {
+    fn new(arena: &TestArena) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { client, url: arena.url.clone(), cookie: None }
+    }
+
+    async fn get(&mut self, path: &str) -> Response {
+        let request = self.client.get(format!("{}{path}", self.url));
+        self.send(request).await
+    }
+
+    async fn send(&mut self, mut request: reqwest::RequestBuilder) -> Response {
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", cookie);
+        }
+        let response = request.send().await.unwrap();
+        if let Some(set) = response.headers().get("set-cookie") {
+            self.cookie = Some(set.to_str().unwrap().split(';').next().unwrap().to_owned());
+        }
+        response
+    }
+
+    /// The token in the form of the page.
+    async fn form_token(&mut self) -> String {
+        let page = self.get("/sign-in").await.text().await.unwrap();
+        page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    }
+
+    async fn post(&mut self, path: &str, fields: &[(&str, &str)], origin: Option<&str>) -> Response {
+        let encoded = fields.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', "+")));
+        let body = encoded.collect::<Vec<_>>().join("&");
+        let mut request = self.client.post(format!("{}{path}", self.url)).body(body);
+        request = request.header("content-type", "application/x-www-form-urlencoded");
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        self.send(request).await
+    }
+
+    /// Opens the page and sends its form.
+    async fn sign_in(&mut self, secret: &str) -> Response {
+        let (token, origin) = (self.form_token().await, self.url.clone());
+        self.post("/sign-in", &[("secret", secret), ("token", &token)], Some(&origin)).await
+    }
+
+    async fn sign_out(&mut self) -> Response {
+        let (token, origin) = (self.form_token().await, self.url.clone());
+        self.post("/sign-out", &[("token", &token)], Some(&origin)).await
+    }
+
+    async fn socket(&self) -> Result<Visitor, tokio_tungstenite::tungstenite::Error> {
+        let cookie = self.cookie.clone().map(|cookie| ("cookie", cookie));
+        Visitor::connect_with(&self.url, cookie).await
+    }
+
+    async fn is_admitted(&self) -> bool {
+        self.socket().await.is_ok()
+    }
+}
+
+#[track_caller]
+fn check_status(response: &Response, status: StatusCode) {
+    assert_eq!(response.status(), status, "{:?}", response.headers());
+}
+
+#[actix_web::test]
+async fn an_open_arena_knows_no_signing_in() {
+    let arena = arena(AccessMode::Open).await;
+    let mut browser = Browser::new(&arena);
+    check_status(&browser.get("/sign-in").await, StatusCode::NOT_FOUND);
+    check_status(&browser.get("/").await, StatusCode::OK);
+    assert!(browser.is_admitted().await);
+}
+
+#[actix_web::test]
+async fn without_signing_in_nobody_battles_and_everybody_reads() {
+    for mode in [AccessMode::Invite, AccessMode::Passphrase] {
+        let arena = arena(mode).await;
+        let mut browser = Browser::new(&arena);
+        let home = browser.get("/").await;
+        check_status(&home, StatusCode::SEE_OTHER);
+        assert_eq!(home.headers()["location"], "/sign-in");
+        assert!(!browser.is_admitted().await);
+        let _ = browser.form_token().await;
+        assert!(browser.cookie.is_some() && !browser.is_admitted().await, "a session is not yet a sign-in");
+        for path in ["/leaderboard", "/about", "/api/v1/leaderboard", "/healthz"] {
+            check_status(&get(&format!("{}{path}", arena.url)).await, StatusCode::OK);
+        }
+    }
+}
+
+#[actix_web::test]
+async fn the_pass_phrase_begins_a_new_session_and_a_wrong_one_none() {
+    let arena = arena(AccessMode::Passphrase).await;
+    let mut browser = Browser::new(&arena);
+    for wrong in ["", "seven herons", "Seven herons over a quiet lake", &"x".repeat(500)] {
+        let refused = browser.sign_in(wrong).await;
+        check_status(&refused, StatusCode::FORBIDDEN);
+        assert!(!browser.is_admitted().await, "{wrong}");
+        assert!(refused.text().await.unwrap().contains("role=\"alert\""));
+    }
+    let before = browser.cookie.clone();
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    assert_ne!(browser.cookie, before, "whoever knew the former cookie knows nothing");
+    assert!(browser.is_admitted().await);
+    check_status(&browser.get("/").await, StatusCode::OK);
+    let mut fixed = Browser::new(&arena);
+    fixed.cookie = before;
+    assert!(!fixed.is_admitted().await);
+
+    let mut settings = (*arena.app.settings.now()).clone();
+    for unusable in ["", "no hash", "$argon2id$v=19$m=19456,t=2,p=1$AAAA"] {
+        settings.access.passphrase_hash = unusable.into();
+        arena.app.settings.replace(settings.clone());
+        check_status(&Browser::new(&arena).sign_in("").await, StatusCode::FORBIDDEN);
+    }
+}
+
+#[actix_web::test]
+async fn an_invite_lets_in_as_many_as_it_is_for_and_says_why_it_lets_in_nobody_else() {
+    let arena = arena(AccessMode::Invite).await;
+    let code = invite(&arena, 1, 2, None).await;
+    for typed in [code.clone(), code.to_lowercase().replace('-', " ")] {
+        let mut browser = Browser::new(&arena);
+        check_status(&browser.sign_in(&typed).await, StatusCode::SEE_OTHER);
+        assert!(browser.is_admitted().await);
+    }
+    let expired = invite(&arena, 2, 1, Some(5)).await;
+    let revoked = invite(&arena, 3, 1, None).await;
+    assert!(arena.app.store.revoke_invite("invite 3", Timestamp(9)).await.unwrap());
+    assert!(!arena.app.store.revoke_invite("invite 3", Timestamp(9)).await.unwrap(), "it was revoked already");
+    let unknown = invite_code::encode(4);
+    for (code, words) in [
+        (code.as_str(), "has been used already"),
+        (&expired, "has expired"),
+        (&revoked, "is not valid any more"),
+        (&unknown, "Check for typing errors"),
+        ("", "Check for typing errors"),
+        ("' OR 1=1 --", "Check for typing errors"),
+        (PASSPHRASE, "Check for typing errors"),
+    ] {
+        let mut browser = Browser::new(&arena);
+        let refused = browser.sign_in(code).await;
+        check_status(&refused, StatusCode::FORBIDDEN);
+        let page = refused.text().await.unwrap();
+        assert!(page.contains(words), "{code}: {page}");
+        assert!(!browser.is_admitted().await, "{code}");
+    }
+}
+
+#[actix_web::test]
+async fn of_many_who_use_the_last_place_of_an_invite_at_once_one_gets_in() {
+    let arena = arena(AccessMode::Invite).await;
+    let code = invite(&arena, 1, 3, None).await;
+    let tries = (0..10).map(|_| async {
+        let mut browser = Browser::new(&arena);
+        browser.sign_in(&code).await.status() == StatusCode::SEE_OTHER
+    });
+    let signed_in = futures_util::future::join_all(tries).await;
+    assert_eq!(signed_in.into_iter().filter(|in_| *in_).count(), 3);
+}
+
+#[actix_web::test]
+async fn no_other_site_signs_a_visitor_in_or_out() {
+    let arena = arena(AccessMode::Passphrase).await;
+    let mut browser = Browser::new(&arena);
+    let token = browser.form_token().await;
+    let mut stranger = Browser::new(&arena);
+    let strange_token = stranger.form_token().await;
+    let own = browser.url.clone();
+    let other_port = "http://127.0.0.1:1";
+    for (token, origin) in [
+        (token.as_str(), Some("https://evil.example")),
+        (&token, Some("null")),
+        (&token, Some(other_port)),
+        (&token, None),
+        (&strange_token, Some(own.as_str())),
+        ("", Some(&own)),
+    ] {
+        let fields = [("secret", PASSPHRASE), ("token", token)];
+        check_status(&browser.post("/sign-in", &fields, origin).await, StatusCode::FORBIDDEN);
+        assert!(!browser.is_admitted().await);
+    }
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    let token = browser.form_token().await;
+    check_status(
+        &browser.post("/sign-out", &[("token", &token)], Some("https://evil.example")).await,
+        StatusCode::FORBIDDEN,
+    );
+    check_status(&browser.post("/sign-out", &[("token", &strange_token)], Some(&own)).await, StatusCode::FORBIDDEN);
+    assert!(browser.is_admitted().await);
+}
+
+#[actix_web::test]
+async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every_instance() {
+    let arena = arena(AccessMode::Passphrase).await;
+    let models = [("one", Scripted::saying("One.")), ("two", Scripted::saying("Two."))];
+    let models: Vec<(&str, &Scripted)> = models.iter().map(|(id, model)| (*id, model)).collect();
+    let bus = Arc::new(LocalBus::new(InstanceId("beside".into())));
+    let settings = (*arena.app.settings.now()).clone();
+    let beside = TestArena::start_on(&models, bus, Some(&arena), |own| own.access = settings.access.clone()).await;
+    let (mut ann, mut ben) = (Browser::new(&arena), Browser::new(&arena));
+    for browser in [&mut ann, &mut ben] {
+        check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    }
+    let far = Visitor::connect_with(&beside.url, Some(("cookie", ann.cookie.clone().unwrap()))).await.unwrap();
+    let (mut sockets, mut other) =
+        (vec![ann.socket().await.unwrap(), ann.socket().await.unwrap(), far], ben.socket().await.unwrap());
+    check_status(&ann.sign_out().await, StatusCode::SEE_OTHER);
+    for socket in &mut sockets {
+        let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+        assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
+    }
+    let mut stale = Browser::new(&arena);
+    stale.cookie = sockets[0].cookie().to_owned().into();
+    assert!(!stale.is_admitted().await, "the cookie is of no use any more");
+    other.ask("Which?").await;
+    other.until_ready().await;
+    beside.end().await;
+}
+
+#[actix_web::test]
+async fn revoking_an_invite_signs_out_whoever_came_in_by_it() {
+    let arena = arena(AccessMode::Invite).await;
+    let code = invite(&arena, 1, 1, None).await;
+    let mut browser = Browser::new(&arena);
+    check_status(&browser.sign_in(&code).await, StatusCode::SEE_OTHER);
+    let mut socket = browser.socket().await.unwrap();
+    // As the command does: in another process, which this one hears nothing of.
+    let now = arena.app.clock.now();
+    assert!(arena.app.store.revoke_invite("invite 1", now).await.unwrap());
+    let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
+    assert!(!browser.is_admitted().await);
+}
+
+#[actix_web::test]
+async fn guesses_of_one_network_are_throttled_whatever_cookie_they_bring() {
+    let arena = arena_with(AccessMode::Passphrase, |settings| {
+        settings.limits = LimitSettings { sign_ins_per_address: WindowLimits::of(3, 0, 0), ..NO_LIMITS };
+    })
+    .await;
+    for guess in 0..3 {
+        check_status(&Browser::new(&arena).sign_in(&format!("guess {guess}")).await, StatusCode::FORBIDDEN);
+    }
+    let refused = Browser::new(&arena).sign_in(PASSPHRASE).await;
+    check_status(&refused, StatusCode::TOO_MANY_REQUESTS);
+    assert!(refused.headers().contains_key("retry-after"));
+}
+
+#[actix_web::test]
+async fn a_sign_in_ends_by_itself() {
+    let arena = arena(AccessMode::Passphrase).await;
+    let mut browser = Browser::new(&arena);
+    check_status(&browser.sign_in(PASSPHRASE).await, StatusCode::SEE_OTHER);
+    let (now, week) = (arena.app.clock.now(), 7 * 24 * 3_600_000);
+    let visitor = arena.app.sessions.visitor(browser.cookie.as_ref().unwrap().split_once('=').unwrap().1).unwrap();
+    let store = &arena.app.store;
+    let expiry = store.sign_in_expiry(&visitor, now).await.unwrap().unwrap();
+    assert!(expiry.0 <= now.0 + 4 * week + 3 * week && expiry.0 > now.0 + 4 * week, "{expiry:?}");
+    assert_eq!(store.sign_in_expiry(&visitor, expiry).await.unwrap(), None);
+}
