@@ -114,7 +114,7 @@ fn needles(upstream: &Upstream) -> Vec<String> {
 /// Without padding.
 fn base64(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bits: Vec<u8> = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
+    let bits: Vec<u8> = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1)).collect();
     let digit =
         |six: &[u8]| six.iter().chain([0; 6].iter()).take(6).fold(0, |value, bit| 2 * value + usize::from(*bit));
     bits.chunks(6).map(|six| char::from(DIGITS[digit(six)])).collect()
