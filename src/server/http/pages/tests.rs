@@ -6,6 +6,7 @@ use crate::domain::battle::Outcome;
 use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
+use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::judging::verdict::Preference;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
@@ -80,7 +81,8 @@ fn fold(language: Language) -> Option<RobustnessFold> {
     let lead = Lead { second: "heron".into(), points: 100.0 };
     let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
     let report = OverallRobustness { votes: 80, first_place: Some(first_place), ..OverallRobustness::default() };
-    RobustnessFold::new(&report, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
+    let rigging = RiggingReport::default();
+    RobustnessFold::new(&report, &rigging, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
 }
 
 #[actix_web::test]
