@@ -48,11 +48,15 @@ fn flags(report: &VoterReport, flagged: impl Fn(&super::voters::VoterResult) -> 
 }
 
 /// Riggers and honest voters that each rule flags, summed over plantings.
-fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [Flags; 2] {
-    let mut sums = [Flags::default(); 2];
+fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [Flags; 3] {
+    let mut sums = [Flags::default(); 3];
     for seed in SEED..SEED + times {
         let report = test_voters(&plant(log, Planting { seed, ..planting }).unwrap(), test, seed).unwrap();
-        let found = [flags(&report, |result| result.q <= DEFAULT_ALPHA), flags(&report, |result| result.p <= 0.01)];
+        let found = [
+            flags(&report, |result| result.q <= DEFAULT_ALPHA),
+            flags(&report, |result| result.q <= 0.1),
+            flags(&report, |result| result.p <= 0.01),
+        ];
         for (sum, found) in sums.iter_mut().zip(found) {
             sum.riggers += found.riggers;
             sum.honest += found.honest;
@@ -105,9 +109,9 @@ fn table_of_planted_riggers() {
             let planting = Planting { riggers, votes, strategy, target_share, seed: 0 };
             write!(table, "| {} | {target_share} | {riggers} | {votes} |", strategy.as_str()).unwrap();
             for test in VoterTest::ALL {
-                let [by_q, by_p] =
+                let [by_q, by_tenth, by_p] =
                     planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
-                write!(table, " {by_q} | {by_p} |").unwrap();
+                write!(table, " {by_q} | {by_tenth} | {by_p} |").unwrap();
             }
             writeln!(table).unwrap();
         }
@@ -126,6 +130,6 @@ fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     let taste = report.taste.unwrap();
     assert!(taste > 0.05 && taste < 0.2, "{taste}");
     let planting = Planting { riggers: 3, votes: 50, strategy: RiggerStrategy::TargetOnly, target_share: 1.0, seed: 0 };
-    let [by_q, _] = planted(&log, VoterTest::Score, planting, 4);
+    let [by_q, ..] = planted(&log, VoterTest::Score, planting, 4);
     assert!(by_q.riggers >= 8 && by_q.honest <= 12, "seed {SEED}: {by_q:?} of 12 riggers");
 }
