@@ -10,8 +10,6 @@ use crate::rating::vote_log::{ColumnSet, VoteLog};
 use crate::stats::{real, real_len};
 
 const SEED: u64 = 1;
-/// Riggers of one row of the table.
-const TIMES: u64 = 20;
 
 /// The 8,931 votes of 124 people on 59 models; `None` without the folder of reference votes.
 fn llmfao() -> Option<VoteLog> {
@@ -88,35 +86,31 @@ const PLANTINGS: [(RiggerStrategy, f64); 4] = [
 #[ignore = "slow: tests/run runs it"]
 fn table_of_planted_riggers() {
     let Some(log) = llmfao() else { return };
-    let mut table = format!("seed {SEED}\n");
+    eprintln!("seed {SEED}");
     for test in VoterTest::ALL {
         let report = test_voters(&log, test, SEED).unwrap();
         let [by_q, by_p] = [flags(&report, |r| r.q <= DEFAULT_ALPHA), flags(&report, |r| r.p <= 0.01)];
         let (tested, taste) = (report.results.len(), report.taste);
-        writeln!(
-            table,
-            "{}: {tested} tested, flagged {} by q, {} by p; taste {taste:?}",
-            test.as_str(),
-            by_q.honest,
-            by_p.honest
-        )
-        .unwrap();
-        report.results.iter().take(6).for_each(|result| writeln!(table, "  {result:?}").unwrap());
+        eprintln!("{}: {tested} tested, flagged {} by q, {} by p; {taste:?}", test.as_str(), by_q.honest, by_p.honest);
+        report.results.iter().take(4).for_each(|result| eprintln!("  {result:?}"));
     }
     for (strategy, target_share) in PLANTINGS {
         for (riggers, votes) in [1, 3, 10].into_iter().flat_map(|riggers| [20, 50, 100].map(|votes| (riggers, votes))) {
-            let times = 1.max(TIMES / u64::from(riggers));
+            let times = 1.max(size(6, 60) / u64::from(riggers));
             let planting = Planting { riggers, votes, strategy, target_share, seed: 0 };
-            write!(table, "| {} | {target_share} | {riggers} | {votes} |", strategy.as_str()).unwrap();
+            let mut row = format!("| {} | {target_share} | {riggers} | {votes} |", strategy.as_str());
             for test in VoterTest::ALL {
-                let [by_q, by_tenth, by_p] =
-                    planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
-                write!(table, " {by_q} | {by_tenth} | {by_p} |").unwrap();
+                let found = planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
+                write!(row, " {} |", found.join(" | ")).unwrap();
             }
-            writeln!(table).unwrap();
+            eprintln!("{row}");
         }
     }
-    eprintln!("{table}");
+}
+
+/// Riggers of one row of the table; the long form where `LANGYA_TEST_SIZE=long` asks for it.
+fn size(short: u64, long: u64) -> u64 {
+    if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
 }
 
 /// The promise of the score test, on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 %

@@ -145,7 +145,8 @@ struct Finding {
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] as for the fit.
 pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterReport, FitError> {
-    let labels = log.voters.as_ref().ok_or(FitError::NoVoters)?;
+    let known = log.voters.as_ref().filter(|labels| !labels.names.as_slice().is_empty());
+    let labels = known.ok_or(FitError::NoVoters)?;
     let voters = u64::try_from(labels.names.as_slice().len()).unwrap_or(u64::MAX);
     let mut report = VoterReport { test, voters, results: Vec::new(), taste: None };
     let reference = match test {
