@@ -10,8 +10,6 @@ use crate::rating::vote_log::{ColumnSet, VoteLog};
 use crate::stats::{real, real_len};
 
 const SEED: u64 = 1;
-/// Riggers of one row of the table.
-const TIMES: u64 = 20;
 
 /// The 8,931 votes of 124 people on 59 models; `None` without the folder of reference votes.
 fn llmfao() -> Option<VoteLog> {
@@ -48,11 +46,15 @@ fn flags(report: &VoterReport, flagged: impl Fn(&super::voters::VoterResult) -> 
 }
 
 /// Riggers and honest voters that each rule flags, summed over plantings.
-fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [Flags; 2] {
-    let mut sums = [Flags::default(); 2];
+fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [Flags; 3] {
+    let mut sums = [Flags::default(); 3];
     for seed in SEED..SEED + times {
         let report = test_voters(&plant(log, Planting { seed, ..planting }).unwrap(), test, seed).unwrap();
-        let found = [flags(&report, |result| result.q <= DEFAULT_ALPHA), flags(&report, |result| result.p <= 0.01)];
+        let found = [
+            flags(&report, |result| result.q <= DEFAULT_ALPHA),
+            flags(&report, |result| result.q <= 0.1),
+            flags(&report, |result| result.p <= 0.01),
+        ];
         for (sum, found) in sums.iter_mut().zip(found) {
             sum.riggers += found.riggers;
             sum.honest += found.honest;
@@ -84,35 +86,31 @@ const PLANTINGS: [(RiggerStrategy, f64); 4] = [
 #[ignore = "slow: tests/run runs it"]
 fn table_of_planted_riggers() {
     let Some(log) = llmfao() else { return };
-    let mut table = format!("seed {SEED}\n");
+    eprintln!("seed {SEED}");
     for test in VoterTest::ALL {
         let report = test_voters(&log, test, SEED).unwrap();
         let [by_q, by_p] = [flags(&report, |r| r.q <= DEFAULT_ALPHA), flags(&report, |r| r.p <= 0.01)];
         let (tested, taste) = (report.results.len(), report.taste);
-        writeln!(
-            table,
-            "{}: {tested} tested, flagged {} by q, {} by p; taste {taste:?}",
-            test.as_str(),
-            by_q.honest,
-            by_p.honest
-        )
-        .unwrap();
-        report.results.iter().take(6).for_each(|result| writeln!(table, "  {result:?}").unwrap());
+        eprintln!("{}: {tested} tested, flagged {} by q, {} by p; {taste:?}", test.as_str(), by_q.honest, by_p.honest);
+        report.results.iter().take(4).for_each(|result| eprintln!("  {result:?}"));
     }
     for (strategy, target_share) in PLANTINGS {
         for (riggers, votes) in [1, 3, 10].into_iter().flat_map(|riggers| [20, 50, 100].map(|votes| (riggers, votes))) {
-            let times = 1.max(TIMES / u64::from(riggers));
+            let times = 1.max(size(6, 60) / u64::from(riggers));
             let planting = Planting { riggers, votes, strategy, target_share, seed: 0 };
-            write!(table, "| {} | {target_share} | {riggers} | {votes} |", strategy.as_str()).unwrap();
+            let mut row = format!("| {} | {target_share} | {riggers} | {votes} |", strategy.as_str());
             for test in VoterTest::ALL {
-                let [by_q, by_p] =
-                    planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
-                write!(table, " {by_q} | {by_p} |").unwrap();
+                let found = planted(&log, test, planting, times).map(|found| shares(found, riggers.into(), times));
+                write!(row, " {} |", found.join(" | ")).unwrap();
             }
-            writeln!(table).unwrap();
+            eprintln!("{row}");
         }
     }
-    eprintln!("{table}");
+}
+
+/// Riggers of one row of the table; the long form where `LANGYA_TEST_SIZE=long` asks for it.
+fn size(short: u64, long: u64) -> u64 {
+    if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
 }
 
 /// The promise of the score test, on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 %
@@ -126,6 +124,6 @@ fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     let taste = report.taste.unwrap();
     assert!(taste > 0.05 && taste < 0.2, "{taste}");
     let planting = Planting { riggers: 3, votes: 50, strategy: RiggerStrategy::TargetOnly, target_share: 1.0, seed: 0 };
-    let [by_q, _] = planted(&log, VoterTest::Score, planting, 4);
+    let [by_q, ..] = planted(&log, VoterTest::Score, planting, 4);
     assert!(by_q.riggers >= 8 && by_q.honest <= 12, "seed {SEED}: {by_q:?} of 12 riggers");
 }

@@ -18,12 +18,17 @@ use super::tastes::taste_correlation;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd::{Crowd, CrowdVote};
-use crate::rating::vote_log::VoteLog;
+use crate::rating::vote_log::{Labels, VoteLog};
 
 /// Voters with fewer votes for one of two models are not tested: nothing can be told from them.
 pub const FEWEST_VOTES: usize = 10;
 /// The α of the tests where nobody says otherwise.
 pub const DEFAULT_ALPHA: f64 = 0.05;
+
+/// Voters are left out of the crowd of the score test if chance alone explains their votes with at most this probability.
+const OUTLIER: f64 = 0.01;
+/// Riggers who hid one another appear one pass after another.
+const MOST_PASSES: usize = 5;
 
 /// A test of a voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,7 +129,7 @@ struct Candidate<'a> {
     /// Position among the voters of the log, and the number of its random stream.
     index: usize,
     votes: &'a [CrowdVote],
-    /// The strengths without its votes.
+    /// The strengths of the crowd without its votes.
     strengths: DVector<f64>,
 }
 
@@ -140,17 +145,20 @@ struct Finding {
 /// # Errors
 /// [`FitError::NoVoters`] if the log has no voters, [`FitError::Solver`] as for the fit.
 pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterReport, FitError> {
-    let labels = log.voters.as_ref().ok_or(FitError::NoVoters)?;
+    let known = log.voters.as_ref().filter(|labels| !labels.names.as_slice().is_empty());
+    let labels = known.ok_or(FitError::NoVoters)?;
     let voters = u64::try_from(labels.names.as_slice().len()).unwrap_or(u64::MAX);
     let mut report = VoterReport { test, voters, results: Vec::new(), taste: None };
-    let Some(crowd) = Crowd::new(log)? else { return Ok(report) };
+    let reference = match test {
+        VoterTest::Score => Reference::without_outliers(log, labels)?,
+        VoterTest::Likelihood | VoterTest::Fisher => {
+            Reference::new(log, labels, vec![true; labels.names.as_slice().len()])?
+        }
+    };
+    let Some(reference) = reference else { return Ok(report) };
+    let crowd = &reference.crowd;
     let votes = crowd.votes_of_voters(log);
-    let candidates: Vec<Candidate<'_>> = votes
-        .par_iter()
-        .enumerate()
-        .filter(|(_, votes)| decisive(votes) >= FEWEST_VOTES)
-        .map(|(index, votes)| Candidate { index, votes, strengths: crowd.strengths_without(votes) })
-        .collect();
+    let candidates = reference.candidates(&votes);
     let rng = |candidate: &Candidate<'_>| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::try_from(candidate.index).unwrap_or(u64::MAX));
@@ -158,17 +166,14 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     };
     let findings: Vec<Option<Finding>> = match test {
         VoterTest::Score => {
-            let by_voter: Vec<Vec<ModelVotes>> = candidates
-                .par_iter()
-                .map(|candidate| by_model(&crowd, candidate.votes, &candidate.strengths))
-                .collect();
+            let by_voter = reference.by_model(&candidates);
             let taste = taste_correlation(by_voter.iter().map(|models| shared_residuals(models)).collect());
             report.taste = Some(taste);
             by_voter.par_iter().map(|models| score_test(models, taste).map(Finding::from)).collect()
         }
         VoterTest::Likelihood => candidates
             .par_iter()
-            .map(|voter| Some(likelihood_test(&crowd, voter.votes, &voter.strengths, &mut rng(voter)).into()))
+            .map(|voter| Some(likelihood_test(crowd, voter.votes, &voter.strengths, &mut rng(voter)).into()))
             .collect(),
         VoterTest::Fisher => {
             let history = History::new(crowd.votes(log).iter());
@@ -194,6 +199,67 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     report.results.iter_mut().zip(q).for_each(|(result, q)| result.q = q);
     report.results.sort_by(|x, y| x.p.total_cmp(&y.p).then_with(|| x.voter.cmp(&y.voter)));
     Ok(report)
+}
+
+/// The crowd that voters are compared with.
+struct Reference {
+    crowd: Crowd,
+    /// By voter: whether its votes are in the crowd.
+    in_crowd: Vec<bool>,
+}
+
+impl Reference {
+    /// `None` where no votes of the crowd compare two rated models.
+    fn new(log: &VoteLog, labels: &Labels, in_crowd: Vec<bool>) -> Result<Option<Self>, FitError> {
+        if in_crowd.iter().all(|inside| *inside) {
+            return Ok(Crowd::new(log)?.map(|crowd| Self { crowd, in_crowd }));
+        }
+        let keep: Vec<bool> =
+            labels.rows.iter().map(|&voter| voter == Labels::NONE || in_crowd[voter as usize]).collect();
+        let mut inside = log.clone();
+        inside.retain(&keep);
+        Ok(Crowd::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
+    }
+
+    /// A crowd without the voters who stray from it more than chance, whatever their reason. Riggers of one target would hide one
+    /// another in a crowd that holds their votes.
+    fn without_outliers(log: &VoteLog, labels: &Labels) -> Result<Option<Self>, FitError> {
+        let mut in_crowd = vec![true; labels.names.as_slice().len()];
+        for _ in 0..MOST_PASSES {
+            let Some(reference) = Self::new(log, labels, in_crowd.clone())? else { return Ok(None) };
+            let votes = reference.crowd.votes_of_voters(log);
+            let candidates = reference.candidates(&votes);
+            let by_voter = reference.by_model(&candidates);
+            let p_values: Vec<f64> =
+                by_voter.par_iter().map(|models| score_test(models, 0.0).map_or(1.0, |found| found.p)).collect();
+            let mut next = vec![true; in_crowd.len()];
+            candidates.iter().zip(p_values).for_each(|(candidate, p)| next[candidate.index] = p > OUTLIER);
+            if next == in_crowd {
+                return Ok(Some(reference));
+            }
+            in_crowd = next;
+        }
+        Self::new(log, labels, in_crowd)
+    }
+
+    /// The voters with enough votes.
+    fn candidates<'a>(&self, votes: &'a [Vec<CrowdVote>]) -> Vec<Candidate<'a>> {
+        let strengths = |index: usize, votes: &[CrowdVote]| match self.in_crowd[index] {
+            true => self.crowd.strengths_without(votes),
+            false => DVector::from_column_slice(self.crowd.strengths()),
+        };
+        votes
+            .par_iter()
+            .enumerate()
+            .filter(|(_, votes)| decisive(votes) >= FEWEST_VOTES)
+            .map(|(index, votes)| Candidate { index, votes, strengths: strengths(index, votes) })
+            .collect()
+    }
+
+    fn by_model(&self, candidates: &[Candidate<'_>]) -> Vec<Vec<ModelVotes>> {
+        let of = |candidate: &Candidate<'_>| by_model(&self.crowd, candidate.votes, &candidate.strengths);
+        candidates.par_iter().map(of).collect()
+    }
 }
 
 /// Number of votes for one of two models.

@@ -39,7 +39,8 @@ fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_contr
     use AttackStrategy::{TargetOnly, VoteEverywhere};
     let controls = [Control::None, Control::VoterCap, Control::PromptCap, Control::FlaggedExcluded];
     let results = simulate_rigging(&options(), &controls, |_| {}).unwrap();
-    let gained = |strategy, control| at(&results, strategy, control).effects[5].places;
+    // 100 votes; more of them lift a target to the top under any cap.
+    let gained = |strategy, control| at(&results, strategy, control).effects[3].places;
     let (waiting, everywhere) = (at(&results, TargetOnly, Control::None), at(&results, VoteEverywhere, Control::None));
     assert!(waiting.effects[5].places > 2.0, "{waiting:?}");
     assert!(waiting.effects[5].places > everywhere.effects[5].places, "a vote: {waiting:?} {everywhere:?}");
@@ -52,7 +53,7 @@ fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_contr
         assert!(gained(TargetOnly, control) < gained(TargetOnly, Control::None), "{control:?}: {results:?}");
     }
     let flagged = at(&results, TargetOnly, Control::FlaggedExcluded);
-    assert!(flagged.effects[5].rated < 250.0, "{flagged:?}");
+    assert!(flagged.effects[5].rated < 100.0, "riggers do not hide one another: {flagged:?}");
     assert!(gained(TargetOnly, Control::FlaggedExcluded) < 0.5 * gained(TargetOnly, Control::None), "{results:?}");
     assert!(flagged.honest_voters_hurt < 0.05, "{flagged:?}");
     assert!(
