@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn makers_are_read_by_model_and_may_be_unknown() {
-        let expected: Makers = [("a".to_owned(), "X".to_owned()), ("b".to_owned(), "Y".to_owned())].into_iter().collect();
+        let expected: Makers =
+            [("a".to_owned(), "X".to_owned()), ("b".to_owned(), "Y".to_owned())].into_iter().collect();
         assert_eq!(read("model,maker\na,X\nb, Y\nc,\na,X\n").unwrap(), expected);
         assert_eq!(read("organization,model\nX,a\nY,b\n").unwrap(), expected);
     }

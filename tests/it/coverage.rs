@@ -221,13 +221,8 @@ fn the_jackknife_covers_the_truth_of_models_that_enter_late() {
 #[test]
 #[ignore = "slow: tests/run runs it"]
 fn the_jackknife_covers_the_truth_under_active_pairing_of_models_that_enter_late() {
-    let options = SimulationOptions {
-        models: 8,
-        voters: 100,
-        voter_spread: 0.5,
-        activity: VoterActivity::Zipf,
-        ..small()
-    };
+    let options =
+        SimulationOptions { models: 8, voters: 100, voter_spread: 0.5, activity: VoterActivity::Zipf, ..small() };
     let mut found = Coverage::default();
     for seed in 1..=ARENAS {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();

@@ -119,7 +119,10 @@ async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
     );
     assert!(!whole.contains("Good for, of 100 questions"), "{whole}");
     let levels = page("/leaderboard?level=show&lang=en").await;
-    assert!(levels.contains("Good for, of 100 questions") && levels.contains("<option value=\"show\" selected>"), "{levels}");
+    assert!(
+        levels.contains("Good for, of 100 questions") && levels.contains("<option value=\"show\" selected>"),
+        "{levels}"
+    );
     let sided = page("/leaderboard?side=control&lang=zh").await;
     assert!(sided.contains("张投给 A 侧的模型") && !sided.contains("class=\"chart-frame\""), "{sided}");
     let part = page("/leaderboard?language=Chinese&ties=&until=").await;

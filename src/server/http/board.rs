@@ -173,6 +173,7 @@ fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold>
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
+        confidence: board.confidence,
         votes: board.votes.rated,
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
@@ -187,7 +188,8 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
 
 /// The models by how often they are good enough, with their names; empty where that is unknown.
 fn levels(board: &Leaderboard, models: &Models) -> Vec<RankedModel> {
-    let named = |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
+    let named =
+        |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
     let mut levels: Vec<RankedModel> =
         board.models.iter().filter(|model| model.good_enough.is_some()).map(named).collect();
     levels.sort_by(|x, y| y.good_enough.partial_cmp(&x.good_enough).unwrap_or(Ordering::Equal));

@@ -50,7 +50,8 @@ impl Information {
     /// With the variation between voters, if its joint covariance is known.
     fn between_voters(self, intervals: &Intervals) -> Self {
         let Some(covariance) = intervals.covariances.of(&self.members) else { return self };
-        let voters = |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
+        let voters =
+            |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
         Self { covariance, voters: Some(self.members.iter().map(voters).collect()), ..self }
     }
 

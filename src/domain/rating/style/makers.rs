@@ -22,7 +22,8 @@ impl Makers {
     /// voters of the log are the judges.
     pub(super) fn preferences(&self, log: &VoteLog) -> Result<Vec<i8>, FitError> {
         let judges = log.voters.as_ref().ok_or(FitError::NoVoters)?;
-        let of = |names: &[String]| -> Vec<Option<&String>> { names.iter().map(|name| self.by_model.get(name)).collect() };
+        let of =
+            |names: &[String]| -> Vec<Option<&String>> { names.iter().map(|name| self.by_model.get(name)).collect() };
         let (of_models, of_judges) = (of(log.models.as_slice()), of(judges.names.as_slice()));
         let is_own = |judge: &String, model: u32| i8::from(of_models[model as usize] == Some(judge));
         let rows = log.a.iter().zip(&log.b).zip(&judges.rows);

@@ -27,8 +27,8 @@ use nalgebra::{DMatrix, DVector};
 
 pub use features::FEATURES;
 pub use leaderboard_style::StyleEffect;
-pub use makers::Makers;
 pub(super) use leaderboard_style::{StyledBoard, style_controlled};
+pub use makers::Makers;
 
 use super::FitError;
 use super::covariance::Covariances;
