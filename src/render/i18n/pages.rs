@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::domain::language::Language;
 use crate::domain::rating::notes::RatingNote;
+use crate::render::i18n::fill;
 
 /// The texts of the pages in a language.
 pub(crate) fn page_texts(language: Language) -> &'static PageTexts {
@@ -184,6 +185,11 @@ pub(crate) struct LeaderboardTexts {
 }
 
 impl LeaderboardTexts {
+    /// A text that names the confidence, a share, in hundredths.
+    pub(crate) fn confident(&self, text: &str, confidence: f64) -> String {
+        fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
     /// A note in this language.
     pub(crate) fn note(&self, note: &RatingNote) -> String {
         (self.note)(note)

@@ -179,6 +179,7 @@ fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold>
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
+        confidence: board.confidence,
         votes: board.votes.rated,
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),

@@ -152,9 +152,9 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
         changed: "The leaderboard has changed: {n} rated votes.",
         reading: "How to read it",
         reading_points: &[
-            "The rating is a Bradley–Terry fit of all rated votes, with a mean of 1000. 400 points more mean odds of ten to one.",
-            "The bar shows the interval in which the true rating lies with the stated confidence. The thin line marks 1000.",
-            "A rank such as 2–4 means: at least one model is clearly better, and the votes cannot say which of the three places it holds. All ranks of the list are right together with the stated confidence.",
+            "The rating says how often a model wins: with 100 points more than another it gets 64 of 100 votes, with 400 points more 91, ties counting half. The mean is 1000. It is a Bradley–Terry fit of all rated votes.",
+            "The votes cannot say more exactly where the rating lies than the bar shows: such a bar holds the true rating {confidence} times out of 100. The thin line marks 1000.",
+            "A rank such as 2–4 means: at least one model is clearly better, and the votes cannot say which of the three places it holds. In {confidence} of 100 such lists all ranks are right.",
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },

@@ -24,7 +24,7 @@ pub(crate) struct LevelTexts {
 pub(super) const ENGLISH: LevelTexts = LevelTexts {
     title: "Good enough?",
     choice: "Show",
-    explained: "Ratings only compare models with each other. Votes for “both are bad” also say how good a model is by itself: for how many of 100 questions its answer alone would do. The true number lies in the range with the stated confidence. The last column compares the later half of the votes with the earlier half.",
+    explained: "Ratings only compare models with each other. Votes for “both are bad” also say how good a model is by itself: for how many of 100 questions its answer alone would do. The range holds the true number {confidence} times out of 100. The last column compares the later half of the votes with the earlier half.",
     share: "Good for, of 100 questions",
     trend: "Trend",
     side: "Sides A and B",
@@ -40,7 +40,7 @@ pub(super) const ENGLISH: LevelTexts = LevelTexts {
 pub(super) const CHINESE: LevelTexts = LevelTexts {
     title: "够好吗？",
     choice: "显示",
-    explained: "评分只能比较模型之间的高低。“都不好”的选票还说明模型单独而言有多好：每 100 个问题中，有多少个只靠它的回答就够了。真实数值以所述置信度落在范围内。最后一列比较后一半选票与前一半选票。",
+    explained: "评分只能比较模型之间的高低。“都不好”的选票还说明模型单独而言有多好：每 100 个问题中，有多少个只靠它的回答就够了。100 次中有 {confidence} 次，范围包含真实数值。最后一列比较后一半选票与前一半选票。",
     share: "每 100 个问题中够好的",
     trend: "趋势",
     side: "左右位置",

@@ -29,6 +29,8 @@ use crate::server::http::leaderboard_query::LeaderboardQuery;
 pub struct LeaderboardView {
     /// When it was fitted, in milliseconds since 1970; `None` before the first vote.
     pub as_of_ms: Option<i64>,
+    /// Confidence level of its intervals and ranks, as a share.
+    pub confidence: f64,
     /// Rated votes in it.
     pub votes: u64,
     /// Notes of the leaderboard.
