@@ -29,7 +29,7 @@ const ROWS: usize = 4;
 /// Seed of the hash functions. Another one finds the same clusters but for pairs that MinHash misses.
 const SEED: u64 = 20_261_124;
 /// Hashes of shingles that are kept of a prompt, the smallest.
-const KEPT: usize = 512;
+const KEPT: u32 = 512;
 /// No leader.
 const NONE: u32 = u32::MAX;
 
@@ -109,7 +109,7 @@ impl PromptSketch {
         shingles.sort_unstable();
         shingles.dedup();
         let bands = bands(&shingles);
-        shingles.truncate(KEPT);
+        shingles.truncate(KEPT as usize);
         Self { digest, bands, shingles: shingles.into() }
     }
 
@@ -117,7 +117,7 @@ impl PromptSketch {
     fn similarity(&self, other: &[u32]) -> f64 {
         let (mut mine, mut theirs) = (self.shingles.iter().peekable(), other.iter().peekable());
         let (mut shared, mut all) = (0_u32, 0_u32);
-        while all < KEPT as u32 {
+        while all < KEPT {
             let (one, two) = match (mine.peek(), theirs.peek()) {
                 (None, None) => break,
                 (one, two) => (one.copied(), two.copied()),
@@ -159,7 +159,6 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the upper 32 bits of 64 are 32 bits")]
 fn high_half(value: u64) -> u32 {
     (value >> 32) as u32
 }

@@ -33,7 +33,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// The same while other instances cannot be reached, or after a failure.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How often is looked whether exclusions changed, of which no event tells: a command beside the arena wrote them.
-const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(500);
+const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(250);
 /// How often battles are swept out of memory, and abandoned ones looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 /// How often measurements are sorted into their buckets.
