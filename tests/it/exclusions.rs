@@ -104,6 +104,7 @@ async fn script(rig: &Rig, votes: usize) -> String {
 }
 
 #[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
 async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves() {
     let rig = Rig::start().await;
     people(&rig).await;

@@ -29,7 +29,10 @@ const ROWS: usize = 4;
 /// Seed of the hash functions. Another one finds the same clusters but for pairs that MinHash misses.
 const SEED: u64 = 20_261_124;
 /// Hashes of shingles that are kept of a prompt, the smallest.
-const KEPT: usize = 512;
+const KEPT: u32 = 512;
+/// Leaders that a prompt is compared with in each bucket of a band, the latest ones: a flood of prompts that are alike, and not alike
+/// enough, must not make every further one cost more.
+const LOOKED_AT: usize = 16;
 /// No leader.
 const NONE: u32 = u32::MAX;
 
@@ -109,7 +112,7 @@ impl PromptSketch {
         shingles.sort_unstable();
         shingles.dedup();
         let bands = bands(&shingles);
-        shingles.truncate(KEPT);
+        shingles.truncate(KEPT as usize);
         Self { digest, bands, shingles: shingles.into() }
     }
 
@@ -117,7 +120,7 @@ impl PromptSketch {
     fn similarity(&self, other: &[u32]) -> f64 {
         let (mut mine, mut theirs) = (self.shingles.iter().peekable(), other.iter().peekable());
         let (mut shared, mut all) = (0_u32, 0_u32);
-        while (all as usize) < KEPT {
+        while all < KEPT {
             let (one, two) = match (mine.peek(), theirs.peek()) {
                 (None, None) => break,
                 (one, two) => (one.copied(), two.copied()),
@@ -246,19 +249,24 @@ impl PromptClusters {
 
     /// The most similar leader that is similar enough; the earliest of several.
     fn most_similar(&self, prompt: &PromptSketch) -> Option<u32> {
+        let similarity = |leader: u32| (prompt.similarity(&self.leaders[leader as usize].shingles), leader);
+        let found = self.candidates(prompt).into_iter().map(similarity);
+        let similar = found.filter(|(similarity, _)| *similarity >= SIMILARITY);
+        similar.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, leader)| leader)
+    }
+
+    /// The leaders to compare with, each once and ascending.
+    fn candidates(&self, prompt: &PromptSketch) -> Vec<u32> {
+        let known = |leader: u32| (leader != NONE).then_some(leader);
         let mut candidates: Vec<u32> = Vec::new();
         for (band, key) in prompt.bands.iter().enumerate() {
-            let mut candidate = self.buckets.get(key).copied().unwrap_or(NONE);
-            while candidate != NONE {
-                candidates.push(candidate);
-                candidate = self.leaders[candidate as usize].earlier[band];
-            }
+            let latest = self.buckets.get(key).copied();
+            let earlier = |&leader: &u32| known(self.leaders[leader as usize].earlier[band]);
+            candidates.extend(std::iter::successors(latest, earlier).take(LOOKED_AT));
         }
         candidates.sort_unstable();
         candidates.dedup();
-        let similarity = |&leader: &u32| (prompt.similarity(&self.leaders[leader as usize].shingles), leader);
-        let found = candidates.iter().map(similarity).filter(|(similarity, _)| *similarity >= SIMILARITY);
-        found.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, leader)| leader)
+        candidates
     }
 
     fn lead(&mut self, prompt: &PromptSketch) -> u32 {
@@ -351,6 +359,20 @@ mod tests {
         };
         let found = sketch(&one).similarity(&sketch(&two).shingles);
         assert!(exact < 1.0 && (found - exact).abs() < 0.07, "{found} for {exact}: four standard errors of 512 hashes");
+    }
+
+    #[test]
+    fn a_flood_of_prompts_that_are_not_alike_enough_does_not_slow_down_the_next_one() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut letters =
+            |length: usize| -> String { (0..length).map(|_| char::from(b'a' + u8::try_from(rng.next_u32() % 26).unwrap())).collect() };
+        let (shared, mut clusters) = (letters(300), PromptClusters::default());
+        for _ in 0..800 {
+            clusters.assign(&PromptSketch::of(&(shared.clone() + &letters(60))));
+        }
+        assert_eq!(clusters.len(), 800, "a similarity of 0.7 is not enough");
+        let compared = clusters.candidates(&PromptSketch::of(&(shared + &letters(60)))).len();
+        assert!((LOOKED_AT..=BANDS * LOOKED_AT).contains(&compared), "{compared} of 800");
     }
 
     #[test]

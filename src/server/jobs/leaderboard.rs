@@ -17,7 +17,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// The same while other instances cannot be reached, or after a failure.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Interval of the checks for changed exclusions, which no event announces: a command beside the arena may write them.
-const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(500);
+const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(250);
 
 /// What an instance does for the leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -159,14 +159,14 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
     with_excluded: "也算被排除的",
     unique_prompts: "每位投票者每个提问只算一票",
     change_heading: "换一种选票范围会有什么变化",
-    change: "计分选票有 {before} 张；按此范围计入 {after} 张。{models} 个模型中有 {ranks} 个名次不同。",
+    change: "有效票 {before} 张；按此范围计入 {after} 张。{models} 个模型中有 {ranks} 个名次不同。",
     largest: "评分最多变化 {points} 分。",
     change_caption: "名次有变化的模型",
     model: "模型",
     rank: "名次",
     rating: "评分",
     battles: "票数",
-    rated_board: "计分选票",
+    rated_board: "有效票",
     this_board: "此范围",
 };
 
