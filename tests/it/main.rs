@@ -37,6 +37,7 @@ mod import;
 mod instances;
 mod jackknife;
 mod labels;
+mod leaks;
 mod limits;
 mod logs;
 mod metrics;

@@ -2,4 +2,5 @@
 
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
+pub mod leak;
 pub mod pseudonym;

@@ -18,11 +18,7 @@ use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
-pub use sections::{
-    BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
-    PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
-    RedisSettings, ServerSettings, StorageSettings, Timeouts,
-};
+pub use sections::{BattleSettings, BenchSettings, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts};
 pub use service_url::ServiceUrl;
 
 /// The settings file that is read where it exists and no other is named.
@@ -38,6 +34,8 @@ pub struct Settings {
     pub storage: StorageSettings,
     /// How battles run.
     pub battle: BattleSettings,
+    /// Which rules exclude votes from the ratings.
+    pub integrity: IntegritySettings,
     /// How two models are chosen.
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.
