@@ -18,7 +18,11 @@ use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
-pub use sections::{BattleSettings, BenchSettings, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts};
+pub use sections::{
+    BattleSettings, BenchSettings, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings,
+    ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind,
+    ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts,
+};
 pub use service_url::ServiceUrl;
 
 /// The settings file that is read where it exists and no other is named.
