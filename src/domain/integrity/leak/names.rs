@@ -428,7 +428,7 @@ fn is_distinct(name: &str) -> bool {
 /// A word that can be the name of a model.
 fn is_name(name: &str) -> bool {
     let length = name.chars().filter(|c| c.is_alphabetic()).count();
-    let is_long = length >= LEAST_DISGUISED || length >= 2 && name.chars().any(|c| !c.is_ascii());
+    let is_long = length >= LEAST_DISGUISED || length >= 2 && !name.is_ascii();
     is_long && !COMMON.contains(&name.to_lowercase().as_str())
 }
 
