@@ -35,6 +35,7 @@ use crate::services::arena::parts::BattleParts;
 use crate::services::arena::proofs::{ProofParts, Proofs};
 use crate::services::arena::raw_ticks::RawTicks;
 use crate::services::arena::sessions::Sessions;
+use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
@@ -127,6 +128,7 @@ impl AppState {
             battles: Arc::clone(&battles),
             events: Arc::clone(&events),
             models: Arc::clone(&models),
+            rules: VoteRules::new(Arc::clone(&models), settings.clone()),
             leaderboard: Arc::clone(&leaderboard),
             rng: Arc::clone(&rng),
             clock: clock.clone(),

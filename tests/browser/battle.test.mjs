@@ -288,3 +288,21 @@ test("on a phone one reply shows at a time and nothing scrolls sideways", async 
 function focused(locator) {
   return locator.evaluate((element) => element === document.activeElement);
 }
+
+test("a vote that does not count is told plainly, in both languages", async () => {
+  for (const [locale, sentence] of [
+    ["en-GB", "Your vote is kept, but it does not count in the ratings"],
+    ["zh-CN", "投票已保存，但不计入评分"],
+  ]) {
+    const page = await arrive({ locale });
+    await page.getByRole("textbox").first().fill("Are you ChatGPT?");
+    await page.keyboard.press("Enter");
+    await phase(page, "ready");
+    await page.keyboard.press("3");
+    await phase(page, "revealed");
+    const rule = page.locator('.reveal [data-part="rule"]');
+    assert.ok(await rule.isVisible());
+    assert.ok((await rule.textContent()).startsWith(sentence), await rule.textContent());
+    page.assertQuiet();
+  }
+});

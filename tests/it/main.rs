@@ -41,6 +41,7 @@ mod import;
 mod instances;
 mod jackknife;
 mod labels;
+mod leaks;
 mod limit_stories;
 mod limits;
 mod logs;

@@ -9,6 +9,7 @@ pub mod board_change;
 pub mod cast_votes;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
+pub mod leak;
 pub mod prompt_cluster;
 pub mod pseudonym;
 

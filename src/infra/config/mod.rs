@@ -20,7 +20,7 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, JudgeSettings, LimitSettings, LogFormat,
+    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat,
     LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
     ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts,
     WindowLimits,
@@ -40,6 +40,8 @@ pub struct Settings {
     pub storage: StorageSettings,
     /// How battles run.
     pub battle: BattleSettings,
+    /// Which rules exclude votes from the ratings.
+    pub integrity: IntegritySettings,
     /// How two models are chosen.
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.

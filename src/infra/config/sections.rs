@@ -263,6 +263,26 @@ pub enum PairingPolicySetting {
     Active,
 }
 
+/// What happens to a vote on a battle that gives a model away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeakPolicy {
+    /// It is kept and excluded from the ratings; the visitor is told.
+    Exclude,
+    /// It is rated; the visitor is told, and the receipt says so.
+    Mark,
+    /// Texts are not searched.
+    Off,
+}
+
+/// `[integrity]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IntegritySettings {
+    /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
+    pub leaks: LeakPolicy,
+}
+
 /// `[pairing]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -541,6 +561,12 @@ impl Default for BattleSettings {
             resume_grace_ms: 1_200,
             abandon_after_minutes: 60,
         }
+    }
+}
+
+impl Default for IntegritySettings {
+    fn default() -> Self {
+        Self { leaks: LeakPolicy::Exclude }
     }
 }
 

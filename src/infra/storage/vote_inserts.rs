@@ -93,7 +93,7 @@ impl TakeBallots for SqliteConnection {
         }
         for (vote, exclusion) in exclusions(ballots) {
             let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(vote.battle.as_str()).bind(&vote.id);
-            query.bind(exclusion.rule).bind(&exclusion.reason).execute(&mut *self).await?;
+            query.bind(exclusion.rule.name()).bind(&exclusion.reason).execute(&mut *self).await?;
         }
         Ok(taken)
     }
@@ -128,7 +128,7 @@ impl TakeBallots for PgConnection {
         let (mut votes, mut rules, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
         for (vote, exclusion) in exclusions(ballots) {
             votes.push(vote.id.as_str());
-            rules.push(exclusion.rule);
+            rules.push(exclusion.rule.name());
             reasons.push(exclusion.reason.as_str());
         }
         let filled = bind_columns(sqlx::query(POSTGRES_EXCLUDING.as_str()), ballots);

@@ -2,6 +2,7 @@
 
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{StoreError, unsigned};
 use sqlx::FromRow;
@@ -165,8 +166,8 @@ pub struct NewVoteRow {
 /// A rule that excludes a vote from the ratings at the moment when it is cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteExclusion {
-    /// Name of the rule, such as `identity_leak`; each rule at most once for one vote.
-    pub rule: &'static str,
+    /// The rule; each at most once for one vote.
+    pub rule: ExclusionRule,
     /// Why the rule applies to this vote.
     pub reason: String,
 }

@@ -15,4 +15,5 @@ pub mod raw_ticks;
 mod relay;
 pub mod sessions;
 mod turn;
+pub mod vote_rules;
 pub mod voting;

@@ -70,17 +70,18 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
 
 /// Twelve battles with two ballots each at once, every third battle excluded when its vote is cast.
 pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &Store) {
-    let excluding = |rules: &[&'static str]| {
-        let exclusion = |rule: &&'static str| VoteExclusion { rule, reason: format!("because of {rule}") };
+    use ExclusionRule::{Admin, FailedSide, IdentityLeak};
+    let excluding = |rules: &[ExclusionRule]| {
+        let exclusion = |rule: &ExclusionRule| VoteExclusion { rule: *rule, reason: format!("because of {rule}") };
         rules.iter().map(exclusion).collect::<Vec<_>>()
     };
     let mut votes = Vec::new();
     for number in 0..12 {
         let id = format!("b{number}");
         ready(store, &id).await;
-        let exclusions = excluding(if number % 3 == 0 { &["identity_leak", "failed_side"] } else { &[] });
+        let exclusions = excluding(if number % 3 == 0 { &[IdentityLeak, FailedSide] } else { &[] });
         votes.push(NewVoteRow { exclusions, ..vote(&format!("first {id}"), &id, 1) });
-        votes.push(NewVoteRow { exclusions: excluding(&["admin"]), ..vote(&format!("second {id}"), &id, 1) });
+        votes.push(NewVoteRow { exclusions: excluding(&[Admin]), ..vote(&format!("second {id}"), &id, 1) });
     }
     let answers = join_all(votes.iter().chain(&votes[..1]).map(|vote| store.insert_vote(vote))).await;
     assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count(), 13, "{answers:?}");
@@ -94,7 +95,7 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
         assert!(rows.iter().all(|row| as_cast(row) && row.reason == format!("because of {}", row.rule)), "{rows:?}");
     }
     assert_eq!(store.exclusion_changes().await.unwrap(), 0, "no vote that was counted as rated is excluded");
-    let late = NewVoteRow { exclusions: excluding(&["identity_leak"]), ..vote("late", "b0", 1) };
+    let late = NewVoteRow { exclusions: excluding(&[IdentityLeak]), ..vote("late", "b0", 1) };
     assert!(matches!(store.insert_vote(&late).await.unwrap(), InsertedVote::Existing(_)));
     let seq = store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "identity_leak", "bob", Timestamp(3_000)).await.unwrap());

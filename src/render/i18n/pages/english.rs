@@ -78,6 +78,9 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
         chose_b: "You found B better.",
         chose_tie: "You called it a tie.",
         chose_both_bad: "You found both bad.",
+        excluded: "Your vote is kept, but it does not count in the ratings ({rule}).",
+        excluded_identity_leak: "Your vote is kept, but it does not count in the ratings: a reply says which model or maker wrote it, or your text speaks to a model by its name, so the comparison was not blind.",
+        marked_identity_leak: "Your vote counts. It is marked, because a reply says which model or maker wrote it, or your text speaks to a model by its name.",
         reconnecting: "The connection was lost. Trying again…",
         reconnected: "Connected again.",
         not_sent: "The connection was lost before your question arrived. Send it again.",
@@ -189,6 +192,7 @@ pub(crate) const ENGLISH: PageTexts = PageTexts {
                 heading: "What counts",
                 paragraphs: &[
                     "Every vote is kept, and every vote on an anonymous battle is rated. Where a rule keeps a vote out of the rating, the rule stands beside it in the log. Nothing is deleted.",
+                    "A battle is blind only while nobody names a model. If a reply, or the reasoning behind it, says which model or company wrote it, or if you speak to a model by a name, your vote is kept but left out of the ratings, and you are told. Talk about models as a subject is no reason, and the operator can undo a mistake.",
                     "If a reply fails, the side is given to another model before it begins, or the battle does not count. One person has one vote in a battle, however often it is sent.",
                 ],
             },
