@@ -250,7 +250,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 12] = [
+const JOBS: [Job; 13] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,

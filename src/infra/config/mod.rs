@@ -20,10 +20,10 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat,
-    LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts,
-    WindowLimits,
+    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy,
+    LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings,
+    PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings,
+    StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 

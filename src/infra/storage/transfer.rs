@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 20] = [
     "models",
     "model_changes",
     "pairing_changes",

@@ -12,8 +12,9 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
-use crate::infra::config::{BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits};
-use crate::infra::config::{AccessMode, AccessSettings, BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits};
+use crate::infra::config::{
+    AccessMode, AccessSettings, BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits,
+};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
