@@ -9,10 +9,6 @@ mod arrivals;
 mod classes;
 pub mod measured;
 mod schedule;
-#[cfg(test)]
-mod simulation;
-#[cfg(test)]
-mod tests;
 
 use std::time::Duration;
 
@@ -211,3 +207,8 @@ impl Lane {
         head
     }
 }
+
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;

@@ -30,29 +30,20 @@ pub struct TimingFigures {
     pub ready: [f64; 2],
 }
 
-/// What is measured without a reserve, when the longer reply's rest comes at the mean tempo at most: the pacing before
-/// there was a reserve.
-pub const WITHOUT_RESERVE: TimingFigures =
-    TimingFigures { side: 81.8, pair: 67.0, reasoning: 98.9, slow: 96.6, wait: [2.6, 10.4], ready: [34.2, 128.4] };
-
 const COMMON: TimingFigures =
-    TimingFigures { side: 49.9, pair: 72.7, reasoning: 98.1, slow: 94.8, wait: [3.7, 11.7], ready: [43.3, 156.7] };
+    TimingFigures { side: 51.2, pair: 73.2, reasoning: 99.1, slow: 95.7, wait: [4.0, 11.6], ready: [46.2, 170.6] };
 
 const CLASSES: TimingFigures =
-    TimingFigures { side: 51.7, pair: 27.0, reasoning: 64.0, slow: 66.2, wait: [15.0, 15.0], ready: [82.4, 239.8] };
-
-const WHOLE: TimingFigures =
-    TimingFigures { side: 49.7, pair: 31.0, reasoning: 57.0, slow: 87.9, wait: [40.0, 140.0], ready: [51.0, 158.9] };
+    TimingFigures { side: 52.0, pair: 25.8, reasoning: 65.1, slow: 68.4, wait: [15.0, 15.0], ready: [88.6, 280.2] };
 
 impl PacingKind {
-    /// The figures; `None` where speeds simply show.
+    /// The figures; `None` where they were not measured, or speeds simply show.
     #[must_use]
     pub fn figures(self) -> Option<TimingFigures> {
         match self {
             Self::Common => Some(COMMON),
             Self::Classes => Some(CLASSES),
-            Self::Whole => Some(WHOLE),
-            Self::Raw => None,
+            Self::Whole | Self::Raw => None,
         }
     }
 }

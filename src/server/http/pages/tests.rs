@@ -316,7 +316,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37% 的对战"));
     for (pacing, name, measured) in [
         (PacingMode::Common, "“common”", true),
-        (PacingMode::Whole, "“whole”", true),
+        (PacingMode::Whole, "“whole”", false),
         (PacingMode::Raw, "“raw”", false),
     ] {
         let english = page(pacing, "?lang=en").await;
