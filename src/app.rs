@@ -10,7 +10,7 @@ use crate::domain::rating::FitError;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
-use crate::infra::limits::RateLimits;
+use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
@@ -21,14 +21,17 @@ use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
-use crate::server::jobs::robustness::keep_robustness;
+use crate::server::jobs::register::keep_register;
+use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::battles::Battles;
+use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::parts::BattleParts;
+use crate::services::arena::proofs::{ProofParts, Proofs};
 use crate::services::arena::raw_ticks::RawTicks;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
@@ -37,12 +40,15 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::register::ModelRegister;
+use crate::services::register::recording::Recorder;
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {
@@ -54,7 +60,7 @@ pub struct Dependencies {
     pub link: Option<RedisHandle>,
     /// The models to begin with.
     pub roster: Roster,
-    /// The time of day.
+    /// Clock of the stored rows.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub rng: SharedRng,
@@ -95,7 +101,7 @@ impl AppState {
         jobs::heartbeat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
-        let sessions = Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?;
+        let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
         let matchmaker = Arc::new(Matchmaker::new(
             Arc::clone(&models),
             Arc::clone(&leaderboard),
@@ -110,6 +116,7 @@ impl AppState {
             matchmaker: Arc::clone(&matchmaker),
             rng: Arc::clone(&rng),
             clock: clock.clone(),
+            class_draws: ClassDraws::open(&store, &rng, clock.as_ref()).await?,
             raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
             settings: settings.clone(),
@@ -125,6 +132,7 @@ impl AppState {
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
         let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
+        let exclusion_reports = Arc::new(ExclusionReports::new(store.clone(), settings.clone()));
         let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
         let value = Arc::new(value);
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
@@ -136,7 +144,16 @@ impl AppState {
             &tasks,
         ));
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
+        let register = Arc::new(ModelRegister::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
+        let proofs = Arc::new(Proofs::new(ProofParts {
+            sessions: Arc::clone(&sessions),
+            limits: Arc::clone(&limits),
+            settings: settings.clone(),
+            rng: Arc::clone(&rng),
+            clock: clock.clone(),
+            used: SingleUse::new("proof", link.clone()),
+        }));
         let app = Arc::new(Self {
             settings,
             store,
@@ -144,16 +161,19 @@ impl AppState {
             leaderboard,
             filtered,
             robustness,
+            exclusion_reports,
             value,
             boards,
             correlation,
             battle_judging,
+            register,
             matchmaker,
             fleet,
             battles,
             voting,
             sessions,
             limits,
+            proofs,
             events,
             link,
             rng,
@@ -190,6 +210,16 @@ impl AppState {
         }
     }
 
+    fn recorder(&self) -> Recorder {
+        Recorder {
+            store: self.store.clone(),
+            models: Arc::clone(&self.models),
+            settings: self.settings.clone(),
+            clock: self.clock.clone(),
+            rng: Arc::clone(&self.rng),
+        }
+    }
+
     fn auto_judge(&self) -> AutoJudge {
         AutoJudge::new(AutoJudgeParts {
             store: self.store.clone(),
@@ -209,7 +239,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 11] = [
+const JOBS: [Job; 12] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -221,7 +251,8 @@ const JOBS: [Job; 11] = [
         name: "keep_leaderboard",
         need: Need::Nothing,
         run: |app, leader_election| {
-            jobs::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            jobs::leaderboard::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
@@ -236,8 +267,9 @@ const JOBS: [Job; 11] = [
         name: "keep_robustness",
         need: Need::Nothing,
         run: |app, _| {
-            let (robustness, events) = (Arc::clone(&app.robustness), Arc::clone(&app.events));
-            keep_robustness(robustness, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+            let reports =
+                Reports { robustness: Arc::clone(&app.robustness), exclusions: Arc::clone(&app.exclusion_reports) };
+            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -254,7 +286,11 @@ const JOBS: [Job; 11] = [
         need: Need::Nothing,
         run: |app, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
-    Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidy_metrics(app.tasks.shutdown()).boxed() },
+    Job {
+        name: "tidy_metrics",
+        need: Need::Nothing,
+        run: |app, _| jobs::tidying::tidy_metrics(app.tasks.shutdown()).boxed(),
+    },
     Job {
         name: "keep_health",
         need: Need::Nothing,
@@ -270,8 +306,15 @@ const JOBS: [Job; 11] = [
         run: |app, leader_election| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::sweep_battles(battles, store, clock, settings, leader_election.subscribe(), app.tasks.shutdown())
-                .boxed()
+            jobs::sweeping::sweep_battles(
+                battles,
+                store,
+                clock,
+                settings,
+                leader_election.subscribe(),
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {
@@ -280,6 +323,13 @@ const JOBS: [Job; 11] = [
         run: |app, leader_election| {
             jobs::partitions::keep_partitions(app.store.clone(), leader_election.subscribe(), app.tasks.shutdown())
                 .boxed()
+        },
+    },
+    Job {
+        name: "keep_register",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            keep_register(app.recorder(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -1,5 +1,6 @@
 //! Rules and mathematics: no I/O, no async, no clock, no global randomness.
 
+pub mod admission;
 pub mod battle;
 pub mod battle_judging;
 pub mod benchmark;
@@ -9,6 +10,7 @@ pub mod judging;
 pub mod labeling;
 pub mod language;
 pub mod rating;
+pub mod register;
 pub mod spreadsheet;
 pub mod stats;
 pub mod text_direction;

@@ -12,15 +12,18 @@ use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::proofs::Proofs;
 use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
+use crate::services::register::ModelRegister;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -37,6 +40,8 @@ pub struct AppState {
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
     pub robustness: Arc<RobustnessService>,
+    /// What exclusions change on the published leaderboard.
+    pub exclusion_reports: Arc<ExclusionReports>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.
@@ -45,6 +50,8 @@ pub struct AppState {
     pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.
     pub battle_judging: Arc<BattleJudgingReports>,
+    /// Every model that ever took part, with its history.
+    pub register: Arc<ModelRegister>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -54,16 +61,18 @@ pub struct AppState {
     /// Votes.
     pub voting: Arc<Voting>,
     /// Visitors and their sessions.
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
+    /// What is to be computed before a battle, under pressure.
+    pub proofs: Arc<Proofs>,
     /// What changed.
     pub events: Arc<dyn EventBus>,
     /// The way to Redis, where several instances share one.
     pub link: Option<RedisHandle>,
     /// Randomness.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the arena.
     pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
     pub tasks: Tasks,

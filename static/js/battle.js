@@ -1,14 +1,17 @@
-// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload.
+// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload, `proving`
+// while the page computes what the arena asks for under pressure.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
 import { Composer } from "./composer.js";
-import { announce, fill, keep, kept, part } from "./page.js";
+import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
+import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
 
 const KEPT = "langya-battle";
+const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
 const main = document.querySelector("main");
@@ -21,20 +24,35 @@ const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, p
 let battle = null;
 let turn = 0;
 let seq = 0;
+/** The latest question: it is offered to two other models where it got no answer. */
+let question = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
+/** Challenges that came for the pending start. */
+let proofs = 0;
+/** More of them in a row mean that the page's solutions are not taken. */
+const PROOFS = 3;
 
 // ---- what the visitor does
 
 function ask(prompt) {
   if (!prompt.trim()) return notice(words.error_prompt_empty);
+  const bytes = new TextEncoder().encode(prompt).length;
+  if (bytes > MAX_PROMPT_BYTES) return notice(tooLong(bytes));
   if (phase !== "empty" && phase !== "ready") return;
   notice("");
   composer.text = "";
   setPhase("asking");
+  proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
   else request({ type: "start", prompt, render: "html" });
+}
+
+/** The size of a question beside the limit, in kilobytes: up for the one and down for the other, so that they differ. */
+function tooLong(bytes) {
+  const size = number(Math.ceil(bytes / 100) / 10, 1);
+  return fill(words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
 }
 
 function vote(outcome, satisfaction) {
@@ -64,6 +82,11 @@ const actions = {
     request({ type: "regenerate", battle });
   },
   new: newBattle,
+  retry: () => {
+    const prompt = question;
+    newBattle();
+    ask(prompt);
+  },
 };
 for (const [name, action] of Object.entries(actions)) {
   document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
@@ -102,6 +125,21 @@ function lost() {
   return needed;
 }
 
+/** Computes what the arena asks for before a battle, then asks again. */
+async function proveAndAsk(proof) {
+  const asked = pending;
+  const round = (proofs += 1);
+  setPhase("proving");
+  notice(words.proving);
+  announce(words.proving);
+  const solution = await prove(proof);
+  // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
+  if (pending !== asked || round !== proofs) return;
+  notice("");
+  setPhase("asking");
+  request({ ...asked, proof: solution });
+}
+
 /** Undoes what the server did not take; a question goes back into the field. */
 function takeBack(reason) {
   if (!composer.text && pending?.prompt) composer.text = pending.prompt;
@@ -122,6 +160,7 @@ function receive(frame) {
 const receivers = {
   battle(frame) {
     const prompt = frame.prompt ?? pending?.prompt;
+    if (prompt !== undefined) question = prompt;
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     battle = frame.battle;
@@ -131,7 +170,8 @@ const receivers = {
     const article = turns.begin(turn, prompt);
     if (phase !== "voting") setPhase("writing");
     if (fresh) {
-      article.focus({ preventScroll: true });
+      // Whoever types the next question already is not taken away from it.
+      if (!composer.text) article.focus({ preventScroll: true });
       article.scrollIntoView({ block: "start" });
     }
     announce(words.started);
@@ -157,13 +197,19 @@ const receivers = {
     reveal(frame, words);
     announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
   },
-  error({ code, message }) {
+  error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
-    const text = words[`error_${code}`] ?? message;
+    if (proof && pending?.type === "start" && proofs < PROOFS) {
+      proveAndAsk(proof);
+      return;
+    }
+    const later = retry_after && fill(words.again_later, { when: fromNow(retry_after) });
+    const text = later || (words[`error_${code}`] ?? message);
     if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();
       notice(text);
-    } else if (code === "voided") {
+    } else if (code === "voided" || code === "empty_reply") {
+      if (turns.has(turn)) turns.fail(turn);
       forget();
       setPhase("voided");
       notice(text);

@@ -26,6 +26,17 @@ export function number(value, digits = 0) {
   }).format(value);
 }
 
+/** A time so many seconds from now in the page's language: "in 5 minutes". */
+export function fromNow(seconds) {
+  const units = [
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ];
+  const [unit, length] = units.find(([, length]) => seconds >= length);
+  return new Intl.RelativeTimeFormat(document.documentElement.lang).format(Math.ceil(seconds / length), unit);
+}
+
 /** A value kept in `localStorage` or `sessionStorage`; null where there is none or storage is switched off. */
 export function kept(storage, key) {
   try {

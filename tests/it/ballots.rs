@@ -56,7 +56,7 @@ impl Precinct {
             format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url())
         };
         let settings = "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[providers]\npractice = \"never\"\n\
-                        [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\nbattles_at_once = 0\n";
+                        [limits]\nturns = []\nvotes = []\nturns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n";
         std::fs::write(folder.join("langya.toml"), format!("{settings}{}{}", model("one"), model("two"))).unwrap();
         let servers: Vec<Server> = (0..instances).map(|_| Server::start(folder, arguments)).collect();
         let proxies = join_all(servers.iter().map(|server| LossyProxy::before(&server.url))).await;
@@ -74,7 +74,7 @@ impl Precinct {
     fn check(&self, counts: &Counts, rows: &[VoteRow]) {
         let mut by_battle: BTreeMap<&str, &VoteRow> = BTreeMap::new();
         for row in rows {
-            assert!(by_battle.insert(&row.battle, row).is_none(), "{} has two votes", row.battle);
+            assert!(by_battle.insert(row.battle.as_str(), row).is_none(), "{} has two votes", row.battle);
         }
         assert_eq!(rows.len(), counts.ballots.len(), "votes and ballots");
         for (battle, ballot) in &counts.ballots {

@@ -73,7 +73,7 @@ fn every_metric_is_on_the_dashboard() {
 fn the_settings_of_the_compose_file_are_taken_and_limit_a_public_arena() {
     let settings = Settings::parse(&deploy("compose/langya.toml"), "compose/langya.toml", &Environment::default());
     let settings = settings.unwrap();
-    assert_eq!((settings.limits.turns_per_minute, settings.limits.turns_per_minute_per_address), (30, 600));
+    assert_eq!((settings.limits.turns.minute, settings.limits.turns_per_address.minute), (30, 360));
     assert_eq!(settings.log.format, LogFormat::Json);
     // The networks are those of the containers that they mean.
     let compose = deploy("compose.yaml");
@@ -106,7 +106,7 @@ fn the_settings_of_the_config_map_are_taken_and_fit_the_deployment() {
     );
     assert_eq!(settings.server.listen, "0.0.0.0:8717", "the pod's address is answered");
     assert!(deploy("kubernetes/deployment.yaml").contains("containerPort: 8717\n"));
-    assert_eq!((settings.limits.turns_per_minute, settings.log.format), (30, LogFormat::Json));
+    assert_eq!((settings.limits.turns.minute, settings.log.format), (30, LogFormat::Json));
     let number = |file: &str, key: &str| -> u64 {
         let text = deploy(file);
         text.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap().trim().parse().unwrap()

@@ -34,7 +34,7 @@ fn settings(upstream: &Upstream) -> String {
     };
     let models = [("faulty", 1_000_000.0), ("first", 1.0), ("second", 1.0)].map(model).concat();
     format!(
-        "[battle]\npacing = \"raw\"\n[limits]\nturns_per_minute = 0\n[providers]\npractice = \"never\"\n\
+        "[battle]\npacing = \"raw\"\n[limits]\nturns = []\n[providers]\npractice = \"never\"\n\
          retries = 0\nbreaker_failures = 1000000\nfirst_token_timeout_ms = {SILENCE_MS}\n\
          idle_timeout_ms = {SILENCE_MS}\n{models}"
     )

@@ -70,7 +70,10 @@ async fn an_arena_without_redis_is_ready_and_says_what_is_late() {
     let (one, two) = (Scripted::saying("one"), Scripted::saying("two"));
     let bus = Arc::new(LostBus(LocalBus::new(InstanceId("test".into()))));
     let arena = TestArena::start_on(&[("one", &one), ("two", &two)], bus, None, |_| {}).await;
-    assert_eq!(readyz(&arena).await, (200, "ready\nredis: lost, live updates are late\n".into()));
+    assert_eq!(
+        readyz(&arena).await,
+        (200, "ready\nredis: lost, live updates are late and each instance limits by itself\n".into())
+    );
     arena.end().await;
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use langya::infra::config::{CurrentSettings, LimitSettings, Settings};
+use langya::domain::battle::VisitorId;
+use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
 use langya::infra::limits::{Act, Caller, RateLimits};
 
@@ -14,13 +15,17 @@ use crate::support::redis::TestRedis;
 const CAP: usize = 10;
 
 fn limits(instance: &Instance) -> RateLimits {
-    let limits = LimitSettings { votes_per_minute: 10, votes_per_minute_per_address: 15, ..LimitSettings::default() };
+    let limits = LimitSettings {
+        votes: WindowLimits::of(10, 0, 0),
+        votes_per_address: WindowLimits::of(15, 0, 0),
+        ..LimitSettings::default()
+    };
     let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
     RateLimits::new(settings, Some(instance.bus.link().clone()))
 }
 
 fn visitor(name: &str) -> Caller {
-    Caller { visitor: name.into(), network: None }
+    Caller { visitor: VisitorId::new(name), network: None }
 }
 
 /// How many of so many votes at once are granted.
@@ -46,7 +51,7 @@ async fn two_instances_grant_no_more_than_the_limit_together_and_every_key_expir
     let refused = two.take(Act::Vote, &ann).await.unwrap_err();
     assert!((1..=6).contains(&refused.wait.as_millis().div_ceil(1_000)), "{refused}");
 
-    let family = |name: &str| Caller { visitor: name.into(), network: Some("home".into()) };
+    let family = |name: &str| Caller { visitor: VisitorId::new(name), network: Some("home".into()) };
     let (ben, carl) = (granted(&one, &family("ben"), 50).await, granted(&two, &family("carl"), 50).await);
     check_cap(ben, CAP);
     check_cap(ben + carl, 15);
@@ -116,7 +121,7 @@ async fn the_script_and_the_rule_in_memory_agree() {
     let instance = Instance::connected("one", &redis.settings()).await;
     let alone = Arc::new(RateLimits::new(
         CurrentSettings::new(Settings {
-            limits: LimitSettings { votes_per_minute: 10, ..LimitSettings::default() },
+            limits: LimitSettings { votes: WindowLimits::of(10, 0, 0), ..LimitSettings::default() },
             ..Settings::default()
         }),
         None,

@@ -16,7 +16,7 @@ use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::formats::votes;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// Flags of `langya votes flagged`.
 #[derive(Debug, Clone, Args)]
@@ -158,7 +158,7 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
 async fn read_database(options: &FlaggedOptions, env: &Environment, columns: ColumnSet) -> CommandResult<VoteLog> {
     let store = Store::open(&options.location.settings(env)?.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
-    let reading = ReadOptions { columns, range: VoteRange::ALL, concurrency: 2 };
+    let reading = LogQuery { columns, range: VoteRange::ALL, concurrency: 2 };
     let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
     Ok(log)

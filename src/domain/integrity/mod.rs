@@ -5,8 +5,11 @@
 //! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
 //! leaderboard. A test reports; it never excludes a vote.
 
+pub mod board_change;
+pub mod cast_votes;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
+pub mod prompt_cluster;
 pub mod pseudonym;
 
 pub mod planted;

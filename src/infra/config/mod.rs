@@ -4,6 +4,7 @@
 //! with its default, and a test compares the two.
 
 mod current;
+mod pacing;
 mod restart;
 mod sections;
 mod service_url;
@@ -21,7 +22,7 @@ pub use current::CurrentSettings;
 pub use sections::{
     BattleSettings, BenchSettings, JudgeSettings, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
     PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings,
-    RedisSettings, ServerSettings, StorageSettings, Timeouts,
+    RedisSettings, ServerSettings, StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -160,6 +161,13 @@ impl Environment {
         self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
     }
 
+    /// Name of the user of the operating system; `None` where no variable names one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| self.0.get(name));
+        named.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
     fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
     }
@@ -230,12 +238,7 @@ impl Settings {
         self.judge.check(&self.models)?;
         self.models.iter().try_for_each(ModelSettings::check)?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
-        require(
-            (10..=100_000).contains(&battle.pace_chars_per_second),
-            "battle.pace_chars_per_second",
-            battle.pace_chars_per_second,
-            "10 to 100000",
-        )?;
+        battle.check_pacing()?;
         require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
         require(
             (1..=60_000).contains(&battle.max_prompt_bytes),
@@ -262,7 +265,12 @@ impl Settings {
         )?;
         let within = rating.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
+        require(rating.group_votes >= 1, "rating.group_votes", rating.group_votes, "1 or more")?;
+        let seconds = rating.group_seconds;
+        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
+        let above = self.limits.proof_above;
+        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;
         require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)
@@ -324,6 +332,14 @@ impl ModelSettings {
             "models.id",
             format!("{:?}", self.id),
             "a name without control characters",
+        )?;
+        require(
+            self.reason.chars().count() <= 500
+                && !self.reason.contains(char::is_control)
+                && text_direction::in_name(&self.reason) == self.reason,
+            "models.reason",
+            format!("unusable for model {:?}", self.id),
+            "one line of at most 500 characters",
         )?;
         require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
         for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {

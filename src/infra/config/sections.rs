@@ -62,22 +62,72 @@ pub struct RedisSettings {
     pub timeout_ms: u64,
 }
 
+/// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
+/// order; the empty list means no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
+pub struct WindowLimits {
+    /// In a minute.
+    pub minute: u32,
+    /// In an hour.
+    pub hour: u32,
+    /// In a day.
+    pub day: u32,
+}
+
+impl WindowLimits {
+    /// No limit.
+    pub const NONE: Self = Self::of(0, 0, 0);
+
+    /// Limits for a minute, an hour and a day.
+    #[must_use]
+    pub const fn of(minute: u32, hour: u32, day: u32) -> Self {
+        Self { minute, hour, day }
+    }
+}
+
+/// A list of more than three numbers.
+#[derive(Debug, thiserror::Error)]
+#[error("up to three numbers are wanted: in a minute, in an hour, in a day")]
+pub struct TooManyWindows;
+
+impl TryFrom<Vec<u32>> for WindowLimits {
+    type Error = TooManyWindows;
+
+    fn try_from(numbers: Vec<u32>) -> Result<Self, TooManyWindows> {
+        let number = |window: usize| numbers.get(window).copied().unwrap_or(0);
+        if numbers.len() > 3 { Err(TooManyWindows) } else { Ok(Self::of(number(0), number(1), number(2))) }
+    }
+}
+
+impl From<WindowLimits> for Vec<u32> {
+    fn from(limits: WindowLimits) -> Self {
+        vec![limits.minute, limits.hour, limits.day]
+    }
+}
+
 /// `[limits]`; 0 means no limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// Turns (battles, further questions, regenerations) that one visitor may ask for in a minute.
-    pub turns_per_minute: u32,
-    /// Votes that one visitor may send in a minute.
-    pub votes_per_minute: u32,
+    /// Turns (battles, further questions, regenerations) that one visitor may ask for.
+    pub turns: WindowLimits,
+    /// Votes that one visitor may cast.
+    pub votes: WindowLimits,
     /// Turns for all visitors of one address.
-    pub turns_per_minute_per_address: u32,
+    pub turns_per_address: WindowLimits,
     /// Votes for all visitors of one address.
-    pub votes_per_minute_per_address: u32,
+    pub votes_per_address: WindowLimits,
+    /// Turns for all visitors of the arena.
+    pub turns_in_all: WindowLimits,
+    /// Votes for all visitors of the arena.
+    pub votes_in_all: WindowLimits,
     /// Battles of one visitor that are being answered at the same time.
     pub battles_at_once: u32,
     /// Battles for all visitors of one address.
     pub battles_at_once_per_address: u32,
+    /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
+    pub proof_above: f64,
 }
 
 /// What a log line looks like.
@@ -102,8 +152,12 @@ pub struct LogSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacingMode {
-    /// Both sides start together and are released at one common pace.
+    /// Both sides start together and are released from a reserve, at the tempo that the slower side keeps.
     Common,
+    /// The same, with waits and tempos rounded up to published classes, of which some battles draw slower ones.
+    Classes,
+    /// Both replies are held until both have ended.
+    Whole,
     /// Text is passed on as it arrives; speeds show.
     Raw,
 }
@@ -112,10 +166,18 @@ pub enum PacingMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BattleSettings {
-    /// `common` or `raw`.
+    /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
-    /// Characters a second and side under common pacing.
+    /// Characters a second and side at the most, unless pacing is raw.
     pub pace_chars_per_second: u32,
+    /// Time that the text lasts which is held back while models write, in milliseconds.
+    pub reserve_ms: u64,
+    /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
+    pub start_classes_ms: Vec<u64>,
+    /// Characters a second and side under `classes`; slower tempos are fractions of the last.
+    pub tempo_classes: Vec<u32>,
+    /// Share of the battles under `classes` that take the last class, whatever their models could keep.
+    pub slow_class_share: f64,
     /// Turns of one battle at the most.
     pub max_turns: u32,
     /// Bytes of one prompt at the most.
@@ -166,6 +228,10 @@ pub struct PairingSettings {
 pub struct RatingSettings {
     /// Shortest time between two fits, in milliseconds.
     pub debounce_ms: u64,
+    /// So many new votes appear on the leaderboard at once.
+    pub group_votes: u32,
+    /// Fewer appear when the clock reaches a multiple of so many seconds.
+    pub group_seconds: u32,
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
@@ -296,6 +362,9 @@ pub struct ModelSettings {
     /// Pairing weight; 0 pauses.
     #[serde(default = "one")]
     pub weight: f64,
+    /// Why it was added, paused or changed, for the register of models; public.
+    #[serde(default)]
+    pub reason: String,
     /// Sampling temperature; the provider's own where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
@@ -370,14 +439,18 @@ impl Default for RedisSettings {
 }
 
 impl Default for LimitSettings {
+    /// DESIGN.md has the reasons ("Why these limits by default?").
     fn default() -> Self {
         Self {
-            turns_per_minute: 30,
-            votes_per_minute: 30,
-            turns_per_minute_per_address: 300,
-            votes_per_minute_per_address: 300,
+            turns: WindowLimits::of(30, 480, 1_440),
+            votes: WindowLimits::of(15, 240, 720),
+            turns_per_address: WindowLimits::of(180, 3_600, 7_200),
+            votes_per_address: WindowLimits::of(90, 1_800, 3_600),
+            turns_in_all: WindowLimits::of(3_000, 60_000, 400_000),
+            votes_in_all: WindowLimits::of(1_500, 30_000, 200_000),
             battles_at_once: 4,
             battles_at_once_per_address: 40,
+            proof_above: 0.5,
         }
     }
 }
@@ -393,6 +466,10 @@ impl Default for BattleSettings {
         Self {
             pacing: PacingMode::Common,
             pace_chars_per_second: 240,
+            reserve_ms: 1_200,
+            start_classes_ms: vec![3_000, 15_000],
+            tempo_classes: vec![120, 30],
+            slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,
             max_reply_bytes: 256 * 1024,
@@ -420,6 +497,8 @@ impl Default for RatingSettings {
         let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
         Self {
             debounce_ms: 250,
+            group_votes: 5,
+            group_seconds: 10,
             confidence: 0.95,
             interval: IntervalMethod::Auto,
             min_votes: 30,
@@ -516,6 +595,7 @@ impl ModelSettings {
             model: String::new(),
             api_key_env: String::new(),
             weight: one(),
+            reason: String::new(),
             temperature: None,
             max_tokens: default_max_tokens(),
             max_concurrent: default_max_concurrent(),

@@ -1,8 +1,8 @@
-//! The rule behind every limit: the generic cell rate algorithm. A minute's worth may be used at once, and comes back
+//! The rule behind every limit: the generic cell rate algorithm. A window's worth may be used at once, and comes back
 //! evenly.
 //!
-//! One moment is kept for each visitor: when everything that was used will have come back ("due"). A further use is
-//! granted where that moment then lies at most one [`Rate::span`] ahead. Pure: time is handed in. The script in
+//! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
+//! use is granted where that moment then lies at most one [`Rate::span`] ahead. Pure: time is handed in. The script in
 //! `shared.rs` is the same rule in Redis.
 
 use std::collections::HashMap;
@@ -10,31 +10,44 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::Scope;
+
 /// Visitors and addresses that are remembered at the most.
 const MAX_KEYS: usize = 100_000;
-/// How long to wait where nobody else can be remembered.
-const FULL: Duration = Duration::from_secs(1);
+/// A minute, an hour, a day.
+pub(super) const WINDOWS: usize = 3;
+const WINDOW_SECONDS: [u64; WINDOWS] = [60, 3_600, 86_400];
 
-/// A number per minute.
+/// A number per window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rate {
     /// From one to the next at an even pace.
     pub(super) interval: Duration,
-    /// All that may be used at once takes this long to come back: a minute but for rounding.
+    /// All that may be used at once takes this long to come back: the window but for rounding.
     pub(super) span: Duration,
 }
 
+/// The rates of one limit by window; `None` is no limit.
+pub(super) type Rates = [Option<Rate>; WINDOWS];
+
+/// Rates from numbers per minute, hour and day; 0 is no limit.
+pub(super) fn rates(per_window: [u32; WINDOWS]) -> Rates {
+    std::array::from_fn(|window| Rate::new(per_window[window], Duration::from_secs(WINDOW_SECONDS[window])))
+}
+
 impl Rate {
-    /// A number per minute; `None`, which is no limit, for 0.
-    pub(super) fn per_minute(count: u32) -> Option<Self> {
-        let interval = Duration::from_micros(60_000_000 / u64::from(count.max(1))).max(Duration::from_micros(1));
+    /// A number per window; `None`, which is no limit, for 0.
+    fn new(count: u32, window: Duration) -> Option<Self> {
+        let interval = (window / count.max(1)).max(Duration::from_micros(1));
+        // Whole microseconds, as Redis counts them.
+        let interval = Duration::from_micros(u64::try_from(interval.as_micros()).unwrap_or(u64::MAX));
         (count > 0).then(|| Self { interval, span: interval.saturating_mul(count) })
     }
 
     /// When everything will have come back after one more use now; how long to wait where it is not granted.
-    fn charge(self, due: Option<Instant>, now: Instant) -> Result<Instant, Duration> {
+    fn charge(self, due: Instant, now: Instant) -> Result<Instant, Duration> {
         // No further ahead than this rate goes: the one before a change of the settings may have gone further.
-        let due = due.map_or(now, |due| due.clamp(now, now + self.span)) + self.interval;
+        let due = due.clamp(now, now + self.span) + self.interval;
         let ahead = due - now;
         if ahead <= self.span { Ok(due) } else { Err(ahead - self.span) }
     }
@@ -44,48 +57,92 @@ impl Rate {
 #[derive(Debug, Clone)]
 pub(super) struct Count {
     pub(super) name: String,
-    pub(super) rate: Rate,
+    pub(super) scope: Scope,
+    pub(super) rates: Rates,
 }
 
-/// What was used in this process.
+/// How long to wait, and which limit says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) wait: Duration,
+    pub(super) scope: Scope,
+}
+
+/// By window: when everything that was used will have come back.
+type Dues = [Instant; WINDOWS];
+
+/// What was used in this process, and what Redis said of it.
 #[derive(Debug, Default)]
 pub(super) struct LimitCounts {
-    due: HashMap<String, Instant>,
+    due: HashMap<String, Dues>,
 }
 
 impl LimitCounts {
     /// How long to wait until all of these grant one more; `None` where they do now.
-    pub(super) fn wait(&mut self, counts: &[Count], now: Instant) -> Option<Duration> {
-        if !self.has_room(counts.len(), now) && counts.iter().any(|count| !self.due.contains_key(&count.name)) {
-            return Some(FULL);
-        }
-        let waits = counts.iter().filter_map(|count| count.rate.charge(self.due(count), now).err());
-        waits.max()
+    pub(super) fn wait(&self, counts: &[Count], now: Instant) -> Option<Wait> {
+        let waits = counts.iter().flat_map(|count| {
+            let used = count.rates.iter().zip(self.dues(&count.name, now));
+            let waits = used.filter_map(move |(rate, due)| (*rate)?.charge(due, now).err());
+            waits.map(|wait| Wait { wait, scope: count.scope })
+        });
+        waits.max_by_key(|wait| wait.wait)
     }
 
-    /// LimitCounts one more on all of these, where they grant it.
+    /// Counts one more on all of these, where they grant it.
     pub(super) fn charge(&mut self, counts: &[Count], now: Instant) {
+        self.make_room(counts.len(), now);
         for count in counts {
-            if let Ok(due) = count.rate.charge(self.due(count), now) {
-                self.due.insert(count.name.clone(), due);
+            let mut dues = self.dues(&count.name, now);
+            for (rate, due) in count.rates.iter().zip(&mut dues) {
+                if let Some(Ok(charged)) = rate.map(|rate| rate.charge(*due, now)) {
+                    *due = charged;
+                }
+            }
+            self.due.insert(count.name.clone(), dues);
+        }
+    }
+
+    /// Learns what all instances together have used: how far ahead each window of a limit is.
+    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[[Duration; WINDOWS]], now: Instant) {
+        for (count, ahead) in counts.iter().zip(ahead) {
+            if let Some(dues) = self.due.get_mut(&count.name) {
+                dues.iter_mut().zip(ahead).for_each(|(due, ahead)| *due = (*due).max(now + *ahead));
             }
         }
     }
 
-    fn due(&self, count: &Count) -> Option<Instant> {
-        self.due.get(&count.name).copied()
+    /// The used share of a limit, 0 to 1, in the window where most is used.
+    pub(super) fn used_share(&self, count: &Count, now: Instant) -> f64 {
+        let used = count.rates.iter().zip(self.dues(&count.name, now));
+        let share = |(rate, due): (&Option<Rate>, Instant)| {
+            Some(due.saturating_duration_since(now).as_secs_f64() / (*rate)?.span.as_secs_f64())
+        };
+        used.filter_map(share).fold(0.0, f64::max).min(1.0)
     }
 
-    /// Forgets whoever has everything back; where that is too little, also those who use less than half of a minute's
-    /// worth, whom forgetting favours least.
-    fn has_room(&mut self, more: usize, now: Instant) -> bool {
-        for used in [Duration::ZERO, Duration::from_secs(30)] {
-            if self.due.len() + more > MAX_KEYS {
-                self.due.retain(|_, due| *due > now + used);
-            }
-        }
-        self.due.len() + more <= MAX_KEYS
+    fn dues(&self, name: &str, now: Instant) -> Dues {
+        self.due.get(name).copied().unwrap_or([now; WINDOWS])
     }
+
+    /// Forgets whoever has everything back; where that is too little, the half that will have it back soonest, whom
+    /// forgetting favours least. Nobody is refused for want of room.
+    fn make_room(&mut self, more: usize, now: Instant) {
+        if self.due.len() + more <= MAX_KEYS {
+            return;
+        }
+        self.due.retain(|_, dues| latest(dues) > now);
+        if self.due.len() + more > MAX_KEYS {
+            let mut ends: Vec<Instant> = self.due.values().map(latest).collect();
+            let middle = ends.len() / 2;
+            let (_, median, _) = ends.select_nth_unstable(middle);
+            let median = *median;
+            self.due.retain(|_, dues| latest(dues) > median);
+        }
+    }
+}
+
+fn latest(dues: &Dues) -> Instant {
+    dues.iter().copied().max().expect("there are windows")
 }
 
 #[cfg(test)]
@@ -93,7 +150,11 @@ mod tests {
     use super::*;
 
     fn count(name: &str, per_minute: u32) -> Count {
-        Count { name: name.into(), rate: Rate::per_minute(per_minute).unwrap() }
+        windows(name, [per_minute, 0, 0])
+    }
+
+    fn windows(name: &str, per_window: [u32; WINDOWS]) -> Count {
+        Count { name: name.into(), scope: Scope::Visitor, rates: rates(per_window) }
     }
 
     fn take(counts: &mut LimitCounts, wanted: &[Count], now: Instant) -> bool {
@@ -104,21 +165,41 @@ mod tests {
         granted
     }
 
+    fn wait(counts: &LimitCounts, wanted: &[Count], now: Instant) -> Option<Duration> {
+        counts.wait(wanted, now).map(|wait| wait.wait)
+    }
+
     #[test]
     fn a_minutes_worth_is_granted_at_once_and_comes_back_evenly() {
         for per_minute in [1, 2, 7, 60, 90_000] {
             let (mut counts, now) = (LimitCounts::default(), Instant::now());
             let wanted = [count("ann", per_minute)];
-            let interval = wanted[0].rate.interval;
+            let Rate { interval, span } = wanted[0].rates[0].unwrap();
             let granted = (0..2 * per_minute).filter(|_| take(&mut counts, &wanted, now)).count();
             assert_eq!(granted, usize::try_from(per_minute).unwrap());
-            assert_eq!(counts.wait(&wanted, now), Some(interval), "{per_minute} a minute");
+            assert_eq!(wait(&counts, &wanted, now), Some(interval), "{per_minute} a minute");
             assert!(!take(&mut counts, &wanted, now + interval - Duration::from_micros(1)));
             assert!(take(&mut counts, &wanted, now + interval));
             assert!(!take(&mut counts, &wanted, now + interval));
-            let granted = (0..2 * per_minute).filter(|_| take(&mut counts, &wanted, now + 3 * wanted[0].rate.span));
+            let granted = (0..2 * per_minute).filter(|_| take(&mut counts, &wanted, now + 3 * span));
             assert_eq!(granted.count(), usize::try_from(per_minute).unwrap(), "all of it is back, and no more");
         }
+    }
+
+    #[test]
+    fn the_narrowest_window_decides_and_the_longest_wait_is_told() {
+        let (mut counts, start) = (LimitCounts::default(), Instant::now());
+        let wanted = [windows("ann", [10, 25, 30])];
+        let mut granted = [0, 0, 0, 0];
+        // Each minute as much as is granted: ten, ten, and what is left of the hour.
+        for (minute, granted) in (0..).zip(&mut granted) {
+            let now = start + Duration::from_secs(60 * minute);
+            *granted = (0..100).filter(|_| take(&mut counts, &wanted, now)).count();
+        }
+        assert_eq!(granted, [10, 10, 5, 1], "25 an hour: one comes back after 144 s");
+        let now = start + Duration::from_secs(2 * 3_600);
+        assert_eq!((0..100).filter(|_| take(&mut counts, &wanted, now)).count(), 6, "30 a day, and two came back");
+        assert_eq!(wait(&counts, &wanted, now), Some(Duration::from_secs(86_400 / 30 * 3 - 7_200)));
     }
 
     #[test]
@@ -131,32 +212,45 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_limit_counts_what_was_used_under_a_higher_one_for_a_minute_at_the_most() {
+    fn a_lower_limit_counts_what_was_used_under_a_higher_one_for_a_window_at_the_most() {
         let (mut counts, now) = (LimitCounts::default(), Instant::now());
         assert!((0..100).all(|_| take(&mut counts, &[count("ann", 100)], now)));
-        assert_eq!(counts.wait(&[count("ann", 1)], now), Some(Duration::from_secs(60)));
+        assert_eq!(wait(&counts, &[count("ann", 1)], now), Some(Duration::from_secs(60)));
         assert!(take(&mut counts, &[count("ann", 1)], now + Duration::from_secs(60)));
     }
 
     #[test]
-    fn zero_is_no_limit() {
-        assert_eq!(Rate::per_minute(0), None);
-        assert_eq!(Rate::per_minute(u32::MAX).unwrap().interval, Duration::from_micros(1));
+    fn what_other_instances_used_is_learnt_and_never_forgives() {
+        let (mut counts, now) = (LimitCounts::default(), Instant::now());
+        let wanted = [count("ann", 10)];
+        assert!(take(&mut counts, &wanted, now));
+        let ahead = |seconds| [[Duration::from_secs(seconds), Duration::ZERO, Duration::ZERO]];
+        counts.learn(&wanted, &ahead(30), now);
+        assert!((counts.used_share(&wanted[0], now) - 0.5).abs() < 1e-9);
+        counts.learn(&wanted, &ahead(0), now);
+        assert!((counts.used_share(&wanted[0], now) - 0.5).abs() < 1e-9, "an emptied Redis");
+        assert!((counts.used_share(&wanted[0], now + Duration::from_secs(40))).abs() < 1e-9);
     }
 
     #[test]
-    fn memory_is_bounded_and_those_who_use_much_are_the_last_to_be_forgotten() {
-        let (mut counts, now) = (LimitCounts::default(), Instant::now());
-        assert!(take(&mut counts, &[count("heavy", 1)], now));
-        let light: Vec<Count> = (0..2 * MAX_KEYS).map(|i| count(&format!("light {i}"), 1_000)).collect();
-        assert!(light.iter().all(|wanted| take(&mut counts, std::slice::from_ref(wanted), now)));
-        assert!(counts.due.len() <= MAX_KEYS, "{}", counts.due.len());
-        assert!(!take(&mut counts, &[count("heavy", 1)], now));
+    fn zero_is_no_limit() {
+        assert_eq!(rates([0, 0, 0]), [None; WINDOWS]);
+        assert_eq!(rates([u32::MAX, 0, 0])[0].unwrap().interval, Duration::from_micros(1));
+    }
 
-        let mut heavy = (0..2 * MAX_KEYS).map(|i| count(&format!("heavy {i}"), 1));
-        assert!(!heavy.all(|wanted| take(&mut counts, &[wanted], now)));
-        assert_eq!(counts.wait(&[count("new", 1_000)], now), Some(FULL), "nobody else can be counted");
-        assert!(take(&mut counts, &[count("new", 1)], now + Duration::from_secs(61)));
-        assert_eq!(counts.due.len(), 1);
+    #[test]
+    fn memory_is_bounded_those_who_use_much_are_forgotten_last_and_nobody_is_refused_for_want_of_room() {
+        let (mut counts, now) = (LimitCounts::default(), Instant::now());
+        let heavy = [windows("heavy", [0, 0, 1])];
+        assert!(take(&mut counts, &heavy, now));
+        for i in 0..3 * MAX_KEYS {
+            assert!(take(&mut counts, &[windows(&format!("light {i}"), [0, 0, 1_000])], now));
+        }
+        assert!(counts.due.len() <= MAX_KEYS, "{}", counts.due.len());
+        assert!(!take(&mut counts, &heavy, now));
+        for i in 0..2 * MAX_KEYS {
+            assert!(take(&mut counts, &[windows(&format!("as heavy {i}"), [0, 0, 1])], now));
+        }
+        assert!(counts.due.len() <= MAX_KEYS, "{}", counts.due.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Rate limits and concurrency limits for each visitor and each network.
+//! Rate limits and concurrency limits for each visitor, each network and the arena as a whole, in a minute, an hour and a day.
 //!
 //! Several instances count together in Redis. Where Redis cannot be asked, each counts by itself at the same rates, so
 //! that all of them together may then grant as many times more as there are instances. What was granted is always
@@ -7,18 +7,23 @@
 mod concurrency;
 mod gcra;
 mod shared;
+mod single_use;
+
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-use crate::infra::config::CurrentSettings;
+use crate::domain::battle::VisitorId;
+use crate::infra::config::{CurrentSettings, WindowLimits};
+use crate::infra::metrics;
 use crate::infra::redis::RedisHandle;
 use concurrency::{ConcurrencyLimit, UnderWay};
-use gcra::{Count, LimitCounts, Rate};
+use gcra::{Count, LimitCounts, Wait, rates};
 use shared::{LimitAnswer, SharedCounts};
 
 pub use concurrency::TurnPermit;
+pub use single_use::SingleUse;
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,34 +34,81 @@ pub enum Act {
     Vote,
 }
 
+impl Act {
+    /// The word in metrics and keys.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turns",
+            Self::Vote => "votes",
+        }
+    }
+}
+
+/// Whose limit it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// One visitor's.
+    Visitor,
+    /// One network's.
+    Network,
+    /// The arena's.
+    Arena,
+}
+
+impl Scope {
+    /// The word in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Visitor => "visitor",
+            Self::Network => "network",
+            Self::Arena => "arena",
+        }
+    }
+}
+
 /// Visitor and network of a request, as pseudonyms.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The visitor.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
     pub network: Option<String>,
 }
 
 /// Too much in too short a time. Nothing was done or kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("too many requests: try again in {} s", self.seconds())]
+#[error("too many {what} {whose}: try again in {seconds} s", what = .act.as_str(), whose = self.whose(), seconds = self.seconds())]
 pub struct RateLimited {
+    /// What was too much.
+    pub act: Act,
+    /// Whose limit it is.
+    pub scope: Scope,
     /// How long to wait.
     pub wait: Duration,
 }
 
 impl RateLimited {
     /// Whole seconds to wait, 1 or more.
-    fn seconds(&self) -> u64 {
+    #[must_use]
+    pub fn seconds(&self) -> u64 {
         self.wait.as_secs() + u64::from(self.wait.subsec_nanos() > 0)
+    }
+
+    fn whose(&self) -> &'static str {
+        match self.scope {
+            Scope::Visitor => "of yours",
+            Scope::Network => "from your network",
+            Scope::Arena => "from all visitors of this arena",
+        }
     }
 }
 
 /// Why a turn may not begin. Nothing was done or kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRefused {
-    /// Too many turns within a minute.
+    /// Too many turns in too short a time.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// Too many turns of the visitor or the network are being answered.
@@ -79,58 +131,76 @@ impl RateLimits {
         Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
     }
 
-    /// LimitCounts one act.
+    /// Counts one act.
     ///
     /// # Errors
     /// [`RateLimited`] where it would be too much; then it is not counted.
     pub async fn take(&self, act: Act, caller: &Caller) -> Result<(), RateLimited> {
         let counts = self.counts(act, caller);
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
-        wait.map_or(Ok(()), |wait| Err(RateLimited { wait }))
+        wait.map_or(Ok(()), |Wait { wait, scope }| {
+            metrics::refused(act.as_str(), scope.as_str());
+            Err(RateLimited { act, scope, wait })
+        })
     }
 
-    /// LimitCounts one turn, and gives it a place among those that are being answered.
+    /// Counts one turn, and gives it a place among those that are being answered.
     ///
     /// # Errors
     /// [`TurnRefused`] where it would be too much; then it is not counted.
     pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
         // The place first: it is given back where the rate refuses, and what was counted could not be.
-        let permit = self.under_way.take(self.places(caller)).ok_or(TurnRefused::TooManyAtOnce)?;
+        let permit = self.under_way.take(self.places(caller)).ok_or_else(|| {
+            metrics::refused(Act::Turn.as_str(), "at_once");
+            TurnRefused::TooManyAtOnce
+        })?;
         self.take(Act::Turn, caller).await?;
         Ok(permit)
+    }
+
+    /// How much of the turns of the caller's network and of the whole arena is used, 0 to 1, as far as this instance knows: what
+    /// others granted it learns whenever it asks Redis.
+    #[must_use]
+    pub fn pressure(&self, caller: &Caller) -> f64 {
+        let (counts, local, now) = (self.counts(Act::Turn, caller), self.local(), Instant::now());
+        let of_many = counts.iter().filter(|count| count.scope != Scope::Visitor);
+        of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
     }
 
     /// The limits that are on for turns at the same time, and whom they count.
     fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let place = |limit: u32, kind: &str, who: Option<&String>| {
+        let place = |limit: u32, kind: &str, who: Option<&str>| {
             (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
         };
-        let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
-        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
+        let visitor = place(limits.battles_at_once, "visitor", Some(caller.visitor.as_str()));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_deref());
         visitor.into_iter().chain(network).collect()
     }
 
-    /// LimitCounts one more on all of these; how long to wait where one of them does not grant it.
-    async fn wait(&self, counts: &[Count]) -> Option<Duration> {
-        let Some(shared) = self.shared.as_ref().filter(|shared| shared.can_be_asked()) else {
-            return self.take_alone(counts);
-        };
+    /// Counts one more on all of these; how long to wait where one of them does not grant it.
+    async fn wait(&self, counts: &[Count]) -> Option<Wait> {
+        let Some(shared) = &self.shared else { return self.take_alone(counts) };
         if let Some(wait) = self.local().wait(counts, Instant::now()) {
             return Some(wait);
         }
         match shared.charge(counts).await {
-            LimitAnswer::Granted => {
-                self.local().charge(counts, Instant::now());
+            LimitAnswer::Granted(ahead) => {
+                let (mut local, now) = (self.local(), Instant::now());
+                local.charge(counts, now);
+                local.learn(counts, &ahead, now);
                 None
             }
             LimitAnswer::Refused(wait) => Some(wait),
-            LimitAnswer::Nothing => self.take_alone(counts),
+            LimitAnswer::Nothing => {
+                metrics::counted_alone();
+                self.take_alone(counts)
+            }
         }
     }
 
-    fn take_alone(&self, counts: &[Count]) -> Option<Duration> {
+    fn take_alone(&self, counts: &[Count]) -> Option<Wait> {
         let (mut local, now) = (self.local(), Instant::now());
         let wait = local.wait(counts, now);
         if wait.is_none() {
@@ -143,16 +213,20 @@ impl RateLimits {
     fn counts(&self, act: Act, caller: &Caller) -> Vec<Count> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let (what, per_visitor, per_address) = match act {
-            Act::Turn => ("turns", limits.turns_per_minute, limits.turns_per_minute_per_address),
-            Act::Vote => ("votes", limits.votes_per_minute, limits.votes_per_minute_per_address),
+        let [visitor, network, arena] = match act {
+            Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
+            Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
         };
-        let count = |rate: Option<Rate>, kind: &str, who: Option<&String>| {
-            Some(Count { name: format!("{what}{kind}:{}", who?), rate: rate? })
+        let what = act.as_str();
+        let count = |limits: WindowLimits, scope: Scope, name: String| {
+            let rates = rates([limits.minute, limits.hour, limits.day]);
+            rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
         };
-        let visitor = count(Rate::per_minute(per_visitor), "", Some(&caller.visitor));
-        let network = count(Rate::per_minute(per_address), "_per_address", caller.network.as_ref());
-        visitor.into_iter().chain(network).collect()
+        let visitor = count(visitor, Scope::Visitor, format!("{what}:{}", caller.visitor));
+        let name = caller.network.as_ref().map(|network| format!("{what}_per_address:{network}"));
+        let network = name.and_then(|name| count(network, Scope::Network, name));
+        let arena = count(arena, Scope::Arena, format!("{what}_in_all"));
+        [visitor, network, arena].into_iter().flatten().collect()
     }
 
     /// A panic elsewhere leaves counts that can be used.
@@ -172,7 +246,7 @@ mod tests {
     }
 
     fn caller(visitor: &str, network: &str) -> Caller {
-        Caller { visitor: visitor.into(), network: Some(network.into()) }
+        Caller { visitor: VisitorId::new(visitor), network: Some(network.into()) }
     }
 
     async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {
@@ -186,10 +260,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_visitor_and_network_has_its_limits_for_turns_and_for_votes() {
         let (limits, settings) = limits(LimitSettings {
-            turns_per_minute: 5,
-            votes_per_minute: 3,
-            turns_per_minute_per_address: 8,
-            votes_per_minute_per_address: 0,
+            turns: WindowLimits::of(5, 0, 0),
+            votes: WindowLimits::of(3, 0, 0),
+            turns_per_address: WindowLimits::of(8, 0, 0),
+            votes_per_address: WindowLimits::NONE,
             ..LimitSettings::default()
         });
         let (ann, ben, carl) = (caller("ann", "home"), caller("ben", "home"), caller("carl", "elsewhere"));
@@ -203,7 +277,7 @@ mod tests {
             assert_eq!(granted(&limits, act, caller).await, expected, "{act:?} of {caller:?}");
         }
         settings.replace(Settings {
-            limits: LimitSettings { votes_per_minute: 0, ..settings.now().limits.clone() },
+            limits: LimitSettings { votes: WindowLimits::NONE, ..settings.now().limits.clone() },
             ..Settings::default()
         });
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 20, "other settings are in force at once");
@@ -211,11 +285,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refusal_says_when_to_try_again() {
-        let (limits, _) = limits(LimitSettings { votes_per_minute: 7, ..LimitSettings::default() });
+        let (limits, _) = limits(LimitSettings { votes: WindowLimits::of(7, 0, 0), ..LimitSettings::default() });
         let ann = caller("ann", "home");
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 7);
         let refused = limits.take(Act::Vote, &ann).await.unwrap_err();
-        assert_eq!(refused.to_string(), "too many requests: try again in 9 s");
+        assert_eq!(refused.to_string(), "too many votes of yours: try again in 9 s");
         tokio::time::advance(Duration::from_secs(9)).await;
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 1);
     }
@@ -223,7 +297,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
         let (limits, _) = limits(LimitSettings {
-            turns_per_minute: 5,
+            turns: WindowLimits::of(5, 0, 0),
             battles_at_once: 2,
             battles_at_once_per_address: 3,
             ..LimitSettings::default()

@@ -5,33 +5,51 @@ use std::time::Duration;
 
 use redis::Script;
 
-use super::gcra::Count;
+use super::gcra::{Count, Rate, WINDOWS, Wait};
 use crate::infra::redis::RedisHandle;
 
-/// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key. Answers with the microseconds to
-/// wait; 0 where all grant it, and only then counts. A key expires when everything of it has come back.
+/// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
+/// A key holds the moments of its windows, with spaces between them, and expires when everything of it has come back. Answers
+/// with the microseconds to wait and the number of the key that says so, or, where all grant it, and only then it is counted, with
+/// 0 and how far ahead the moment of each key and window is.
 const SCRIPT: &str = r"
+local windows = 3
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local wait, dues = 0, {}
+local wait, slowest, dues = 0, 0, {}
 for i, key in ipairs(KEYS) do
-    local interval, span = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
-    local due = tonumber(redis.call('GET', key) or now) or now
-    due = math.min(math.max(due, now), now + span) + interval
-    wait = math.max(wait, due - now - span)
-    dues[i] = due
+    local known = {}
+    for due in string.gmatch(redis.call('GET', key) or '', '%S+') do known[#known + 1] = tonumber(due) end
+    for w = 1, windows do
+        local at = windows * (i - 1) + w
+        local interval, span = tonumber(ARGV[2 * at - 1]), tonumber(ARGV[2 * at])
+        dues[at] = now
+        if interval > 0 then
+            dues[at] = math.min(math.max(known[w] or now, now), now + span) + interval
+            if dues[at] - now - span > wait then wait, slowest = dues[at] - now - span, i end
+        end
+    end
 end
-if wait > 0 then return wait end
+if wait > 0 then return {wait, slowest} end
+local answer = {0}
 for i, key in ipairs(KEYS) do
-    redis.call('SET', key, string.format('%.0f', dues[i]), 'PX', math.ceil((dues[i] - now) / 1000))
+    local moments, latest = {}, now
+    for w = 1, windows do
+        local due = dues[windows * (i - 1) + w]
+        moments[w] = string.format('%.0f', due)
+        latest = math.max(latest, due)
+        answer[#answer + 1] = due - now
+    end
+    redis.call('SET', key, table.concat(moments, ' '), 'PX', math.ceil((latest - now) / 1000))
 end
-return 0
+return answer
 ";
 
 /// What Redis says.
 pub(super) enum LimitAnswer {
-    Granted,
-    Refused(Duration),
+    /// By limit and window: how long until everything has come back.
+    Granted(Vec<[Duration; WINDOWS]>),
+    Refused(Wait),
     /// Redis is lost, takes no writes, or did not answer in time.
     Nothing,
 }
@@ -47,27 +65,44 @@ impl SharedCounts {
         Self { link, script: Script::new(SCRIPT) }
     }
 
-    /// Whether Redis can be asked now.
-    pub(super) fn can_be_asked(&self) -> bool {
-        self.link.connection().is_some()
-    }
-
     /// Counts one more on all of these, where all of them grant it.
     pub(super) async fn charge(&self, counts: &[Count]) -> LimitAnswer {
         let Some(mut connection) = self.link.connection() else { return LimitAnswer::Nothing };
         let mut call = self.script.prepare_invoke();
-        for Count { name, rate } in counts {
-            call.key(self.link.key("limit", name)).arg(micros(rate.interval)).arg(micros(rate.span));
+        for Count { name, rates, .. } in counts {
+            call.key(self.link.key("limit", name));
+            for rate in rates {
+                let micros = |part: fn(Rate) -> Duration| rate.map_or(0, |rate| micros(part(rate)));
+                call.arg(micros(|rate| rate.interval)).arg(micros(|rate| rate.span));
+            }
         }
-        match call.invoke_async(&mut connection).await {
-            Ok(0_u64) => LimitAnswer::Granted,
-            Ok(wait) => LimitAnswer::Refused(Duration::from_micros(wait)),
+        let answer: Result<Vec<u64>, _> = call.invoke_async(&mut connection).await;
+        match answer {
+            Ok(answer) => read_answer(&answer, counts),
             Err(error) => {
                 // The link's keeper finds out and says what is wrong.
                 tracing::debug!(reason = error.category(), "redis could not count");
                 LimitAnswer::Nothing
             }
         }
+    }
+}
+
+/// What the script's numbers mean.
+fn read_answer(answer: &[u64], counts: &[Count]) -> LimitAnswer {
+    match answer.split_first() {
+        Some((0, ahead)) => {
+            let windows = ahead.chunks_exact(WINDOWS);
+            LimitAnswer::Granted(
+                windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect(),
+            )
+        }
+        Some((wait, [slowest])) => {
+            let slowest = usize::try_from(*slowest).ok().and_then(|number| counts.get(number.checked_sub(1)?));
+            let wait = Duration::from_micros(*wait);
+            slowest.map_or(LimitAnswer::Nothing, |count| LimitAnswer::Refused(Wait { wait, scope: count.scope }))
+        }
+        _ => LimitAnswer::Nothing,
     }
 }
 

@@ -92,7 +92,7 @@ impl TakeBallots for SqliteConnection {
             taken += filled.execute(&mut *self).await?.rows_affected() / 2;
         }
         for (vote, exclusion) in exclusions(ballots) {
-            let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(&vote.battle).bind(&vote.id);
+            let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(vote.battle.as_str()).bind(&vote.id);
             query.bind(exclusion.rule).bind(&exclusion.reason).execute(&mut *self).await?;
         }
         Ok(taken)
@@ -107,7 +107,7 @@ fn exclusions(ballots: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &Vot
 fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
     query
         .bind(&vote.id)
-        .bind(&vote.battle)
+        .bind(vote.battle.as_str())
         .bind(i64::from(vote.turn))
         .bind(vote.outcome.as_str())
         .bind(vote.satisfaction)

@@ -32,12 +32,15 @@ pub(crate) struct PageTexts {
     pub(crate) battle: BattleTexts,
     pub(crate) script: ScriptTexts,
     pub(crate) leaderboard: LeaderboardTexts,
+    pub(crate) levels: LevelTexts,
     pub(crate) robustness: RobustnessTexts,
     pub(crate) rigging: RiggingTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
+    pub(crate) register: RegisterTexts,
+    pub(crate) exclusions: ExclusionTexts,
     pub(crate) about: AboutTexts,
     pub(crate) missing: MissingTexts,
     pub(crate) unavailable: UnavailableTexts,
@@ -61,6 +64,7 @@ pub(crate) struct BattleTexts {
     pub(crate) send: &'static str,
     pub(crate) stop: &'static str,
     pub(crate) regenerate: &'static str,
+    pub(crate) retry: &'static str,
     pub(crate) new_battle: &'static str,
     pub(crate) see_leaderboard: &'static str,
     pub(crate) question: &'static str,
@@ -88,6 +92,7 @@ pub(crate) struct ScriptTexts {
     pub(crate) waiting: &'static str,
     pub(crate) writing: &'static str,
     pub(crate) ended: &'static str,
+    pub(crate) failed: &'static str,
     pub(crate) started: &'static str,
     pub(crate) both_ended: &'static str,
     pub(crate) wait_for_both: &'static str,
@@ -110,10 +115,14 @@ pub(crate) struct ScriptTexts {
     pub(crate) error_prompt_invalid: &'static str,
     pub(crate) error_unknown_battle: &'static str,
     pub(crate) error_not_ready: &'static str,
+    pub(crate) error_empty_reply: &'static str,
     pub(crate) error_battle_over: &'static str,
     pub(crate) error_voided: &'static str,
     pub(crate) error_busy: &'static str,
     pub(crate) error_rate_limited: &'static str,
+    pub(crate) again_later: &'static str,
+    pub(crate) proving: &'static str,
+    pub(crate) error_proof_required: &'static str,
     pub(crate) error_draining: &'static str,
     pub(crate) error_too_many_turns: &'static str,
     pub(crate) error_no_models: &'static str,
@@ -185,8 +194,22 @@ pub(crate) struct AboutTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    pub(crate) pacing: PacingTexts,
     /// Shown where a model judges battles.
     pub(crate) judges: &'static str,
+    pub(crate) limits: LimitTexts,
+}
+
+/// What the rules say of limits; each sentence is shown where the arena has that limit.
+pub(crate) struct LimitTexts {
+    pub(crate) heading: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) visitor: &'static str,
+    pub(crate) network: &'static str,
+    pub(crate) proof: &'static str,
+    /// "15 in a minute", and the separator of several.
+    pub(crate) windows: [&'static str; 3],
+    pub(crate) comma: &'static str,
 }
 
 /// A part of the rules.
@@ -213,8 +236,12 @@ mod benchmark;
 mod chinese;
 mod correlation;
 mod english;
+mod exclusions;
 mod judges;
+mod levels;
 mod notes;
+mod pacing;
+mod register;
 mod rigging;
 mod robustness;
 mod value;
@@ -223,7 +250,11 @@ pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
+pub(crate) use exclusions::ExclusionTexts;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use levels::LevelTexts;
+pub(crate) use pacing::{PacingInForce, PacingTexts};
+pub(crate) use register::RegisterTexts;
 pub(crate) use rigging::RiggingTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use value::ValueTexts;

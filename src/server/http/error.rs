@@ -3,10 +3,12 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::register::RegisterError;
 use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
@@ -48,12 +50,18 @@ pub enum PageError {
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
+    /// The database could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be read: try again" })]
+    Store(#[from] StoreError),
     /// The arena has just started.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
     /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
+    /// The register of models could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
+    Register(#[from] RegisterError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -69,6 +77,8 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::Register(error) => error.is_outage(),
+            Self::Store(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -104,7 +114,9 @@ impl ResponseError for PageError {
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)
-            | Self::BattleJudging(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::BattleJudging(_)
+            | Self::Register(_)
+            | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Readiness {
 
 impl Readiness {
     /// Looks at everything that a battle needs.
-    pub(super) async fn of(app: &AppState) -> Self {
+    pub(super) async fn new(app: &AppState) -> Self {
         let database = database(app).await;
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
@@ -66,7 +66,7 @@ impl Readiness {
 
 /// `GET /readyz`
 pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
-    let readiness = Readiness::of(&app).await;
+    let readiness = Readiness::new(&app).await;
     metrics::readiness(readiness.is_ready(), is_draining(&app));
     let status = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     HttpResponse::build(status).content_type("text/plain; charset=utf-8").body(readiness.text())
@@ -95,7 +95,7 @@ async fn database(app: &AppState) -> Option<&'static str> {
 
 fn redis(app: &AppState) -> Option<&'static str> {
     match *app.events.state().borrow() {
-        BusState::Lost => Some("redis: lost, live updates are late"),
+        BusState::Lost => Some("redis: lost, live updates are late and each instance limits by itself"),
         BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, each instance limits by itself"),
         BusState::Connected | BusState::Alone => None,
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {
-        let redis = "redis: lost, live updates are late";
+        let redis = "redis: lost, live updates are late and each instance limits by itself";
         let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
         assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
         let bad =

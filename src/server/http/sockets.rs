@@ -80,6 +80,7 @@ pub(super) async fn battle(
     let connection = Connection {
         caller: Caller { visitor: visitor.id, network },
         limits: Arc::clone(&app.limits),
+        proofs: Arc::clone(&app.proofs),
         battles: Arc::clone(&app.battles),
         voting: Arc::clone(&app.voting),
         tasks: app.tasks.clone(),

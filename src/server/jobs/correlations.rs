@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::next_event;
+use super::next_event::next_event;
 use crate::infra::backoff::later;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
@@ -17,8 +17,8 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// Minimum delay between recomputations, as a multiple of the last run's duration.
 const REST_TIMES: u32 = 9;
 
-/// Makes the correlations anew at the start, after each leaderboard, after a change of the settings, and where something else
-/// changed that they rest on. What is under way at the end is given up: nothing of it is stored.
+/// Recomputes the correlations at the start, after each leaderboard, after a change of the settings, and when another of their
+/// inputs has changed. A computation under way at shutdown is dropped: nothing of it is stored.
 pub async fn keep_correlations(
     correlation: Arc<CorrelationService>,
     events: Arc<dyn EventBus>,

@@ -17,10 +17,12 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::screen::{Screen, ShownBlock};
+use crate::domain::battle::BattleId;
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
 use crate::services::arena::battles::{BattleError, Battles};
 use crate::services::arena::live::{EventEntry, Watcher};
+use crate::services::arena::proofs::{Proofs, Solution};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a quiet client is asked whether it is there.
@@ -32,12 +34,14 @@ const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
 pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
-/// What a socket needs.
+/// Services behind one socket.
 pub struct Connection {
     /// Pseudonyms of the visitor.
     pub caller: Caller,
     /// How much the visitor may do.
     pub limits: Arc<RateLimits>,
+    /// What is to be computed before a battle.
+    pub proofs: Arc<Proofs>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -175,8 +179,8 @@ impl Driver {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html } => {
-                let Some(permit) = self.turn_permit(None).await? else { return Ok(()) };
+            ClientMessage::Start { opening, html, proof } => {
+                let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
                 match battles.start(&visitor, opening, permit).await {
                     Ok(watcher) => {
                         let screen = html.then(Screen::default);
@@ -225,7 +229,7 @@ impl Driver {
     }
 
     /// Watches a battle again: first what the client misses, then everything new.
-    async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
+    async fn resume(&mut self, battle: Option<BattleId>, after: u64, html: bool) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
@@ -250,7 +254,7 @@ impl Driver {
     }
 
     /// The battle that a message means: the named one, or the socket's latest.
-    async fn resolve_battle(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
+    async fn resolve_battle(&mut self, battle: Option<BattleId>) -> Result<Option<BattleId>, End> {
         let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
@@ -258,8 +262,23 @@ impl Driver {
         }
     }
 
+    /// The limits' permit for one more battle, with a proof of work where the arena is under pressure. The proof is used up after
+    /// the limits have granted the battle, so that a refusal costs the visitor no work.
+    async fn start_permit(&mut self, proof: Option<&Solution>) -> Result<Option<TurnPermit>, End> {
+        let (proofs, caller) = (Arc::clone(&self.connection.proofs), self.connection.caller.clone());
+        let checked = match proofs.check(&caller, proof) {
+            Ok(checked) => checked,
+            Err(required) => return self.say_error(&required, None).await.map(|()| None),
+        };
+        let Some(permit) = self.turn_permit(None).await? else { return Ok(None) };
+        match proofs.spend(&caller, checked).await {
+            Ok(()) => Ok(Some(permit)),
+            Err(required) => self.say_error(&required, None).await.map(|()| None),
+        }
+    }
+
     /// The limits' permit for one more turn; the visitor is told where they give none.
-    async fn turn_permit(&mut self, battle: Option<&str>) -> Result<Option<TurnPermit>, End> {
+    async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
             Ok(permit) => Ok(Some(permit)),
             Err(refused) => self.say_error(&refused, battle).await.map(|()| None),
@@ -291,14 +310,14 @@ impl Driver {
         Ok(())
     }
 
-    async fn say_blocks(&mut self, battle: &str, blocks: &[ShownBlock]) -> Result<(), End> {
+    async fn say_blocks(&mut self, battle: &BattleId, blocks: &[ShownBlock]) -> Result<(), End> {
         for ShownBlock { turn, side, block, html } in blocks {
             self.send(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
         }
         Ok(())
     }
 
-    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &str) -> Result<(), End>
+    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {
@@ -308,7 +327,7 @@ impl Driver {
         }
     }
 
-    async fn say_error<E>(&mut self, error: &E, battle: Option<&str>) -> Result<(), End>
+    async fn say_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {
@@ -318,7 +337,14 @@ impl Driver {
         if let Some(source) = error.source().filter(|source| !told(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
-        let message = ServerMessage::Error { code: error.code(), message: error.to_string(), battle, seq: None };
+        let message = ServerMessage::Error {
+            code: error.code(),
+            message: error.to_string(),
+            battle,
+            seq: None,
+            retry_after: error.retry_after(),
+            proof: error.challenge(),
+        };
         self.send(&message).await
     }
 

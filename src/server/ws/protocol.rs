@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
 use crate::domain::battle::state::Refusal;
-use crate::domain::battle::{Outcome, Side};
+use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
 use crate::services::arena::live::{BattleEvent, EventEntry};
+use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
 use crate::services::arena::voting::{Receipt, VoteError};
 
 /// Bytes of one message at the most.
@@ -26,30 +27,32 @@ pub enum ClientMessage {
     Start {
         /// Prompt and labels.
         opening: Opening,
+        /// What was computed, where the arena asked for it.
+        proof: Option<Solution>,
         /// Whether the client wants replies as HTML too.
         html: bool,
     },
     /// The next turn.
     Message {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// The next question.
         prompt: String,
     },
     /// End both replies.
     Stop {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
     },
     /// Answer the turn again.
     Regenerate {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
     },
     /// Say which reply is better.
     Vote {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// Which reply.
         outcome: Outcome,
         /// 1 to 5.
@@ -58,7 +61,7 @@ pub enum ClientMessage {
     /// Come back after a lost connection.
     Resume {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// The last event that the client has.
         after: u64,
         /// Whether the client wants replies as HTML too.
@@ -92,6 +95,9 @@ pub enum ProtocolError {
     /// More messages than anybody needs.
     #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
     Flooding,
+    /// The text that names the battle is no battle's id.
+    #[error("no battle of yours has this id: start a new battle")]
+    UnknownBattle,
     /// No battle is named and the socket has none.
     #[error("no battle is named and this connection has none: send \"battle\", or start one")]
     NoBattle,
@@ -110,6 +116,7 @@ struct RawMessage {
     outcome: Option<String>,
     satisfaction: Option<i64>,
     after: Option<u64>,
+    proof: Option<Solution>,
 }
 
 impl ClientMessage {
@@ -122,6 +129,10 @@ impl ClientMessage {
             // The parser's message may repeat what was sent.
             .map_err(|error| ProtocolError::Invalid(error.to_string().chars().take(200).collect()))?;
         let missing = |field: &str| ProtocolError::Invalid(format!("{} needs \"{field}\"", raw.kind));
+        let battle = || {
+            let parse = |text| BattleId::parse(text).ok_or(ProtocolError::UnknownBattle);
+            raw.battle.as_deref().map(parse).transpose()
+        };
         let html = raw.render.as_deref() == Some("html");
         match raw.kind.as_str() {
             "start" => {
@@ -129,19 +140,20 @@ impl ClientMessage {
                     return Err(ProtocolError::UnsupportedMode(mode.chars().take(40).collect()));
                 }
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Start { opening: Opening { prompt, intent: raw.intent, category: raw.category }, html })
+                let opening = Opening { prompt, intent: raw.intent, category: raw.category };
+                Ok(Self::Start { opening, proof: raw.proof, html })
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Message { battle: raw.battle, prompt })
+                Ok(Self::Message { battle: battle()?, prompt })
             }
-            "stop" => Ok(Self::Stop { battle: raw.battle }),
-            "regenerate" => Ok(Self::Regenerate { battle: raw.battle }),
+            "stop" => Ok(Self::Stop { battle: battle()? }),
+            "regenerate" => Ok(Self::Regenerate { battle: battle()? }),
             "vote" => {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
-                Ok(Self::Vote { battle: raw.battle, outcome, satisfaction: raw.satisfaction })
+                Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction })
             }
-            "resume" => Ok(Self::Resume { battle: raw.battle, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
+            "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }
@@ -154,7 +166,7 @@ pub enum ServerMessage<'a> {
     /// A turn begins; the same turn again means that it is answered again.
     Battle {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// Event number.
@@ -166,7 +178,7 @@ pub enum ServerMessage<'a> {
     /// More of a reply.
     Delta {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -179,7 +191,7 @@ pub enum ServerMessage<'a> {
     /// A block of a reply as safe HTML, new or written again; empty where it is gone.
     Html {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -192,7 +204,7 @@ pub enum ServerMessage<'a> {
     /// A side has ended.
     Done {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -203,7 +215,7 @@ pub enum ServerMessage<'a> {
     /// A vote may be cast.
     Ready {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// Event number.
@@ -212,7 +224,7 @@ pub enum ServerMessage<'a> {
     /// The model that answered.
     Revealed {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// Vote, names, rating changes, speeds.
         #[serde(flatten)]
         receipt: &'a Receipt,
@@ -225,10 +237,16 @@ pub enum ServerMessage<'a> {
         message: String,
         /// The battle, where one is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
-        battle: Option<&'a str>,
+        battle: Option<&'a BattleId>,
         /// Event number, where it is an event of the battle.
         #[serde(skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
+        /// Seconds after which the same may be granted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+        /// What to compute first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proof: Option<&'a Challenge>,
     },
 }
 
@@ -244,7 +262,7 @@ pub enum Prompts {
 impl<'a> ServerMessage<'a> {
     /// An event of a battle as the wire says it.
     #[must_use]
-    pub fn of_entry(battle: &'a str, entry: &'a EventEntry, prompts: Prompts) -> Self {
+    pub fn of_entry(battle: &'a BattleId, entry: &'a EventEntry, prompts: Prompts) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
@@ -258,6 +276,8 @@ impl<'a> ServerMessage<'a> {
                 message: Refusal::Voided.to_string(),
                 battle: Some(battle),
                 seq: Some(seq),
+                retry_after: None,
+                proof: None,
             },
         }
     }
@@ -307,6 +327,16 @@ impl From<Closing> for CloseReason {
 pub trait ErrorCode {
     /// The code.
     fn code(&self) -> &'static str;
+
+    /// Seconds after which the same may be granted, where that is known.
+    fn retry_after(&self) -> Option<u64> {
+        None
+    }
+
+    /// What to compute before the same is granted.
+    fn challenge(&self) -> Option<&Challenge> {
+        None
+    }
 }
 
 impl ErrorCode for ProtocolError {
@@ -317,7 +347,7 @@ impl ErrorCode for ProtocolError {
             Self::UnknownOutcome(_) => "unknown_outcome",
             Self::UnsupportedMode(_) => "unsupported_mode",
             Self::Flooding => "flooding",
-            Self::NoBattle => "unknown_battle",
+            Self::UnknownBattle | Self::NoBattle => "unknown_battle",
         }
     }
 }
@@ -326,11 +356,32 @@ impl ErrorCode for RateLimited {
     fn code(&self) -> &'static str {
         "rate_limited"
     }
+
+    fn retry_after(&self) -> Option<u64> {
+        Some(self.seconds())
+    }
 }
 
 impl ErrorCode for TurnRefused {
     fn code(&self) -> &'static str {
         "rate_limited"
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooFast(limited) => limited.retry_after(),
+            Self::TooManyAtOnce => None,
+        }
+    }
+}
+
+impl ErrorCode for ProofRequired {
+    fn code(&self) -> &'static str {
+        "proof_required"
+    }
+
+    fn challenge(&self) -> Option<&Challenge> {
+        Some(&self.challenge)
     }
 }
 

@@ -2,12 +2,14 @@
 
 pub mod abandonment;
 pub mod battles;
+pub mod class_draws;
 pub mod fleet;
 pub mod live;
 mod live_battles;
 pub mod matchmaking;
 pub mod models;
 pub mod parts;
+pub mod proofs;
 pub mod raw_ticks;
 mod relay;
 pub mod sessions;

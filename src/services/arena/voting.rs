@@ -9,7 +9,7 @@ use super::battles::Battles;
 use super::models::Models;
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::battle::{Outcome, Side};
+use crate::domain::battle::{BattleId, Outcome, Side, VisitorId};
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::llm::ModelCard;
@@ -20,21 +20,21 @@ use crate::infra::storage::{
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
-/// What voting needs.
+/// Services that record votes.
 pub struct Voting {
-    /// Where votes are kept.
+    /// The database.
     pub store: Store,
-    /// What is voted on.
+    /// Battles in memory.
     pub battles: Arc<Battles>,
     /// Event bus that announces new votes.
     pub events: Arc<dyn EventBus>,
-    /// The names to reveal.
+    /// Model names to reveal.
     pub models: Arc<Models>,
-    /// The ratings that the vote moves.
+    /// Ratings before the vote, for the receipt.
     pub leaderboard: Arc<LatestLeaderboard>,
-    /// Ids.
+    /// Source of vote ids.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -42,9 +42,9 @@ pub struct Voting {
 #[derive(Debug, Clone)]
 pub struct NewVote {
     /// Pseudonym of the voter.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// The battle.
-    pub battle: String,
+    pub battle: BattleId,
     /// Which reply is better.
     pub outcome: Outcome,
     /// 1 to 5, if given.
@@ -163,7 +163,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
 ///
 /// # Errors
 /// [`VoteError`].
-pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Option<Receipt>, VoteError> {
+pub async fn receipt(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Option<Receipt>, VoteError> {
     let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
         Some(vote) => stored_receipt(&vote, &replies).map(Some),
@@ -171,8 +171,8 @@ pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Opt
     }
 }
 
-async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<BattleRecord, VoteError> {
-    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == visitor);
+async fn own_battle(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<BattleRecord, VoteError> {
+    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == *visitor);
     record.ok_or(VoteError::UnknownBattle)
 }
 

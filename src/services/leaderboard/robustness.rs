@@ -10,7 +10,7 @@ use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
 use super::refit::leaderboard_options;
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
@@ -126,7 +126,7 @@ impl RobustnessService {
         let started = Instant::now();
         let columns = ColumnSet { voters: true, ..ColumnSet::default() };
         let range = VoteRange { upto: input_version.last_vote_seq, ..VoteRange::ALL };
-        let log = read_log(&self.store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+        let log = read_log(&self.store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
         let LeaderboardOptions { scoring, confidence, .. } = input_version.rating;
         let options = RobustnessOptions { scoring, confidence, ..RobustnessOptions::default() };
         let (report, rigging) = tokio::task::spawn_blocking(move || on_one_thread(&log, options)).await??;

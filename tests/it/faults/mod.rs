@@ -54,8 +54,8 @@ fn settings(upstream: &Upstream, models: &[&str]) -> String {
     let models: String = models.iter().map(model).collect();
     format!(
         "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[rating]\ndebounce_ms = 50\n\
-         [limits]\nturns_per_minute = 0\nvotes_per_minute = 0\nturns_per_minute_per_address = 0\n\
-         votes_per_minute_per_address = 0\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n{models}"
+         [limits]\nturns = []\nvotes = []\nturns_per_address = []\nvotes_per_address = []\n\
+         turns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n{models}"
     )
 }
 

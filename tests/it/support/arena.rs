@@ -7,7 +7,7 @@ use std::time::Duration;
 use langya::app::Dependencies;
 use langya::domain::battle::ModelId;
 use langya::infra::clock::SystemClock;
-use langya::infra::config::{LimitSettings, Settings, Timeouts};
+use langya::infra::config::{LimitSettings, Settings, Timeouts, WindowLimits};
 use langya::infra::events::{EventBus, InstanceId, LocalBus};
 use langya::infra::llm::ModelCard;
 use langya::infra::llm::breaker::BreakerPolicy;
@@ -29,12 +29,15 @@ pub(crate) const SEED: u64 = 20_261_121;
 
 /// Limits that stop nobody: tests are quicker than people.
 pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
-    turns_per_minute: 0,
-    votes_per_minute: 0,
-    turns_per_minute_per_address: 0,
-    votes_per_minute_per_address: 0,
+    turns: WindowLimits::NONE,
+    votes: WindowLimits::NONE,
+    turns_per_address: WindowLimits::NONE,
+    votes_per_address: WindowLimits::NONE,
+    turns_in_all: WindowLimits::NONE,
+    votes_in_all: WindowLimits::NONE,
     battles_at_once: 0,
     battles_at_once_per_address: 0,
+    proof_above: 1.0,
 };
 
 /// A running arena. Dropping it stops the server; [`TestArena::end`] also proves that every task ended.
@@ -96,7 +99,9 @@ impl TestArena {
         settings.storage.data_dir = folder.path().join("data");
         settings.server.workers = 1;
         settings.battle.pace_chars_per_second = 100_000;
+        settings.battle.reserve_ms = 0;
         settings.rating.debounce_ms = 10;
+        settings.rating.group_votes = 1;
         settings.limits = NO_LIMITS;
         change(&mut settings);
         // Two instances with one seed would take two visitors for the same person.

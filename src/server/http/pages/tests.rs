@@ -12,6 +12,7 @@ use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
+use crate::infra::config::{BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -30,8 +31,8 @@ fn request(uri: &str) -> HttpRequest {
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     vec![
-        text(battle::battle(request(&format!("/{query}"))).await).await,
-        text(about::rules(&request(&format!("/about{query}")), true)).await,
+        text(battle::battle_page(&request(&format!("/{query}")), 32_000)).await,
+        text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
@@ -131,10 +132,10 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::rules(&request("/about?lang=zh"), false);
+    let chosen = about::rules(&request("/about?lang=zh"), &rules(false));
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::rules(&request("/about"), false).headers().get(SET_COOKIE).is_none());
+    assert!(about::rules(&request("/about"), &rules(false)).headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -146,7 +147,7 @@ async fn an_unknown_address_is_a_404_in_html() {
 
 #[actix_web::test]
 async fn the_script_of_the_battle_page_finds_its_words() {
-    let page = text(battle::battle(request("/")).await).await;
+    let page = text(battle::battle_page(&request("/"), 32_000)).await;
     let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
@@ -275,8 +276,54 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
     for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
-        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), judged)).await;
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged))).await;
         assert!(page(true).await.contains(words));
         assert!(!page(false).await.contains(words));
     }
+}
+
+#[actix_web::test]
+async fn the_rules_say_the_limits_that_the_arena_has() {
+    let mut settings = Settings::default();
+    let page = async |query: &str, settings: &Settings| {
+        text(about::rules(&request(&format!("/about{query}")), settings)).await
+    };
+    let said = page("?lang=en", &settings).await;
+    assert!(said.contains("cast so many votes: 15 in a minute, 240 in an hour, 720 in a day."), "{said}");
+    assert!(said.contains("so many: 90 in a minute, 1800 in an hour, 3600 in a day."), "{said}");
+    assert!(page("?lang=zh", &settings).await.contains("最多可投：每分钟 15 票，每小时 240 票，每天 720 票。"));
+    settings.limits.votes = WindowLimits::of(0, 7, 0);
+    settings.limits.votes_per_address = WindowLimits::NONE;
+    let said = page("?lang=en", &settings).await;
+    assert!(said.contains("cast so many votes: 7 in an hour.") && !said.contains("one network"), "{said}");
+    settings.limits.votes = WindowLimits::NONE;
+    settings.limits.proof_above = 1.0;
+    assert!(!page("?lang=en", &settings).await.contains("<h2>Limits</h2>"));
+}
+
+#[actix_web::test]
+async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
+    let page = async |pacing, query| {
+        let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
+        let settings = Settings { battle, ..Settings::default() };
+        text(about::rules(&request(&format!("/about{query}")), &settings)).await
+    };
+    let classes = page(PacingMode::Classes, "?lang=en").await;
+    assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
+    assert!(classes.contains("120 or 30 characters a second") && classes.contains("in 37 % of all cases"), "{classes}");
+    assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37% 的对战"));
+    for (pacing, name, measured) in [
+        (PacingMode::Common, "“common”", true),
+        (PacingMode::Whole, "“whole”", true),
+        (PacingMode::Raw, "“raw”", false),
+    ] {
+        let english = page(pacing, "?lang=en").await;
+        assert!(english.contains(name) && english.contains("Measured:") == measured, "{english}");
+    }
+}
+
+/// The settings of an arena with or without a judge.
+fn rules(judged: bool) -> Settings {
+    let models = if judged { vec!["judge".to_owned()] } else { Vec::new() };
+    Settings { judge: JudgeSettings { models, ..JudgeSettings::default() }, ..Settings::default() }
 }

@@ -1,0 +1,96 @@
+//! What may be used once, by all instances together: Redis remembers it for everybody, and each instance for itself, so that a
+//! Redis that is emptied or lost does not forgive what this instance has seen.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use redis::{ExistenceCheck, SetExpiry, SetOptions};
+use tokio::time::Instant;
+
+use crate::infra::metrics;
+use crate::infra::redis::RedisHandle;
+
+/// Names that are remembered at the most; where they are more, those that expire soonest are forgotten.
+const MAX_NAMES: usize = 100_000;
+
+/// Remembers names until they expire.
+pub struct SingleUse {
+    kind: &'static str,
+    seen: Mutex<HashMap<String, Instant>>,
+    link: Option<RedisHandle>,
+}
+
+impl SingleUse {
+    /// An empty memory for names of a kind.
+    #[must_use]
+    pub fn new(kind: &'static str, link: Option<RedisHandle>) -> Self {
+        Self { kind, seen: Mutex::default(), link }
+    }
+
+    /// Uses a name; `false` where it was used before.
+    pub async fn claim(&self, name: &str, remembered: Duration) -> bool {
+        if !self.claim_here(name, remembered) {
+            return false;
+        }
+        match &self.link {
+            Some(link) => self.claim_shared(link, name, remembered).await.unwrap_or_else(|| {
+                metrics::counted_alone();
+                true
+            }),
+            None => true,
+        }
+    }
+
+    fn claim_here(&self, name: &str, remembered: Duration) -> bool {
+        let (mut seen, now) = (self.seen.lock(), Instant::now());
+        if seen.len() >= MAX_NAMES {
+            seen.retain(|_, until| *until > now);
+        }
+        if seen.len() >= MAX_NAMES {
+            let mut ends: Vec<Instant> = seen.values().copied().collect();
+            let middle = ends.len() / 2;
+            let median = *ends.select_nth_unstable(middle).1;
+            seen.retain(|_, until| *until > median);
+        }
+        seen.insert(name.to_owned(), now + remembered).is_none_or(|until| until <= now)
+    }
+
+    /// `None` where Redis cannot be asked.
+    async fn claim_shared(&self, link: &RedisHandle, name: &str, remembered: Duration) -> Option<bool> {
+        let mut connection = link.connection()?;
+        let expiry = SetExpiry::PX(u64::try_from(remembered.as_millis()).unwrap_or(u64::MAX));
+        let options = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(expiry);
+        let mut command = redis::cmd("SET");
+        let command = command.arg(link.key(self.kind, &name)).arg(1).arg(options);
+        let set: Result<Option<String>, _> = command.query_async(&mut connection).await;
+        set.ok().map(|answer| answer.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_name_is_used_once_until_it_expires() {
+        let uses = SingleUse::new("test", None);
+        let remembered = Duration::from_secs(10);
+        assert!(uses.claim("one", remembered).await);
+        assert!(!uses.claim("one", remembered).await);
+        assert!(uses.claim("other", remembered).await);
+        tokio::time::advance(Duration::from_secs(21)).await;
+        assert!(uses.claim("one", remembered).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn memory_is_bounded() {
+        let uses = SingleUse::new("test", None);
+        for name in 0..2 * MAX_NAMES {
+            tokio::time::advance(Duration::from_micros(1)).await;
+            assert!(uses.claim(&name.to_string(), Duration::from_secs(100)).await);
+        }
+        assert!(uses.seen.lock().len() <= MAX_NAMES);
+        assert!(!uses.claim(&(2 * MAX_NAMES - 1).to_string(), Duration::from_secs(100)).await);
+    }
+}

@@ -1,0 +1,110 @@
+// What a visitor sees of limits: nothing in ordinary use, a moment of computation under pressure, and when to come back.
+
+import assert from "node:assert/strict";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+
+/** The second battle within an hour begins with a proof, the fourth is refused. */
+const LIMITS = `
+[limits]
+turns_in_all = [0, 3]
+proof_above = 0.01
+`;
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena((folder) => appendFile(join(folder, "langya.toml"), LIMITS));
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+/** Every frame of the page's sockets, as objects. */
+function frames(page) {
+  const seen = [];
+  page.on("websocket", (socket) => {
+    for (const event of ["framesent", "framereceived"]) {
+      socket.on(event, ({ payload }) => seen.push(JSON.parse(payload)));
+    }
+  });
+  return seen;
+}
+
+/** Sends a question, and waits for nothing. */
+async function send(page, prompt) {
+  await page.getByRole("textbox").fill(prompt);
+  await page.keyboard.press("Enter");
+}
+
+test("under pressure the page computes by itself, says so, and typing goes on", async () => {
+  const page = await openPage(browser);
+  const seen = frames(page);
+  await page.goto(arena.url);
+  await ask(page, "the first question");
+  await phase(page, "ready");
+  assert.ok(!seen.some((frame) => frame.proof), "nobody is asked without pressure");
+  await page.getByRole("button", { name: "New battle" }).click();
+  await phase(page, "empty");
+
+  await page.evaluate(() => {
+    window.said = [];
+    const notice = document.querySelector('[data-part="notice"]');
+    new MutationObserver(() => window.said.push(notice.textContent)).observe(notice, { childList: true });
+  });
+  await send(page, "the second question");
+  await page.getByRole("textbox").pressSequentially("what I type meanwhile");
+  await phase(page, "ready");
+  assert.equal(await page.getByRole("textbox").inputValue(), "what I type meanwhile");
+  const required = seen.find((frame) => frame.code === "proof_required");
+  const sent = seen.filter((frame) => frame.type === "start").at(-1);
+  assert.equal(sent.proof.challenge, required.proof.challenge);
+  assert.equal(sent.proof.numbers.length, required.proof.puzzles);
+  const said = await page.evaluate(() => window.said);
+  assert.ok(
+    said.some((text) => text.includes("Your browser computes for a moment")),
+    said.join(),
+  );
+  assert.ok(await page.locator('[data-part="notice"]').isHidden(), "it is over");
+  page.assertQuiet();
+
+  // A third one uses the arena's hour up, and the next visitor is told when to come back.
+  const late = await openPage(browser);
+  await late.goto(arena.url);
+  await send(late, "the third question");
+  await phase(late, "ready");
+  await late.getByRole("button", { name: "New battle" }).click();
+  await send(late, "one more question");
+  await late.locator('[data-part="notice"]', { hasText: "You can go on" }).waitFor();
+  const told = await late.locator('[data-part="notice"]').textContent();
+  assert.match(told, /^That was a lot in a short time\. You can go on in \d+ minutes\.$/);
+  assert.equal(await late.getByRole("textbox").inputValue(), "one more question", "the question is not lost");
+  late.assertQuiet();
+});
+
+test("the hardest proof leaves the page free to answer, in a worker and without one", async () => {
+  const page = await openPage(browser);
+  await page.goto(arena.url);
+  for (const worker of [true, false]) {
+    const result = await page.evaluate(async (withWorker) => {
+      const { prove } = await import("/static/js/proof.js");
+      if (!withWorker) window.Worker = undefined;
+      let turns = 0;
+      const counting = setInterval(() => (turns += 1));
+      const proof = { challenge: "challenge", seed: "0123456789abcdef0123456789abcdef", puzzles: 16, bits: 14 };
+      const { challenge, numbers } = await prove(proof);
+      clearInterval(counting);
+      return { challenge, numbers, turns };
+    }, worker);
+    assert.equal(result.challenge, "challenge");
+    assert.equal(result.numbers.length, 16);
+    assert.ok(result.turns > 5, `${result.turns} turns of the page's loop, worker: ${worker}`);
+  }
+  page.assertQuiet();
+});
