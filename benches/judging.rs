@@ -104,7 +104,7 @@ async fn prepare(
     };
     std::fs::write(folder.join("suite.jsonl"), (0..items).map(line).collect::<String>())?;
     std::fs::write(folder.join("answers.jsonl"), (0..items).map(answer).collect::<String>())?;
-    let (_, data) = imports::suite(store, suite, "", &folder.join("suite.jsonl"), SystemClock.now()).await?;
+    let (_, data) = imports::suite(store, suite, None, &folder.join("suite.jsonl"), SystemClock.now()).await?;
     let rng = SharedRng::seeded(2);
     let bench = RunContext { store, clock: &SystemClock, rng: &rng, suite, data: &data, sample: 1 };
     imports::answers(bench, &folder.join("answers.jsonl")).await?;

@@ -15,7 +15,7 @@ use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store, StoredLeaderboard, VoteRange};
-use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
+use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 use support::insert;
 
@@ -46,7 +46,7 @@ async fn main() -> anyhow::Result<()> {
     ] {
         let started = Instant::now();
         let log =
-            read_log(&store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: at_once }, |_, _| {})
+            read_log(&store, LogQuery { columns: wanted, range: VoteRange::ALL, concurrency: at_once }, |_, _| {})
                 .await?;
         let read = started.elapsed();
         rank_log(&log, &options)?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
-use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::llm::ModelCard;
@@ -137,8 +137,8 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
     for number in 0.. {
         let id = format!("01980000-0000-7000-a000-{:012}", u64::from(visitor) * 1_000_000 + number);
         let battle = BattleRow {
-            id: id.clone(),
-            visitor: format!("visitor {visitor}"),
+            id: BattleId::new(&id),
+            visitor: VisitorId::new(format!("visitor {visitor}")),
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: ["one", "two"].map(ModelId::new),
             pairing_policy: "weighted".to_owned(),
@@ -147,15 +147,19 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
             language: "en".to_owned(),
             category: None,
             intent: None,
-            answered_by: Some(id.clone()),
+            answered_by: Some(RunId::new(&id)),
         };
         store.insert_battle(&battle, "Which of the two is better, and why?", Timestamp(1)).await?;
         if over.run_until_cancelled(tokio::time::sleep(ANSWERING)).await.is_none() {
             return Ok(usize::try_from(number)?);
         }
         let ready = Progress { stage: Stage::Ready, turn: 1 };
-        anyhow::ensure!(store.finish_turn(&id, &id, ready, &[reply(Side::A), reply(Side::B)], Timestamp(2)).await?);
-        let cast = NewVoteRow { id: id.clone(), battle: id, ..vote(0) };
+        anyhow::ensure!(
+            store
+                .finish_turn(&battle.id, &RunId::new(&id), ready, &[reply(Side::A), reply(Side::B)], Timestamp(2))
+                .await?
+        );
+        let cast = NewVoteRow { id, battle: battle.id, ..vote(0) };
         anyhow::ensure!(store.insert_vote(&cast).await? == InsertedVote::Stored, "a vote was not stored");
     }
     Ok(0)
@@ -208,7 +212,7 @@ const INSERT_BARE: &str = "INSERT INTO bare (id, battle_id, visitor, model_a, mo
 fn vote(number: usize) -> NewVoteRow {
     NewVoteRow {
         id: format!("01980000-0000-7000-9000-{}", 100_000_000_000 + number),
-        battle: format!("01980000-0000-7000-8000-{}", 100_000_000_000 + number),
+        battle: BattleId::new(format!("01980000-0000-7000-8000-{}", 100_000_000_000 + number)),
         turn: 1,
         outcome: Outcome::AWins,
         satisfaction: None,

@@ -21,11 +21,13 @@ use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
-use crate::server::jobs::robustness::keep_robustness;
+use crate::server::jobs::register::keep_register;
+use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
+use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
@@ -33,18 +35,22 @@ use crate::services::arena::parts::BattleParts;
 use crate::services::arena::proofs::{ProofParts, Proofs};
 use crate::services::arena::raw_ticks::RawTicks;
 use crate::services::arena::sessions::Sessions;
+use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::register::ModelRegister;
+use crate::services::register::recording::Recorder;
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {
@@ -56,7 +62,7 @@ pub struct Dependencies {
     pub link: Option<RedisHandle>,
     /// The models to begin with.
     pub roster: Roster,
-    /// The time of day.
+    /// Clock of the stored rows.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub rng: SharedRng,
@@ -112,6 +118,7 @@ impl AppState {
             matchmaker: Arc::clone(&matchmaker),
             rng: Arc::clone(&rng),
             clock: clock.clone(),
+            class_draws: ClassDraws::open(&store, &rng, clock.as_ref()).await?,
             raw_ticks: RawTicks::start(),
             tasks: tasks.clone(),
             settings: settings.clone(),
@@ -121,12 +128,14 @@ impl AppState {
             battles: Arc::clone(&battles),
             events: Arc::clone(&events),
             models: Arc::clone(&models),
+            rules: VoteRules::new(Arc::clone(&models), settings.clone()),
             leaderboard: Arc::clone(&leaderboard),
             rng: Arc::clone(&rng),
             clock: clock.clone(),
         });
         let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
         let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
+        let exclusion_reports = Arc::new(ExclusionReports::new(store.clone(), settings.clone()));
         let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
         let value = Arc::new(value);
         let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
@@ -138,6 +147,7 @@ impl AppState {
             &tasks,
         ));
         let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
+        let register = Arc::new(ModelRegister::new(store.clone()));
         let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
         let access = Arc::new(Access::new(
             store.clone(),
@@ -161,10 +171,12 @@ impl AppState {
             leaderboard,
             filtered,
             robustness,
+            exclusion_reports,
             value,
             boards,
             correlation,
             battle_judging,
+            register,
             matchmaker,
             fleet,
             battles,
@@ -209,6 +221,16 @@ impl AppState {
         }
     }
 
+    fn recorder(&self) -> Recorder {
+        Recorder {
+            store: self.store.clone(),
+            models: Arc::clone(&self.models),
+            settings: self.settings.clone(),
+            clock: self.clock.clone(),
+            rng: Arc::clone(&self.rng),
+        }
+    }
+
     fn auto_judge(&self) -> AutoJudge {
         AutoJudge::new(AutoJudgeParts {
             store: self.store.clone(),
@@ -228,7 +250,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 12] = [
+const JOBS: [Job; 13] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -240,7 +262,8 @@ const JOBS: [Job; 12] = [
         name: "keep_leaderboard",
         need: Need::Nothing,
         run: |app, leader_election| {
-            jobs::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            jobs::leaderboard::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
@@ -255,8 +278,9 @@ const JOBS: [Job; 12] = [
         name: "keep_robustness",
         need: Need::Nothing,
         run: |app, _| {
-            let (robustness, events) = (Arc::clone(&app.robustness), Arc::clone(&app.events));
-            keep_robustness(robustness, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+            let reports =
+                Reports { robustness: Arc::clone(&app.robustness), exclusions: Arc::clone(&app.exclusion_reports) };
+            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -278,7 +302,11 @@ const JOBS: [Job; 12] = [
         need: Need::Nothing,
         run: |app, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
-    Job { name: "tidy_metrics", need: Need::Nothing, run: |app, _| jobs::tidy_metrics(app.tasks.shutdown()).boxed() },
+    Job {
+        name: "tidy_metrics",
+        need: Need::Nothing,
+        run: |app, _| jobs::tidying::tidy_metrics(app.tasks.shutdown()).boxed(),
+    },
     Job {
         name: "keep_health",
         need: Need::Nothing,
@@ -294,8 +322,15 @@ const JOBS: [Job; 12] = [
         run: |app, leader_election| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::sweep_battles(battles, store, clock, settings, leader_election.subscribe(), app.tasks.shutdown())
-                .boxed()
+            jobs::sweeping::sweep_battles(
+                battles,
+                store,
+                clock,
+                settings,
+                leader_election.subscribe(),
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {
@@ -304,6 +339,13 @@ const JOBS: [Job; 12] = [
         run: |app, leader_election| {
             jobs::partitions::keep_partitions(app.store.clone(), leader_election.subscribe(), app.tasks.shutdown())
                 .boxed()
+        },
+    },
+    Job {
+        name: "keep_register",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            keep_register(app.recorder(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

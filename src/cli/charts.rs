@@ -60,7 +60,7 @@ pub fn write(
     options: &LeaderboardOptions,
 ) -> Result<(), ChartsError> {
     prepare(folder)?;
-    let pairs = Pairs::of(&board.models, &Tally::from_log(log, options.scoring));
+    let pairs = Pairs::new(&board.models, &Tally::from_log(log, options.scoring));
     let names: Vec<String> = board.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
         ("ratings.svg", chart::forest::draw(&board.models, board.confidence, FRAME)),
@@ -68,7 +68,7 @@ pub fn write(
         ("battles.svg", pairs.draw(Shown::Counts, &names, FRAME)),
         ("predicted.svg", pairs.draw(Shown::Predicted, &names, FRAME)),
     ];
-    if log.seconds.is_some() && !options.style && !options.side {
+    if log.seconds.is_some() && !options.has_covariates() {
         let traces = chart::history::traces(&board.models, &history(log, MOMENTS, options)?);
         charts.push(("history.svg", chart::history::draw(&traces, FRAME)));
     }

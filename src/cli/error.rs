@@ -22,6 +22,7 @@ use crate::render::report::study::StudyReportError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::ReadSeriesError;
+use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::transfer::export::ExportError;
@@ -131,6 +132,16 @@ impl CommandFailure for ExportError {
 impl CommandFailure for ReadLogError {
     fn is_input(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_input())
+    }
+}
+
+impl CommandFailure for PreviewError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Votes(error) => error.is_input(),
+            Self::Fit(_) => true,
+            Self::Thread(_) => false,
+        }
     }
 }
 

@@ -30,15 +30,16 @@ use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustnes
 use crate::domain::rating::scoring::Scoring;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::prices::PriceList;
-use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
+use crate::services::leaderboard::filtered::{CountedVotes, read_both};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
-use print::print_within;
+use print::write_within;
 
 /// Arguments of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +66,7 @@ pub async fn run(command: FitCommand, env: &Environment) -> CommandResult<ExitCo
     };
     let screen = Term::stdout();
     let columns = screen.is_term().then(|| usize::from(screen.size().1));
-    output::print(&print_within(&result, options, columns))?;
+    output::print_by(|out| write_within(&result, options, columns, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,8 +75,11 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
     let store = Store::open(settings, IfMissing::Fail).await?;
     // Stored counts are sufficient for the published leaderboard and most options. Without stored counts, reading the
     // log is faster than counting vote by vote.
-    let counts_are_enough =
-        !options.side && leaderboard_options.scoring == Scoring::default() && options.columns() == ColumnSet::default();
+    let votes = options.counted_votes();
+    let counts_are_enough = votes == CountedVotes::Rated
+        && !leaderboard_options.has_covariates()
+        && leaderboard_options.scoring == Scoring::default()
+        && options.columns() == ColumnSet::default();
     if counts_are_enough && store.vote_counts().await?.is_some() {
         let mut tally = VoteTally::default();
         let bar = progress::bar("counting votes");
@@ -91,9 +95,13 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
         board.votes.exclude(&tally.counts.excluded);
         return Ok(FitResult { board, value: None });
     }
-    let reading = ReadOptions { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
+    let reading = LogQuery { columns: options.columns(), range: VoteRange::ALL, concurrency: 2 };
     let bar = progress::bar("reading votes");
-    let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
+    let show = |done: i64, all: i64| progress::show(&bar, done, all);
+    let log = match votes {
+        CountedVotes::Rated => read_log(&store, reading, show).await?,
+        votes => read_both(&store, reading, votes, show).await?.counted,
+    };
     bar.finish_and_clear();
     Ok(rank_and_draw(log, &leaderboard_options, prices, options)?)
 }
@@ -130,14 +138,14 @@ fn rank_and_draw(
     }
     let value = prices.map(|prices| {
         // The votes do not say which models are for practice.
-        let (usage, practice) = (&Usage::of(&log), &BTreeSet::new());
+        let (usage, practice) = (&ArenaUsage::new(&log), &BTreeSet::new());
         join(ValueInput { board: &board, differences: &differences, prices: &prices, usage, practice })
     });
     Ok(FitResult { board, value })
 }
 
 fn robustness_report(log: &VoteLog, options: &LeaderboardOptions) -> Result<Robustness, FitError> {
-    if options.method == Method::Elo || options.style || options.side || options.reweight != Reweight::None {
+    if options.method == Method::Elo || options.has_covariates() || options.reweight != Reweight::None {
         return Err(FitError::PlainRobustness);
     }
     let bar = progress::bar("robustness (per mille)");

@@ -143,11 +143,11 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
 /// Imports a suite's data file.
 async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let declaration = options.suite_file.as_deref().map(read_text).transpose()?.unwrap_or_default();
+    let declaration = options.suite_file.as_deref().map(read_text).transpose()?;
     let plain = benchmark::SuiteOptions::default();
-    let suite = match declaration.as_str() {
-        "" => benchmark::suite(&options.name, &plain)?,
-        declaration => benchmark::custom_suite(declaration, &plain)?,
+    let suite = match &declaration {
+        None => benchmark::suite(&options.name, &plain)?,
+        Some(declaration) => benchmark::custom_suite(declaration, &plain)?,
     };
     if suite.name() != options.name {
         let (own, asked) = (suite.name(), &options.name);
@@ -156,7 +156,7 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
         );
     }
     let store = open_beside(&settings).await?;
-    let imported = imports::suite(&store, suite.as_ref(), &declaration, &options.file, SystemClock.now());
+    let imported = imports::suite(&store, suite.as_ref(), declaration.as_deref(), &options.file, SystemClock.now());
     let (imported, data) = imported.await?;
     let (file, version) = (options.file.display(), &data.sha256[..12]);
     match imported {

@@ -1,4 +1,6 @@
-//! `langya models list` and `langya models check`.
+//! `langya models list`, `check`, `register` and `reason`.
+
+mod register;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -15,12 +17,14 @@ use super::output::{lines_of_csv, print};
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::battle::ModelId;
+use crate::domain::register::changes::ModelState;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::{Roster, card, entries};
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
 use crate::infra::storage::{IfMissing, Store, StoreError};
+pub use register::{ReasonOptions, RegisterOptions};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";
@@ -39,7 +43,7 @@ pub struct Options {
 }
 
 /// What `langya models` can do.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Action {
     /// List the models that `serve` would use
     List {
@@ -53,6 +57,10 @@ pub enum Action {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Show every model that ever took part, with its days and shares in battles, its changes, and the pairing's history
+    Register(RegisterOptions),
+    /// State publicly why a model was added, paused, changed or retired
+    Reason(ReasonOptions),
 }
 
 /// How results are printed.
@@ -80,6 +88,8 @@ pub struct ListedModel {
     pub provider: ProviderKind,
     /// Pairing weight.
     pub weight: f64,
+    /// `active`, or `paused` with a weight of 0.
+    pub state: &'static str,
     /// One of the built-in practice models.
     pub practice: bool,
     /// The breaker's phase in the running arena, where that is known.
@@ -108,13 +118,20 @@ pub struct CheckedModel {
 /// # Errors
 /// Settings that cannot be used, or an output that cannot be written.
 pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode> {
-    let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
-    match options.action {
-        Action::List { format } => {
+    let settings = options.location.settings(env)?;
+    let (format, action) = match &options.action {
+        Action::Register(options) => return register::print_register(options, &settings).await,
+        Action::Reason(options) => return register::state(options, &settings).await,
+        Action::List { format } => (*format, &options.action),
+        Action::Check { format } => (*format, &options.action),
+    };
+    let settings = with_discovered(settings, env, &Places::default()).await;
+    match action {
+        Action::List { .. } => {
             print(&render(&list(&settings, &known_breakers(&settings).await?), format)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Action::Check { format } => {
+        _ => {
             // The seed only spreads the waits between tries.
             let checked = check(&settings, &Roster::build(&settings, env, 0)?).await;
             print(&render(&checked, format)?)?;
@@ -147,6 +164,7 @@ pub fn list(settings: &Settings, breakers: &BTreeMap<ModelId, String>) -> Vec<Li
             organization: card.organization,
             provider: entry.provider,
             weight: entry.weight,
+            state: ModelState::of_weight(entry.weight).as_str(),
             practice: card.practice,
         }
     };
@@ -257,7 +275,7 @@ pub trait TableRow: Serialize {
 }
 
 impl TableRow for ListedModel {
-    const HEADS: &'static [&'static str] = &["id", "name", "organization", "provider", "weight", "breaker"];
+    const HEADS: &'static [&'static str] = &["id", "name", "organization", "provider", "weight", "state", "breaker"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -266,6 +284,7 @@ impl TableRow for ListedModel {
             self.organization.clone(),
             format!("{:?}", self.provider).to_lowercase(),
             self.weight.to_string(),
+            self.state.to_owned(),
             self.breaker.clone().unwrap_or_else(|| "-".to_owned()),
         ]
     }
@@ -360,7 +379,9 @@ mod tests {
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
         }
         assert!(
-            render(&rows, Format::Csv).unwrap().starts_with("id,name,organization,provider,weight,practice,breaker\n")
+            render(&rows, Format::Csv)
+                .unwrap()
+                .starts_with("id,name,organization,provider,weight,state,practice,breaker\n")
         );
     }
 

@@ -20,8 +20,24 @@ pub(super) fn print(text: &str) -> CommandResult<()> {
     print_to(std::io::stdout().lock(), text)
 }
 
+/// As [`print`], of a result that is written part by part.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> CommandResult<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let written = write(&mut out).and_then(|()| out.flush());
+    // What a failed output did not take is not written again.
+    let (_lock, _rest) = out.into_parts();
+    told(written)
+}
+
 fn print_to(mut out: impl Write, text: &str) -> CommandResult<()> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    told(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn told(written: io::Result<()>) -> CommandResult<()> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done.context("cannot write to the standard output")?),
     }

@@ -10,6 +10,7 @@ pub mod judging;
 pub mod labeling;
 pub mod language;
 pub mod rating;
+pub mod register;
 pub mod spreadsheet;
 pub mod stats;
 pub mod text_direction;

@@ -71,7 +71,7 @@ pub fn read_votes(file: &Path) -> Result<Votes, AgreementFileError> {
 }
 
 fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
-    let asked = Asked::of(&table)?;
+    let asked = Asked::new(&table)?;
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
@@ -99,7 +99,7 @@ fn choice(winner: &str, [first, second]: [&str; 2]) -> Option<Choice> {
 
 /// A row without a score is left out.
 fn scores_of(table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
-    let asked = Asked::of(&table)?;
+    let asked = Asked::new(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
         let text = row[score].trim();
@@ -122,7 +122,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(table: &SheetReader) -> Result<Self, AgreementFileError> {
+    fn new(table: &SheetReader) -> Result<Self, AgreementFileError> {
         Ok(Self { question: table.needed(&QUESTION)?, turn: table.place(&TURN), voter: table.place(&VOTER) })
     }
 

@@ -53,7 +53,7 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
     }
     let (mut items, mut stands) = (String::new(), Vec::new());
     for (line, reviewed) in lines.iter().filter_map(|line| Some((line, reviewed.get(line.id.as_str())?))) {
-        let stand = Stand::of(&line.id, reviewed, &teams);
+        let stand = Stand::new(&line.id, reviewed, &teams);
         if stand.progress == ReviewProgress::Accepted {
             items += &close_line(&line.id, &line.capability, reviewed.draft());
         }
@@ -117,7 +117,7 @@ fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Resul
 }
 
 impl Stand {
-    fn of(id: &str, reviewed: &Reviewed, teams: &Teams) -> Self {
+    fn new(id: &str, reviewed: &Reviewed, teams: &Teams) -> Self {
         let progress = reviewed.progress();
         let waits_for = match progress {
             ReviewProgress::Open { stage } => {

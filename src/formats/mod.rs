@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod draft_review;
 pub mod drafts;
 pub mod locked_file;
+pub mod makers;
 pub mod model_table;
 pub mod prices;
 pub mod records;

@@ -93,7 +93,7 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
 fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().map_err(|error| (1, error.to_string()))?.clone();
-    let (mut records, mut lines) = (Vec::new(), RecordLines::of(text));
+    let (mut records, mut lines) = (Vec::new(), RecordLines::new(text));
     for row in reader.records() {
         let unequal = "it has another number of fields than the header".to_owned();
         let row = row.map_err(|error| (lines.at(error.position()), unequal))?;

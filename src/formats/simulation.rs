@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::tables::columns::{VOTE_COLUMNS, winner};
+use super::tables::export_columns::{VOTE_COLUMNS, winner};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::simulate::{SimulatedModel, SimulatedVote, Simulation};
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
@@ -101,7 +101,7 @@ impl<'a> SimulatedRow<'a> {
             turn: 1,
             anony: true,
             tstamp: FIRST_SECOND + f64::from(seq),
-            conv_metadata: ConversationMetadata::of(&[0, 1].map(|side| text_counts(vote, side))),
+            conv_metadata: ConversationMetadata::new(&[0, 1].map(|side| text_counts(vote, side))),
             pairing_policy,
             pair_probability: vote.pair_probability,
             rated: true,

@@ -19,10 +19,12 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::leaderboard::exclusion_report::ExclusionReports;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
+use crate::services::register::ModelRegister;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -39,6 +41,8 @@ pub struct AppState {
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
     pub robustness: Arc<RobustnessService>,
+    /// What exclusions change on the published leaderboard.
+    pub exclusion_reports: Arc<ExclusionReports>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.
@@ -47,6 +51,8 @@ pub struct AppState {
     pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.
     pub battle_judging: Arc<BattleJudgingReports>,
+    /// Every model that ever took part, with its history.
+    pub register: Arc<ModelRegister>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
@@ -69,7 +75,7 @@ pub struct AppState {
     pub link: Option<RedisHandle>,
     /// Randomness.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the arena.
     pub clock: Arc<WatchedClock>,
     /// Owner of all background tasks.
     pub tasks: Tasks,

@@ -4,13 +4,14 @@
 
 import { Ballot } from "./ballot.js";
 import { Composer } from "./composer.js";
-import { announce, fill, fromNow, keep, kept, part } from "./page.js";
+import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
 import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
 
 const KEPT = "langya-battle";
+const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
 /** The code with which the server closes the socket of a visitor who has signed out. */
 const SIGNED_OUT = 4401;
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
@@ -25,6 +26,8 @@ const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, p
 let battle = null;
 let turn = 0;
 let seq = 0;
+/** The latest question: it is offered to two other models where it got no answer. */
+let question = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
@@ -37,6 +40,8 @@ const PROOFS = 3;
 
 function ask(prompt) {
   if (!prompt.trim()) return notice(words.error_prompt_empty);
+  const bytes = new TextEncoder().encode(prompt).length;
+  if (bytes > MAX_PROMPT_BYTES) return notice(tooLong(bytes));
   if (phase !== "empty" && phase !== "ready") return;
   notice("");
   composer.text = "";
@@ -44,6 +49,12 @@ function ask(prompt) {
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
   else request({ type: "start", prompt, render: "html" });
+}
+
+/** The size of a question beside the limit, in kilobytes: up for the one and down for the other, so that they differ. */
+function tooLong(bytes) {
+  const size = number(Math.ceil(bytes / 100) / 10, 1);
+  return fill(words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
 }
 
 function vote(outcome, satisfaction) {
@@ -73,6 +84,11 @@ const actions = {
     request({ type: "regenerate", battle });
   },
   new: newBattle,
+  retry: () => {
+    const prompt = question;
+    newBattle();
+    ask(prompt);
+  },
 };
 for (const [name, action] of Object.entries(actions)) {
   document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
@@ -150,6 +166,7 @@ function receive(frame) {
 const receivers = {
   battle(frame) {
     const prompt = frame.prompt ?? pending?.prompt;
+    if (prompt !== undefined) question = prompt;
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     battle = frame.battle;
@@ -197,7 +214,8 @@ const receivers = {
     if (["unknown_battle", "battle_over"].includes(code)) {
       newBattle();
       notice(text);
-    } else if (code === "voided") {
+    } else if (code === "voided" || code === "empty_reply") {
+      if (turns.has(turn)) turns.fail(turn);
       forget();
       setPhase("voided");
       notice(text);

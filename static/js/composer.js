@@ -1,6 +1,9 @@
 // The field for questions: grows with its text, Enter sends, examples fill it.
 
-import { part } from "./page.js";
+import { keep, kept, part } from "./page.js";
+
+/** What is written and not sent, for a reload of this tab. */
+const DRAFT = "langya-draft";
 
 export class Composer {
   #form = part("composer");
@@ -23,10 +26,11 @@ export class Composer {
       event.preventDefault();
       this.#form.requestSubmit();
     });
-    this.#field.addEventListener("input", () => this.#grow());
+    this.#field.addEventListener("input", () => this.#changed());
     for (const example of document.querySelectorAll("[data-example]")) {
       example.addEventListener("click", () => send(example.textContent));
     }
+    this.text = kept("sessionStorage", DRAFT) ?? "";
   }
 
   get text() {
@@ -35,7 +39,7 @@ export class Composer {
 
   set text(text) {
     this.#field.value = text;
-    this.#grow();
+    this.#changed();
   }
 
   /** Whether the next question goes on with a battle. */
@@ -50,6 +54,11 @@ export class Composer {
 
   focus() {
     this.#field.focus();
+  }
+
+  #changed() {
+    keep("sessionStorage", DRAFT, this.#field.value || null);
+    this.#grow();
   }
 
   #grow() {

@@ -5,8 +5,9 @@ import { fill, number, part } from "./page.js";
 const place = part("reveal");
 
 /** Shows both models. `a` and `b` are as the server sends them. */
-export function reveal({ outcome, a, b }, words) {
+export function reveal({ outcome, a, b, excluded, marked }, words) {
   part("choice", place).textContent = words[`chose_${outcome}`] ?? "";
+  tellRule(part("rule", place), excluded, marked, words);
   card("a", a, outcome === "a", words);
   card("b", b, outcome === "b", words);
   place.hidden = false;
@@ -16,6 +17,14 @@ export function reveal({ outcome, a, b }, words) {
 
 export function hideReveal() {
   place.hidden = true;
+}
+
+/** Says plainly that the vote does not count, or that it is marked, and why. */
+function tellRule(at, excluded, marked, words) {
+  const told = excluded ?? marked;
+  at.hidden = !told;
+  const kind = excluded ? "excluded" : "marked";
+  at.textContent = told ? (words[`${kind}_${told.rule}`] ?? fill(words.excluded, { rule: told.rule })) : "";
 }
 
 function card(side, model, chosen, words) {

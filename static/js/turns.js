@@ -82,7 +82,14 @@ export class Turns {
     if (all.length === LONG) blocks.classList.add("long");
   }
 
-  /** `waiting`, `writing` or `ended`. */
+  /** Marks the replies of a turn that have not ended as failed, in the same words for both sides. */
+  fail(turn) {
+    for (const side of ["a", "b"]) {
+      if (reply(this.#turn(turn), side).dataset.state !== "ended") this.setState(turn, side, "failed");
+    }
+  }
+
+  /** `waiting`, `writing`, `ended` or `failed`. */
   setState(turn, side, state) {
     const place = reply(this.#turn(turn), side);
     if (place.dataset.state === state) return;

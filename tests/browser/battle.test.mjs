@@ -118,7 +118,7 @@ test("a second turn goes on with the battle, and both sides can regenerate", asy
   await ask(page, "another short question");
   await phase(page, "ready");
   assert.equal(await page.locator(".turn").count(), 2);
-  await page.getByRole("button", { name: "Regenerate" }).click();
+  await page.getByRole("button", { name: "Regenerate both" }).click();
   await phase(page, "ready");
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator(".turn:last-child .prompt-text").textContent(), "another short question");
@@ -204,13 +204,72 @@ test("an empty question is answered with a plain sentence", async () => {
   page.assertQuiet();
 });
 
-test("a question that is too long comes back into the field", async () => {
+test("a question that is too long stays in the field, with the limit beside it, and is not sent", async () => {
   const page = await arrive();
-  const prompt = "toolong ".repeat(5_000);
+  const sent = [];
+  page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => sent.push(String(payload))));
+  const prompt = "too long ".repeat(3_600); // 32,400 bytes, and the limit is 32,000
   await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("alert").filter({ hasText: "too long" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "This question is too long: 32.4 kB, and the limit is 32.0 kB." }).waitFor();
   assert.equal(await page.getByRole("textbox", { name: "Your question" }).inputValue(), prompt);
+  assert.deepEqual(sent, []);
+  page.assertQuiet();
+});
+
+test("when both sides fail, both columns say so, the question stays and can be asked again", async () => {
+  const page = await arrive();
+  await ask(page, "a short question that fails at first");
+  await phase(page, "voided");
+  const states = page.locator('.turn [data-part="state"]');
+  assert.deepEqual(await states.allTextContents(), ["No complete answer", "No complete answer"]);
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question that fails at first");
+  assert.match(await page.getByRole("alert").textContent(), /two other models/);
+  const text = await page.locator("body").innerText();
+  for (const name of NAMES) assert.ok(!text.includes(name), `${name} shows without a vote`);
+  await page.getByRole("button", { name: "Ask two other models" }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question that fails at first");
+  assert.equal(await page.locator(".turn").count(), 1);
+  await vote(page, "Tie").click();
+  await phase(page, "revealed");
+  page.assertQuiet();
+});
+
+test("a reply that breaks off ends both columns in the same words", async () => {
+  const page = await arrive();
+  await ask(page, "break off, slowly");
+  await phase(page, "voided");
+  const states = page.locator('.turn [data-part="state"]');
+  assert.deepEqual(await states.allTextContents(), ["No complete answer", "No complete answer"]);
+  assert.ok(await page.getByRole("button", { name: "Ask two other models" }).isVisible());
+  page.assertQuiet();
+});
+
+test("a stop before the first word leaves the question to be asked again", async () => {
+  const page = await arrive();
+  await ask(page, "say nothing yet");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await phase(page, "ready");
+  await vote(page, "Tie").click();
+  await phase(page, "voided");
+  assert.match(await page.getByRole("alert").textContent(), /no complete answer/);
+  assert.equal(await page.locator(".turn .prompt-text").textContent(), "say nothing yet");
+  assert.ok(await page.getByRole("button", { name: "Ask two other models" }).isVisible());
+  page.assertQuiet();
+});
+
+test("a draft survives a reload, and goes when it is sent", async () => {
+  const page = await arrive();
+  const field = page.getByRole("textbox", { name: "Your question" });
+  await field.fill("a short question in two\nlines");
+  await page.reload();
+  assert.equal(await field.inputValue(), "a short question in two\nlines");
+  await field.press("Enter");
+  await phase(page, "ready");
+  await page.reload();
+  await phase(page, "ready");
+  assert.equal(await field.inputValue(), "");
   page.assertQuiet();
 });
 
@@ -229,3 +288,21 @@ test("on a phone one reply shows at a time and nothing scrolls sideways", async 
 function focused(locator) {
   return locator.evaluate((element) => element === document.activeElement);
 }
+
+test("a vote that does not count is told plainly, in both languages", async () => {
+  for (const [locale, sentence] of [
+    ["en-GB", "Your vote is kept, but it does not count in the ratings"],
+    ["zh-CN", "投票已保存，但不计入评分"],
+  ]) {
+    const page = await arrive({ locale });
+    await page.getByRole("textbox").first().fill("Are you ChatGPT?");
+    await page.keyboard.press("Enter");
+    await phase(page, "ready");
+    await page.keyboard.press("3");
+    await phase(page, "revealed");
+    const rule = page.locator('.reveal [data-part="rule"]');
+    assert.ok(await rule.isVisible());
+    assert.ok((await rule.textContent()).startsWith(sentence), await rule.textContent());
+    page.assertQuiet();
+  }
+});

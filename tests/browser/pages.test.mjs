@@ -55,7 +55,12 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
         "/leaderboard?turns=first&ties=drop",
         "/leaderboard/charts",
         "/leaderboard/charts?lang=zh",
+        "/leaderboard?votes=unique_prompts",
+        "/exclusions",
+        "/exclusions?lang=zh",
         "/about",
+        "/models",
+        "/models?period=day&lang=zh",
         "/nothing-here",
         "/",
         "/?lang=zh",
@@ -82,7 +87,7 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
 
 test("targets are at least 44 pixels and nothing scrolls sideways on a phone", async () => {
   await playBattle(await arrive("/"));
-  for (const path of ["/", "/leaderboard", "/leaderboard/charts", "/about"]) {
+  for (const path of ["/", "/leaderboard", "/leaderboard/charts", "/about", "/models"]) {
     const page = await arrive(path, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     if (path === "/leaderboard") await page.locator("tbody tr").first().waitFor();
     const small = await page.locator("button:visible, nav a:visible, .tools a:visible, .button:visible").evaluateAll((all) =>

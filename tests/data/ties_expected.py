@@ -2,7 +2,7 @@
 
 Probabilities are written as published and maximised in 50 digits by Newton's method, with derivatives from differences of
 1e-12 and 1e-16: nothing of the program's algebra is used. Shares of prompts for which a model is good enough come with the
-sandwich for independent votes. Run it by hand: python3 ties_expected.py
+sandwich for independent votes; so do their changes from the earlier half of the votes to the later. Run it by hand: python3 ties_expected.py
 """
 
 import csv
@@ -18,17 +18,21 @@ STEP = Decimal("1e-14")
 OUTCOMES = {"model_a": "first", "model_b": "second", "tie": "tie", "tie (bothbad)": "bad"}
 
 
-def read_votes():
+def read_rows():
+    with open(HERE / "jackknife_votes.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def counted(rows):
     """Votes by pair in order and outcome."""
     counts = Counter()
-    with open(HERE / "jackknife_votes.csv", newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            a, b = MODELS.index(row["model_a"]), MODELS.index(row["model_b"])
-            outcome = OUTCOMES[row["winner"]]
-            if a > b:
-                a, b = b, a
-                outcome = {"first": "second", "second": "first"}.get(outcome, outcome)
-            counts[a, b, outcome] += 1
+    for row in rows:
+        a, b = MODELS.index(row["model_a"]), MODELS.index(row["model_b"])
+        outcome = OUTCOMES[row["winner"]]
+        if a > b:
+            a, b = b, a
+            outcome = {"first": "second", "second": "first"}.get(outcome, outcome)
+        counts[a, b, outcome] += 1
     return counts
 
 
@@ -109,6 +113,19 @@ def good_enough(counts):
     return shares
 
 
+def changes(rows):
+    """Shares of the later half minus those of the earlier, with the interval of Newcombe 1998, method 10."""
+    half = len(rows) // 2
+    earlier, later = (good_enough(counted(part)) for part in (rows[:half], rows[half:]))
+    found = {}
+    for name in MODELS:
+        (s1, l1, u1), (s2, l2, u2) = earlier[name], later[name]
+        change = s2 - s1
+        below, above = ((s2 - l2) ** 2 + (u1 - s1) ** 2) ** 0.5, ((u2 - s2) ** 2 + (s1 - l1) ** 2) ** 0.5
+        found[name] = [change, change - below, change + above]
+    return found
+
+
 def likelihoods(counts):
     """Both bad counts as a tie; the last strength is held at 0."""
     ties = Counter()
@@ -143,7 +160,12 @@ def likelihoods(counts):
 
 
 if __name__ == "__main__":
-    counted = read_votes()
+    votes = read_rows()
+    expected = {
+        "good_enough": good_enough(counted(votes)),
+        "good_enough_change": changes(votes),
+        "log_likelihood": likelihoods(counted(votes)),
+    }
     with open(HERE / "ties_expected.json", "w", encoding="utf-8") as file:
-        json.dump({"good_enough": good_enough(counted), "log_likelihood": likelihoods(counted)}, file, indent=2)
+        json.dump(expected, file, indent=2)
         file.write("\n")

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use langya::domain::battle::BattleId;
 use langya::domain::time::Timestamp;
 
 use crate::storage::partitions::past_battle;
@@ -50,13 +51,18 @@ async fn a_month_leaves_only_when_its_files_are_stored() {
     sqlx::query("UPDATE battles SET stage = 'ready' WHERE id = $1").bind(BATTLES[0].0).execute(&pool).await.unwrap();
     refused(copy, &["2026-01"], "1 battles of 2026-01 are not over yet");
     sqlx::query("UPDATE battles SET stage = 'voted'").execute(&pool).await.unwrap();
-    assert_eq!(store.replies(BATTLES[0].0).await.unwrap().len(), 2, "nothing has left so far");
+    assert_eq!(store.replies(&BattleId::new(BATTLES[0].0)).await.unwrap().len(), 2, "nothing has left so far");
 
     let done = run(copy, &["2026-01"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("archived replies-2026-01.parquet: 4 replies"), "{done:?}");
     assert!(done.stdout.contains("detached replies_2026_01") && !done.stdout.contains("detached votes"), "{done:?}");
-    let left = async |id: &str| (store.replies(id).await.unwrap().len(), store.vote_on(id).await.unwrap().is_some());
+    let left = async |id: &str| {
+        (
+            store.replies(&BattleId::new(id)).await.unwrap().len(),
+            store.vote_on(&BattleId::new(id)).await.unwrap().is_some(),
+        )
+    };
     assert_eq!((left(BATTLES[0].0).await, left(BATTLES[1].0).await), ((0, true), (0, true)));
     assert_eq!(left(BATTLES[2].0).await, (2, true), "February stays");
     let kept: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM replies_2026_01").fetch_one(&pool).await.unwrap();

@@ -74,7 +74,7 @@ impl Precinct {
     fn check(&self, counts: &Counts, rows: &[VoteRow]) {
         let mut by_battle: BTreeMap<&str, &VoteRow> = BTreeMap::new();
         for row in rows {
-            assert!(by_battle.insert(&row.battle, row).is_none(), "{} has two votes", row.battle);
+            assert!(by_battle.insert(row.battle.as_str(), row).is_none(), "{} has two votes", row.battle);
         }
         assert_eq!(rows.len(), counts.ballots.len(), "votes and ballots");
         for (battle, ballot) in &counts.ballots {

@@ -1,5 +1,6 @@
 //! Battles as a visitor plays them, over real sockets.
 
+use langya::domain::battle::BattleId;
 use langya::infra::llm::ChatError;
 use serde_json::{Value, json};
 
@@ -335,7 +336,7 @@ async fn a_battle_that_left_memory_is_read_back_and_can_be_voted_on() {
 }
 
 /// Sweeps until the battle, which nobody watches any more, is out of memory.
-async fn forget(arena: &TestArena, battle: &str) {
+async fn forget(arena: &TestArena, battle: &BattleId) {
     while arena.app.battles.is_in_memory(battle) {
         arena.app.battles.sweep();
         tokio::task::yield_now().await;

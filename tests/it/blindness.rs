@@ -64,7 +64,7 @@ async fn play(arena: &TestArena, number: usize) -> Vec<String> {
     visitor.send(start).await;
     visitor.until_ready().await;
     let battle = visitor.battle();
-    let mut lines: Vec<String> = visitor.frames.iter().map(|frame| frame.replace(&battle, "ID")).collect();
+    let mut lines: Vec<String> = visitor.frames.iter().map(|frame| frame.replace(battle.as_str(), "ID")).collect();
     lines.extend(visitor.headers.iter().filter(|line| is_constant(line)).cloned());
     let wire = lines.concat();
     let canary = card("canary");

@@ -129,8 +129,8 @@ fn compare(rows: &[VoteRow], ledger: &Ledger) {
     assert!(ledger.acknowledged.len() >= CYCLES);
     let mut by_battle: BTreeMap<&str, &VoteRow> = BTreeMap::new();
     for row in rows {
-        assert!(by_battle.insert(&row.battle, row).is_none(), "{} has two votes", row.battle);
-        let sent = ledger.sent.get(&row.battle).unwrap_or_else(|| panic!("nobody voted on {}", row.battle));
+        assert!(by_battle.insert(row.battle.as_str(), row).is_none(), "{} has two votes", row.battle);
+        let sent = ledger.sent.get(row.battle.as_str()).unwrap_or_else(|| panic!("nobody voted on {}", row.battle));
         assert_eq!(sent, row.outcome.as_str(), "{}", row.battle);
     }
     for (battle, (receipt, _)) in &ledger.acknowledged {

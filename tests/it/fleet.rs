@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use langya::domain::battle::state::{Progress, Stage};
-use langya::domain::battle::{ModelId, Side};
+use langya::domain::battle::{BattleId, ModelId, RunId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{NewReply, ReplyEnding};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ async fn half_way(arena: &TestArena) -> Visitor {
     visitor
 }
 
-async fn resume(visitor: &mut Visitor, battle: &str, after: u64) {
+async fn resume(visitor: &mut Visitor, battle: &BattleId, after: u64) {
     visitor.send(json!({"type": "resume", "battle": battle, "after": after})).await;
 }
 
@@ -158,10 +158,10 @@ async fn while_nothing_crosses_the_end_of_the_turn_comes_from_the_database() {
 }
 
 /// Has a run of nobody answer the battle's turn anew.
-async fn begin_elsewhere(arena: &TestArena, battle: &str, run: &str) {
+async fn begin_elsewhere(arena: &TestArena, battle: &BattleId, run: &RunId) {
     let store = &arena.app.store;
     let from = store.battle(battle).await.unwrap().unwrap().answered_by;
-    assert!(store.begin_turn(battle, 1, None, from.as_deref(), run, Timestamp(1)).await.unwrap());
+    assert!(store.begin_turn(battle, 1, None, from.as_ref(), run, Timestamp(1)).await.unwrap());
 }
 
 #[actix_web::test]
@@ -173,7 +173,7 @@ async fn a_turn_whose_instance_is_unknown_is_answered_anew_at_once() {
     let mut visitor = half_way(&first).await;
     visitor.until_ready().await;
     let battle = visitor.battle();
-    begin_elsewhere(&first, &battle, "gone.0").await;
+    begin_elsewhere(&first, &battle, &RunId::new("gone.0")).await;
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, visitor.last_seq()).await;
     let begun = back.next().await;
@@ -191,7 +191,7 @@ async fn a_turn_is_taken_over_when_its_instance_stops_beating() {
     visitor.until_ready().await;
     let battle = visitor.battle();
     first.app.store.heartbeat("stopped", "", Timestamp(1)).await.unwrap();
-    begin_elsewhere(&first, &battle, "stopped.0").await;
+    begin_elsewhere(&first, &battle, &RunId::new("stopped.0")).await;
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, visitor.last_seq()).await;
     assert_eq!(back.until_ready().await, [WHOLE; 2]);
@@ -239,7 +239,7 @@ async fn numbers_of_one_telling_lead_into_no_other() {
     let (battle, seen, store) = (visitor.battle(), visitor.last_seq(), &first.app.store);
     // The first instance goes on without knowing that it was taken for gone.
     let run = store.battle(&battle).await.unwrap().unwrap().answered_by;
-    assert!(store.take_over_turn(&battle, run.as_deref(), "gone.0", Timestamp(1)).await.unwrap());
+    assert!(store.take_over_turn(&battle, run.as_ref(), &RunId::new("gone.0"), Timestamp(1)).await.unwrap());
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, seen).await;
     back.next_of(&["battle"]).await;
@@ -260,7 +260,7 @@ async fn an_instance_that_was_taken_for_gone_does_not_write_over_the_other() {
     let mut visitor = half_way(&first).await;
     let (battle, store) = (visitor.battle(), &first.app.store);
     let run = store.battle(&battle).await.unwrap().unwrap().answered_by;
-    assert!(store.take_over_turn(&battle, run.as_deref(), "other.0", Timestamp(1)).await.unwrap());
+    assert!(store.take_over_turn(&battle, run.as_ref(), &RunId::new("other.0"), Timestamp(1)).await.unwrap());
     let theirs = Side::BOTH.map(|side| NewReply {
         side,
         model: ModelId::new("one"),
@@ -271,7 +271,7 @@ async fn an_instance_that_was_taken_for_gone_does_not_write_over_the_other() {
         duration_ms: 1,
     });
     let ready = Progress { stage: Stage::Ready, turn: 1 };
-    assert!(store.finish_turn(&battle, "other.0", ready, &theirs, Timestamp(2)).await.unwrap());
+    assert!(store.finish_turn(&battle, &RunId::new("other.0"), ready, &theirs, Timestamp(2)).await.unwrap());
     one.open_gate();
     two.open_gate();
     let end = loop {
@@ -346,7 +346,7 @@ async fn only_its_own_visitor_sees_a_battle_of_another_instance() {
 }
 
 /// Reads on to a frame that `ends` the wait; comes back wherever the socket is closed.
-async fn until_frame(mut tab: Visitor, battle: &str, ends: impl Fn(&Value) -> bool) -> Visitor {
+async fn until_frame(mut tab: Visitor, battle: &BattleId, ends: impl Fn(&Value) -> bool) -> Visitor {
     loop {
         match tab.try_next().await {
             Ok(frame) if ends(&frame) => return tab,
@@ -361,7 +361,7 @@ async fn until_frame(mut tab: Visitor, battle: &str, ends: impl Fn(&Value) -> bo
 }
 
 /// The same for several tabs at once.
-async fn until_all(tabs: Vec<Visitor>, battle: &str, ends: impl Fn(&Value) -> bool) -> Vec<Visitor> {
+async fn until_all(tabs: Vec<Visitor>, battle: &BattleId, ends: impl Fn(&Value) -> bool) -> Vec<Visitor> {
     join_all(tabs.into_iter().map(|tab| until_frame(tab, battle, &ends))).await
 }
 

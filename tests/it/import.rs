@@ -1,18 +1,22 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
+use langya::domain::battle::BattleId;
+use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;
+use langya::domain::register::changes::ModelChange;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use crate::storage::{bench, verdicts};
-use crate::support::arena::TestArena;
+use crate::storage::{bench, register, verdicts};
+use crate::support::arena::{TestArena, card};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::langya;
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 async fn vote_on(visitor: &mut Visitor, prompt: &str, outcome: &str) {
@@ -29,6 +33,11 @@ async fn label(store: &Store) -> Vec<PromptLabel> {
     let by = LabelSource { scheme: Scheme::Urs, source: LabelOrigin::Review, name: "Ünal" };
     assert_eq!(store.put_labels(by, &labels, Timestamp(7)).await.unwrap(), 5);
     store.labels_between(Scheme::Urs, "", "~").await.unwrap()
+}
+
+/// The changes of the arena's models, once its first ones are recorded.
+async fn model_changes(store: &Store) -> Vec<ModelChange> {
+    until(async || Some(store.model_changes().await.unwrap()).filter(|changes| changes.len() >= 2)).await
 }
 
 async fn session_key(store: &Store) -> String {
@@ -54,10 +63,18 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let labelled = label(&arena.app.store).await;
     let key = session_key(&arena.app.store).await;
     let busy = langya(folder.path(), ["fit", "--data-dir", "data", "--format", "json"]);
+    let recorded = model_changes(&arena.app.store).await;
     bench::fill(&arena.app.store).await;
     verdicts::fill(&arena.app.store).await;
     arena.app.store.close().await;
     arena.end().await;
+
+    // As an instance that has started and has had no battle leaves it.
+    let target = database.open().await;
+    target.register_models(&[card("one")], Timestamp(1)).await.unwrap();
+    target.add_model_changes(&[register::change(1)]).await.unwrap();
+    target.count_battle_days(20_000).await.unwrap();
+    target.close().await;
 
     let url = database.url.as_str();
     let moved = langya(folder.path(), ["import", "arena", "data/langya.db", "--database", url]);
@@ -80,9 +97,11 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert_eq!(store.labels_between(Scheme::Urs, "", "~").await.unwrap(), labelled);
     assert_eq!(session_key(&store).await, key, "visitors keep their sessions");
     assert_eq!(store.vote_page(VoteRange::ALL, &[]).await.unwrap().votes, 4);
-    assert_eq!(store.answered("mtbench101", "v1").await.unwrap().len(), 1);
-    assert_eq!(store.judged("mtbench101", "v1").await.unwrap().len(), 1);
-    assert_eq!(store.verdicts_of("x").await.unwrap().len(), 1);
+    assert_eq!(store.answered(&SuiteId::new("mtbench101"), "v1").await.unwrap().len(), 1);
+    assert_eq!(store.judged(&SuiteId::new("mtbench101"), "v1").await.unwrap().len(), 1);
+    assert_eq!(store.verdicts_of(&BattleId::new("x")).await.unwrap().len(), 1);
+    assert_eq!(store.model_changes().await.unwrap(), recorded, "the register of models goes on");
+    assert_eq!(store.counted_through().await.unwrap(), None, "and its battles are counted again");
     store.close().await;
     database.drop().await;
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::limits::{Act, Caller, RateLimits, TurnRefused};
 use tokio::time::{Instant, sleep};
@@ -21,7 +22,7 @@ fn default_limits() -> Arc<RateLimits> {
 }
 
 fn caller(visitor: &str, network: Option<&str>) -> Caller {
-    Caller { visitor: visitor.into(), network: network.map(str::to_owned) }
+    Caller { visitor: VisitorId::new(visitor), network: network.map(str::to_owned) }
 }
 
 /// What was asked for and granted.

@@ -66,8 +66,6 @@ async fn a_vote_and_a_voided_battle_are_counted_once_each() {
         ("langya_votes_total{outcome=\"a\",rated=\"true\"}", 0.0),
         ("langya_leaderboard_votes", 1.0),
         ("langya_refit_lag_seconds_count", 1.0),
-        ("langya_model_first_token_seconds_count{model=\"steady\"}", 2.0),
-        ("langya_model_first_token_seconds_count{model=\"other\"}", 2.0),
         ("langya_model_errors_total{model=\"other\",kind=\"connection\"}", 1.0),
         ("langya_model_breaker_state{model=\"other\",state=\"closed\"}", 1.0),
         ("langya_store_seconds_count{operation=\"insert_vote\"}", 1.0),
@@ -80,6 +78,10 @@ async fn a_vote_and_a_voided_battle_are_counted_once_each() {
         ("langya_draining", 0.0),
     ] {
         assert!((value(&text, sample) - expected).abs() < 1e-9, "{sample} is not {expected}:\n{text}");
+    }
+    for name in ["langya_model_first_token_seconds_count", "langya_model_reply_chars_per_second_count"] {
+        let shown = text.lines().filter(|line| line.starts_with(name) && !line.ends_with(" 0")).count();
+        assert_eq!(shown, 0, "{name} tells who was in these two battles");
     }
     assert!(value(&text, "langya_refit_lag_seconds_sum") < 30.0, "{text}");
     assert!(value(&text, "process_resident_memory_bytes") > 1e6, "{text}");

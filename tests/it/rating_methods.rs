@@ -75,7 +75,7 @@ fn rows_of(matrices: &Matrices) -> BTreeMap<&str, usize> {
 fn check_win_matrix(matrices: &Matrices, golden: &Path) {
     let (rows, mut votes) = (rows_of(matrices), 0);
     for record in csv::Reader::from_path(golden).unwrap().deserialize() {
-        let (_, _, one, other, wins, losses, ties, both_bad): (usize, usize, String, String, u64, u64, u64, u64) =
+        let (_, _, one, other, wins, losses, ties, both_bad): (usize, usize, String, String, u32, u32, u32, u32) =
             record.unwrap();
         let (i, j) = (rows[one.as_str()], rows[other.as_str()]);
         assert_eq!([matrices.wins[i][j], matrices.wins[j][i]], [wins, losses], "{one} and {other}");
@@ -84,7 +84,7 @@ fn check_win_matrix(matrices: &Matrices, golden: &Path) {
         assert_eq!(matrices.battles[i][j], wins + losses + ties + both_bad);
         votes += 2 * matrices.battles[i][j];
     }
-    assert_eq!(matrices.battles.iter().flatten().sum::<u64>(), votes, "no pair beside those of the golden");
+    assert_eq!(matrices.battles.iter().flatten().sum::<u32>(), votes, "no pair beside those of the golden");
 }
 
 #[track_caller]

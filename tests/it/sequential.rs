@@ -107,6 +107,38 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
     assert_eq!(board.neighbours[0].state, NeighbourState::Equal, "{:?}", board.neighbours);
 }
 
+/// The price of looking: votes until two models 80 to 120 points apart are separated, by the intervals for any look and by one
+/// for a single look, over all arenas whose seed has such models; the median, looking after every 50 votes.
+#[test]
+#[ignore = "slow: tests/run runs it"]
+fn looking_at_any_time_costs_votes() {
+    let options = SimulationOptions { models: 2, spread: 0.5, voters: 10_000, ..SimulationOptions::default() };
+    let (mut any_look, mut single_look) = (Vec::new(), Vec::new());
+    for seed in 1..=2 * ARENAS {
+        let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
+        let [one, other] = [0, 1].map(|model: usize| simulation.models()[model].rating());
+        if !(80.0..120.0).contains(&(one - other).abs()) {
+            continue;
+        }
+        let (mut log, mut any, mut single) = (VoteLog::default(), None, None);
+        while any.is_none() && log.len() < 3 * VOTES {
+            append_votes(&mut log, &mut simulation, LOOK);
+            let board = rank_log(&log, &sequential()).unwrap();
+            single = single.or(significant_once(&board).then_some(log.len()));
+            any = any.or(separated(&board).then_some(log.len()));
+        }
+        any_look.push(any.unwrap_or(3 * VOTES));
+        single_look.push(single.unwrap_or(3 * VOTES));
+    }
+    let median = |votes: &mut Vec<usize>| {
+        votes.sort_unstable();
+        votes[votes.len() / 2]
+    };
+    let (any, single, arenas) = (median(&mut any_look), median(&mut single_look), any_look.len());
+    println!("80 to 120 points apart, {arenas} arenas: {any} votes until separated at any look, {single} at the first");
+    assert!(arenas > 40 && any > single && any < 8 * single, "{any} votes against {single} in {arenas} arenas");
+}
+
 /// The share of arenas of ten models in which every model's true ranks are in its interval, and the mean number of places
 /// in an interval.
 fn ranks_hold(options: &SimulationOptions, interval: IntervalMethod) -> (f64, f64) {

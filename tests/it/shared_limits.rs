@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
 use langya::infra::limits::{Act, Caller, RateLimits, Scope, SingleUse};
@@ -25,7 +26,7 @@ fn limits(instance: &Instance) -> RateLimits {
 }
 
 fn visitor(name: &str) -> Caller {
-    Caller { visitor: name.into(), network: None }
+    Caller { visitor: VisitorId::new(name), network: None }
 }
 
 /// How many of so many votes at once are granted.
@@ -51,7 +52,7 @@ async fn two_instances_grant_no_more_than_the_limit_together_and_every_key_expir
     let refused = two.take(Act::Vote, &ann).await.unwrap_err();
     assert!((1..=6).contains(&refused.wait.as_millis().div_ceil(1_000)), "{refused}");
 
-    let family = |name: &str| Caller { visitor: name.into(), network: Some("home".into()) };
+    let family = |name: &str| Caller { visitor: VisitorId::new(name), network: Some("home".into()) };
     let (ben, carl) = (granted(&one, &family("ben"), 50).await, granted(&two, &family("carl"), 50).await);
     check_cap(ben, CAP);
     check_cap(ben + carl, 15);

@@ -1,4 +1,5 @@
-//! The side on which a model is shown as a covariate: `langya fit --side`.
+//! The context of a vote as covariates: the side on which a model is shown (`langya fit --side`), several turns (`--turn`) and
+//! the judge's maker (`--same-maker`).
 
 use std::path::Path;
 
@@ -7,10 +8,13 @@ use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
 use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::style::StyleEffect;
-use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::rating::style::{Makers, StyleEffect};
+use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::domain::rating::{FitError, POINTS_PER_STRENGTH};
+use langya::formats::makers::read_makers;
 use langya::formats::votes::{ReadOptions, read_log};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::support::ratings::{board_of, golden, line};
 
@@ -86,6 +90,89 @@ fn the_side_agrees_with_an_independent_program() {
         ((effect.upper - effect.lower) / (2.0 * 1.959_963_984_540_054) - errors["side"]).abs() < 1e-8,
         "{effect:?}"
     );
+}
+
+#[test]
+fn turns_and_makers_agree_with_an_independent_program() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let wanted = ColumnSet { voters: true, turns: true, ..ColumnSet::default() };
+    let log = read_log(&[data.join("context_votes.csv")], wanted, &ReadOptions::default()).unwrap();
+    let makers = Some(read_makers(&data.join("context_makers.csv")).unwrap());
+    let options = LeaderboardOptions { turn: true, makers, interval: IntervalMethod::Sandwich, ..Default::default() };
+    let board = board_of(&log, &options);
+    let [values, errors] =
+        ["rating", "standard_error"].map(|column| golden(&data.join("context_expected.csv"), column));
+    for model in &board.models {
+        assert!((model.rating.unwrap() - values[&model.model]).abs() < 1e-6, "{model:?}");
+        assert!((model.standard_error.unwrap() - errors[&model.model]).abs() < 1e-6, "{model:?}");
+    }
+    let names: Vec<&str> = board.style.iter().map(|effect| effect.feature.as_str()).collect();
+    assert_eq!(names, ["side", "side_in_later_turns", "same_maker"]);
+    for StyleEffect { feature, coefficient, lower, upper } in &board.style {
+        let error = (upper - lower) / (2.0 * 1.959_963_984_540_054);
+        assert!((coefficient - values[feature]).abs() < 1e-8 && (error - errors[feature]).abs() < 1e-8, "{feature}");
+    }
+}
+
+#[test]
+fn turns_and_makers_that_are_not_known_are_asked_for_or_left_out() {
+    let options = LeaderboardOptions { turn: true, ..LeaderboardOptions::default() };
+    assert!(matches!(rank_log(&baseball(), &options), Err(FitError::NoTurns)));
+    let single = VoteLog { turns: Some(vec![1; baseball().len()]), ..baseball() };
+    let board = board_of(&single, &options);
+    assert_eq!(board.style.len(), 1, "the side alone: {:?}", board.style);
+    let constant = RatingNote::ConstantFeature { feature: "side_in_later_turns".to_owned() };
+    assert!(board.notes.contains(&constant), "{:?}", board.notes);
+    let nobody = LeaderboardOptions { makers: Some(Makers::default()), ..LeaderboardOptions::default() };
+    assert!(matches!(rank_log(&baseball(), &nobody), Err(FitError::NoVoters)));
+}
+
+/// Votes of people and of judge models under known effects, by the number of battles.
+fn in_context(seed: u64, voters: &[String], effects: [f64; 3]) -> VoteLog {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let strengths = [0.6, 0.2, 0.0, -0.3, -0.5];
+    let mut log = VoteLog { voters: Some(Labels::default()), turns: Some(Vec::new()), ..VoteLog::default() };
+    for _ in 0..900 {
+        let a = rng.random_range(0..strengths.len());
+        let b = (a + rng.random_range(1..strengths.len())) % strengths.len();
+        let (voter, turns) = (rng.random_range(0..voters.len()), rng.random_range(1..=2));
+        // The voters take turns in belonging to the maker of one of the models.
+        let own = [a, b].map(|model| f64::from(u8::from(voter % strengths.len() == model)));
+        let context = [1.0, f64::from(turns) - 1.0, own[0] - own[1]];
+        let effect: f64 = context.iter().zip(effects).map(|(x, effect)| x * effect).sum();
+        let odds = strengths[a] - strengths[b] + effect;
+        let outcome = if rng.random_bool(1.0 / (1.0 + f64::exp(-odds))) { AWins } else { BWins };
+        log.push(&format!("m{a}"), &format!("m{b}"), outcome).unwrap();
+        log.voters.as_mut().unwrap().push(Some(&voters[voter]));
+        log.turns.as_mut().unwrap().push(turns);
+    }
+    log
+}
+
+#[test]
+#[ignore = "slow: tests/run runs it"]
+fn intervals_of_the_effects_cover_the_truth() {
+    let voters: Vec<String> = (0..40).map(|voter| format!("judge {voter}")).collect();
+    let of_voters = voters.iter().enumerate().map(|(number, voter)| (voter.clone(), format!("maker {}", number % 5)));
+    let of_models = (0..5).map(|model| (format!("m{model}"), format!("maker {model}")));
+    let options = LeaderboardOptions {
+        turn: true,
+        makers: Some(of_voters.chain(of_models).collect()),
+        interval: IntervalMethod::Jackknife,
+        ..LeaderboardOptions::default()
+    };
+    let effects = [0.3, -0.4, 0.5];
+    let (mut covering, mut all) = (0_u32, 0_u32);
+    for seed in 1..=200 {
+        let board = board_of(&in_context(seed, &voters, effects), &options);
+        for (found, truth) in board.style.iter().zip(effects) {
+            covering += u32::from((found.lower..=found.upper).contains(&truth));
+            all += 1;
+        }
+    }
+    let share = f64::from(covering) / f64::from(all);
+    println!("{share:.4} of {all} intervals of the side, of turns and of makers cover the truth");
+    assert!(all == 600 && (0.93..=0.97).contains(&share), "{share} of {all}");
 }
 
 #[test]

@@ -54,6 +54,9 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
         ("?style=control", 5),
         ("?style=control&language=Chinese", 2),
         ("?style=control&until=2001-01-01", 0),
+        ("?side=control", 5),
+        ("?side=control&style=control&language=Chinese", 2),
+        ("?level=show", 5),
     ] {
         let (status, board, text) = board(&arena, query).await;
         assert_eq!((status, board["votes"]["rated"].as_u64()), (200, Some(rated)), "{query}: {text}");
@@ -78,6 +81,8 @@ async fn a_slice_of_the_votes_has_its_own_leaderboard() {
     let slices: Vec<_> =
         slices.iter().map(|slice| (slice["slice"].as_str().unwrap(), slice["votes"].as_u64())).collect();
     assert_eq!(slices, [("English", Some(3)), ("Chinese", Some(2))]);
+    let (_, levels, text) = board(&arena, "?level=show").await;
+    assert!(levels["models"].as_array().unwrap().iter().all(|model| model["good_enough"].is_number()), "{text}");
     for (query, status, said) in [
         ("?pool_by=language&style=control", 400, "exclude each other"),
         ("?language=xx", 404, "\"xx\""),
@@ -112,6 +117,14 @@ async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
         pooled.contains("<option value=\"language\" selected>") && pooled.contains("English · 3 rated votes"),
         "{pooled}"
     );
+    assert!(!whole.contains("Good for, of 100 questions"), "{whole}");
+    let levels = page("/leaderboard?level=show&lang=en").await;
+    assert!(
+        levels.contains("Good for, of 100 questions") && levels.contains("<option value=\"show\" selected>"),
+        "{levels}"
+    );
+    let sided = page("/leaderboard?side=control&lang=zh").await;
+    assert!(sided.contains("张投给 A 侧的模型") && !sided.contains("class=\"chart-frame\""), "{sided}");
     let part = page("/leaderboard?language=Chinese&ties=&until=").await;
     assert!(
         part.contains("<option value=\"Chinese\" selected>") && part.contains("<b data-part=\"votes\">2</b>"),

@@ -20,6 +20,7 @@ use crate::support::ratings::{board_of, line, log_of};
 #[derive(Deserialize)]
 struct Expected {
     good_enough: BTreeMap<String, [f64; 3]>,
+    good_enough_change: BTreeMap<String, [f64; 3]>,
     log_likelihood: BTreeMap<String, f64>,
 }
 
@@ -45,6 +46,29 @@ fn levels_agree_with_an_independent_program() {
             assert!((found - expected).abs() < 1e-8, "{}: {found} instead of {expected}", model.model);
         }
     }
+}
+
+#[test]
+fn changes_of_levels_agree_with_an_independent_program() {
+    let (log, expected) = golden_votes();
+    for model in board_of(&log, &options()).models {
+        let found = [model.good_enough_change, model.good_enough_change_lower, model.good_enough_change_upper];
+        for (found, expected) in found.map(Option::unwrap).into_iter().zip(expected.good_enough_change[&model.model]) {
+            assert!((found - expected).abs() < 1e-8, "{}: {found} instead of {expected}", model.model);
+        }
+    }
+}
+
+#[test]
+fn models_that_became_better_have_a_rising_level() {
+    let (mut log, later) = (simulated(1, &[0.0, -0.5, 0.5], 600), simulated(2, &[1.5, 1.0, 2.0], 600));
+    log.append(&later);
+    let rising = board_of(&log, &options());
+    assert!(rising.models.iter().all(|model| model.good_enough_change_lower.unwrap() > 0.0), "{rising:?}");
+    // By time the later votes come first.
+    log.seconds = Some((0..1_200).map(|vote| f64::from(1_200 - vote)).collect());
+    let falling = board_of(&log, &options());
+    assert!(falling.models.iter().all(|model| model.good_enough_change_upper.unwrap() < 0.0), "{falling:?}");
 }
 
 #[test]
@@ -133,7 +157,7 @@ fn simulated(seed: u64, strengths: &[f64], votes: u32) -> VoteLog {
 fn intervals_of_levels_cover_the_truth() {
     let strengths = [2.0, 1.2, 0.5, 0.0, -0.8];
     for interval in [IntervalMethod::Jackknife, IntervalMethod::Sandwich] {
-        let (mut covering, mut all) = (0, 0);
+        let (mut covering, mut all, mut unchanged) = (0, 0, 0);
         for seed in 1..=200 {
             let log = simulated(seed, &strengths, 500);
             let board = board_of(&log, &LeaderboardOptions { interval, ..options() });
@@ -143,11 +167,16 @@ fn intervals_of_levels_cover_the_truth() {
                 let (lower, upper) = (found.good_enough_lower.unwrap(), found.good_enough_upper.unwrap());
                 assert!(lower < found.good_enough.unwrap() && found.good_enough.unwrap() < upper);
                 covering += u32::from((lower..=upper).contains(&truth));
+                let (lower, upper) = (found.good_enough_change_lower.unwrap(), found.good_enough_change_upper.unwrap());
+                unchanged += u32::from((lower..=upper).contains(&0.0));
                 all += 1;
             }
         }
         let share = f64::from(covering) / f64::from(all);
         println!("{interval:?}: {share:.4} of {all} intervals of levels cover the truth");
         assert!((0.93..=0.97).contains(&share), "{interval:?}: {share}");
+        let share = f64::from(unchanged) / f64::from(all);
+        println!("{interval:?}: {share:.4} of {all} intervals of changes hold that nothing changed");
+        assert!((0.93..=0.975).contains(&share), "{interval:?}: {share}");
     }
 }

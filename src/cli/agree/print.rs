@@ -15,7 +15,7 @@ use crate::domain::spreadsheet::defused;
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;
 
-/// A figure with what it rests on.
+/// A metric with the number of items behind it.
 #[derive(Debug, Default)]
 struct StatisticLine {
     name: String,
@@ -127,10 +127,10 @@ fn lines(found: &Agreement) -> Vec<StatisticLine> {
 fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     let mut lines = vec![
-        StatisticLine::of("human-human", &report.human_human.with_ties),
-        StatisticLine::of("human-human without ties", &report.human_human.without_ties),
-        StatisticLine::of("judge-human", &report.judge_human.with_ties).judge(),
-        StatisticLine::of("judge-human without ties", &report.judge_human.without_ties).judge(),
+        StatisticLine::new("human-human", &report.human_human.with_ties),
+        StatisticLine::new("human-human without ties", &report.human_human.without_ties),
+        StatisticLine::new("judge-human", &report.judge_human.with_ties).judge(),
+        StatisticLine::new("judge-human without ties", &report.judge_human.without_ties).judge(),
         StatisticLine::kappa("Cohen's kappa, judge and majority", &chance.cohen_majority).judge(),
         StatisticLine::mean_kappa("Cohen's kappa, judge and person", &chance.cohen_people).judge(),
         StatisticLine::kappa("Fleiss' kappa, people", &chance.fleiss),
@@ -207,8 +207,8 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
     let majority = &labels.judge_majority;
     let undecided = format!("({} undecided)", majority.undecided);
     vec![
-        StatisticLine::of("human-human labels", &labels.human_human),
-        StatisticLine::of("judge-human labels", &labels.judge_human).judge(),
+        StatisticLine::new("human-human labels", &labels.human_human),
+        StatisticLine::new("judge-human labels", &labels.judge_human).judge(),
         StatisticLine { note: undecided, ..StatisticLine::share("judge-majority labels", &majority.share) }.judge(),
         StatisticLine::kappa("Fleiss' kappa, people", &labels.fleiss.people),
         StatisticLine::mean_kappa("Fleiss' kappa, judge and person", &labels.fleiss.judge_with_each).judge(),
@@ -272,7 +272,7 @@ fn wins(pair: &PairWins) -> Vec<StatisticLine> {
 }
 
 impl StatisticLine {
-    fn of(name: &str, found: &AgreementMetrics) -> Self {
+    fn new(name: &str, found: &AgreementMetrics) -> Self {
         Self {
             name: name.to_owned(),
             share: Some([found.agree, found.total]),

@@ -86,7 +86,7 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     };
     let constructed = construct(&work, &model, &limits, &show).await?;
     drop(bar);
-    print(&render(&[ConstructedRow::of(&constructed)], options.format)?)?;
+    print(&render(&[ConstructedRow::new(&constructed)], options.format)?)?;
     Ok(left_over(constructed.outcome.left(), &limits))
 }
 
@@ -101,7 +101,7 @@ pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     if accepted > 0 {
         OutFile::create(&options.out, options.overwrite)?.write(|file| file.write_all(items.as_bytes()))?;
     }
-    let rows: Vec<StandRow> = stands.iter().map(StandRow::of).collect();
+    let rows: Vec<StandRow> = stands.iter().map(StandRow::new).collect();
     print(&render(&rows, options.format)?)?;
     eprintln!("{accepted} accepted, {rejected} rejected, {waiting} waiting, {unreadable} could not be read");
     match accepted {
@@ -124,7 +124,7 @@ struct ConstructedRow {
 }
 
 impl ConstructedRow {
-    fn of(constructed: &Constructed) -> Self {
+    fn new(constructed: &Constructed) -> Self {
         let Constructed { outcome, unreadable } = constructed;
         Self {
             model: outcome.model.to_string(),
@@ -158,7 +158,7 @@ struct StandRow {
 }
 
 impl StandRow {
-    fn of(stand: &Stand) -> Self {
+    fn new(stand: &Stand) -> Self {
         let (state, stage) = match stand.progress {
             ReviewProgress::Accepted => ("accepted", None),
             ReviewProgress::Rejected { stage } => ("rejected", Some(stage)),

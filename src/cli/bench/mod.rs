@@ -136,8 +136,8 @@ async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCod
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let mut listed: Vec<rows::SuiteRow> = known.iter().map(rows::SuiteRow::of).collect();
-    let without_data = NAMES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite != **name));
+    let mut listed: Vec<rows::SuiteRow> = known.iter().map(rows::SuiteRow::new).collect();
+    let without_data = NAMES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
     listed.extend(without_data.map(|name| rows::SuiteRow::without_data(name)));
     super::output::print(&super::models::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)

@@ -87,7 +87,7 @@ impl OutputLayout {
     const FILES: [(Self, &str); 4] =
         [(Self::Markdown, "md"), (Self::Csv, "csv"), (Self::Json, "json"), (Self::Html, "html")];
 
-    fn of(path: &Path) -> Option<Self> {
+    fn new(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Self::FILES.into_iter().find(|(_, known)| *known == ending).map(|(form, _)| form)
     }
@@ -127,7 +127,7 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
 /// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
 fn files(out: &Path, options: &BenchReportOptions) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
     let create = |path: &Path, form| CommandResult::Ok((OutFile::create(path, options.overwrite)?, form));
-    let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::of(out));
+    let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::new(out));
     match form {
         Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
         None if out.extension().is_some() && !out.is_dir() => {

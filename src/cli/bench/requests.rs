@@ -278,9 +278,9 @@ impl Ready {
 }
 
 fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
-    plans.iter().map(|plan| PlanRow::of(step, plan)).collect()
+    plans.iter().map(|plan| PlanRow::new(step, plan)).collect()
 }
 
 fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
-    outcomes.iter().map(|outcome| OutcomeRow::of(step, outcome)).collect()
+    outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
 }

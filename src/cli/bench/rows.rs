@@ -25,10 +25,10 @@ pub(super) struct SuiteRow {
 }
 
 impl SuiteRow {
-    pub(super) fn of(summary: &SuiteSummary) -> Self {
+    pub(super) fn new(summary: &SuiteSummary) -> Self {
         let (coverage, suite) = (summary.coverage(), &summary.suite);
         Self {
-            suite: suite.suite.clone(),
+            suite: suite.suite.to_string(),
             data: suite.version.chars().take(12).collect(),
             source: suite.source.clone(),
             items: suite.items,
@@ -99,7 +99,7 @@ pub(in crate::cli) struct PlanRow {
 }
 
 impl PlanRow {
-    pub(in crate::cli) fn of(step: &'static str, plan: &RequestPlan) -> Self {
+    pub(in crate::cli) fn new(step: &'static str, plan: &RequestPlan) -> Self {
         Self {
             step,
             model: plan.model.to_string(),
@@ -157,7 +157,7 @@ pub(in crate::cli) struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    pub(in crate::cli) fn of(step: &'static str, outcome: &RunOutcome) -> Self {
+    pub(in crate::cli) fn new(step: &'static str, outcome: &RunOutcome) -> Self {
         Self {
             step,
             model: outcome.model.to_string(),

@@ -5,6 +5,7 @@ use crate::cli::error::CommandFailure;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
+use crate::formats::makers::MakerFileError;
 use crate::formats::prices::PriceFileError;
 use crate::formats::votes::VoteFileError;
 
@@ -29,6 +30,9 @@ pub enum FitCommandError {
     /// The prices cannot be read.
     #[error(transparent)]
     Prices(#[from] PriceFileError),
+    /// The makers cannot be read.
+    #[error(transparent)]
+    Makers(#[from] MakerFileError),
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),

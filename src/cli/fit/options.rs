@@ -12,12 +12,14 @@ use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions,
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::value::prices::PriceList;
-use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::rating::weighting::Reweight;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
+use crate::formats::makers::read_makers;
 use crate::formats::prices::read_prices;
+use crate::services::leaderboard::filtered::CountedVotes;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]
@@ -60,6 +62,12 @@ pub struct FitOptions {
     pub reweight: Reweight,
     #[command(flatten)]
     pub(super) slice: SliceFlags,
+    /// Count the votes of the database that rules exclude, too
+    #[arg(long, conflicts_with = "votes")]
+    pub include_excluded: bool,
+    /// Count only the first vote of each voter on the same, or nearly the same, prompt of the database
+    #[arg(long, conflicts_with_all = ["votes", "include_excluded"])]
+    pub unique_prompts: bool,
     /// Hold one model at a given rating; without an anchor, the mean rating is 1000
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
@@ -75,6 +83,13 @@ pub struct FitOptions {
     /// Adjust ratings for the side on which a model was shown, and show the advantage of side A
     #[arg(long)]
     pub side: bool,
+    /// As --side, and show by how much the advantage of side A differs in battles of several turns
+    #[arg(long)]
+    pub turn: bool,
+    /// For votes of judge models: adjust ratings for a judge's preference for models of its own maker, and show it. A CSV file
+    /// with model and maker, judges included; a vote's voter is its judge
+    #[arg(long, value_name = "FILE")]
+    pub same_maker: Option<PathBuf>,
     /// Say for which share of prompts each model, alone, is good enough, from votes for "both bad"
     #[arg(long)]
     pub good_enough: bool,
@@ -126,7 +141,7 @@ impl FitOptions {
     /// The options of the fit.
     ///
     /// # Errors
-    /// [`FitCommandError`] for an invalid confidence level or anchor.
+    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers.
     pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
         Ok(LeaderboardOptions {
             method: self.method,
@@ -140,6 +155,8 @@ impl FitOptions {
             matrices: self.matrices,
             style: self.style,
             side: self.side,
+            turn: self.turn,
+            makers: self.same_maker.as_deref().map(read_makers).transpose()?,
             good_enough: self.good_enough,
             compare_ties: self.compare_ties,
             pool_by: self.pool_by,
@@ -154,8 +171,7 @@ impl FitOptions {
     }
 
     fn sequential_options(&self) -> Result<SequentialOptions, FitCommandError> {
-        let has_errors = !matches!(self.interval, IntervalMethod::Bootstrap | IntervalMethod::None);
-        if self.sequential && (self.method == Method::Elo || !has_errors) {
+        if self.sequential && (self.method == Method::Elo || !self.interval.has_errors()) {
             return Err(FitCommandError::SequentialInterval);
         }
         if !(self.equal_within.is_finite() && self.equal_within >= 0.0) {
@@ -167,18 +183,28 @@ impl FitOptions {
     /// Columns to read besides models and outcome. Charts include the rating history, which needs times.
     pub(super) fn columns(&self) -> ColumnSet {
         let mut columns = ColumnSet {
-            voters: self.interval.reads_voters() || self.robustness,
+            voters: self.interval.reads_voters() || self.robustness || self.same_maker.is_some(),
+            turns: self.turn,
             style: self.style,
             pair_probabilities: self.reweight == Reweight::PairProbability,
-            seconds: self.charts.is_some(),
+            seconds: self.charts.is_some() || self.good_enough,
             ..ColumnSet::default()
         };
         if self.prices.is_some() {
-            Usage::add_columns(&mut columns);
+            ArenaUsage::add_columns(&mut columns);
         }
         self.slice.slice().add_columns(&mut columns);
         self.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
         columns
+    }
+
+    /// Which votes of the database count.
+    pub(super) fn counted_votes(&self) -> CountedVotes {
+        match (self.include_excluded, self.unique_prompts) {
+            (true, _) => CountedVotes::WithExcluded,
+            (false, true) => CountedVotes::UniquePrompts,
+            (false, false) => CountedVotes::Rated,
+        }
     }
 
     fn scoring(&self) -> Scoring {

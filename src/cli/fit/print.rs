@@ -1,5 +1,7 @@
 //! Prints the result of a fit as JSON or CSV; [`super::table`] prints the table.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 
 use super::options::{FitOptions, OutputFormat};
@@ -25,6 +27,26 @@ pub struct FitResult {
 #[must_use]
 pub fn print(result: &FitResult, options: &FitOptions) -> String {
     print_within(result, options, None)
+}
+
+/// Writes the result, with tables no wider than the terminal. JSON goes out as it is made: matrices of thousands of models are
+/// hundreds of megabytes.
+///
+/// # Errors
+/// An output that takes nothing.
+pub(super) fn write_within(
+    result: &FitResult,
+    options: &FitOptions,
+    screen: Option<usize>,
+    mut out: impl Write,
+) -> io::Result<()> {
+    match options.format {
+        OutputFormat::Json => {
+            serde_json::to_writer_pretty(&mut out, result)?;
+            out.write_all(b"\n")
+        }
+        OutputFormat::Table | OutputFormat::Csv => out.write_all(print_within(result, options, screen).as_bytes()),
+    }
 }
 
 /// As [`fn@print`], with tables no wider than the terminal.

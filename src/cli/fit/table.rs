@@ -57,7 +57,12 @@ fn effect_line(effect: &StyleEffect) -> String {
     let (coefficient, lower, upper) = (effect.coefficient, effect.lower, effect.upper);
     let figures = format!("{coefficient:+.3} ({lower:+.3} to {upper:+.3}) log odds");
     match effect.feature.as_str() {
-        "side" => format!("side: A {figures}\n"),
+        "side" => {
+            let share = 100.0 / (1.0 + (-coefficient).exp());
+            format!("side: A {figures}: of votes between equal models, {share:.1}% go to A, ties counting half\n")
+        }
+        "side_in_later_turns" => format!("side in battles of several turns: A {figures} more\n"),
+        "same_maker" => format!("judges for models of their own maker: {figures}\n"),
         feature => format!("style: {feature} {figures} per standard deviation\n"),
     }
 }
@@ -80,7 +85,21 @@ fn good_enough_line(model: &RankedModel) -> Option<String> {
     let interval = model.good_enough_lower.zip(model.good_enough_upper);
     let interval = interval.map(|(lower, upper)| format!(" ({} to {})", percent(lower), percent(upper)));
     let (share, name) = (percent(model.good_enough?), printable(&model.model));
-    Some(format!("{name} alone is good enough for {share} of prompts{}\n", interval.unwrap_or_default()))
+    let (interval, change) = (interval.unwrap_or_default(), level_change(model).unwrap_or_default());
+    Some(format!("{name} alone is good enough for {share} of prompts{interval}{change}\n"))
+}
+
+/// How the share changed from the earlier half of the votes to the later.
+fn level_change(model: &RankedModel) -> Option<String> {
+    let points = |share: f64| format!("{:+.1}", 100.0 * share);
+    let (lower, upper) = (model.good_enough_change_lower?, model.good_enough_change_upper?);
+    let trend = match (lower > 0.0, upper < 0.0) {
+        (true, _) => "rising",
+        (_, true) => "falling",
+        _ => "no clear trend",
+    };
+    let [change, lower, upper] = [model.good_enough_change?, lower, upper].map(points);
+    Some(format!("; {trend}: {change} points in the later half of the votes ({lower} to {upper})"))
 }
 
 /// The ratings in each slice.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use super::print::print_within;
 use super::*;
 use crate::cli::terminal_text::width;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
@@ -121,7 +122,7 @@ fn csv_has_a_line_a_model_and_quotes_names() {
     let text = run(VOTES, &["--format", "csv", "--interval", "none", "--ties", "drop"]).unwrap();
     let mut lines = csv::Reader::from_reader(text.as_bytes());
     let columns: Vec<&str> = lines.headers().unwrap().iter().collect();
-    assert_eq!((columns.len(), columns[0], columns[25]), (26, "model", "good_enough_upper"));
+    assert_eq!((columns.len(), columns[0], columns[28]), (29, "model", "good_enough_change_upper"));
     let models: Vec<RankedModel> = lines.deserialize().collect::<Result<_, _>>().unwrap();
     let shown: Vec<_> = models.iter().map(|model| (model.model.as_str(), model.rank, model.lower)).collect();
     assert_eq!(shown, [("通义千问", 1, None), ("b, 7B", 2, None)]);

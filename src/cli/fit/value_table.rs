@@ -3,7 +3,7 @@
 use crate::cli::name_table::name_table;
 use crate::cli::terminal_text::printable;
 use crate::domain::rating::value::report::{
-    CheaperModel, CostBasis, ModelValue, Reservation, ValueFinding, ValueReport, amount, percent, points,
+    Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport, amount, percent, points,
 };
 
 const HEADINGS: [&str; 6] = ["rating", "cost", "first token", "tokens/s", "Pareto", "model"];
@@ -61,10 +61,10 @@ fn name(value: &ModelValue) -> String {
     let name = printable(&value.model);
     match value.reservation {
         None => name,
-        Some(Reservation::Practice) => format!("{name} (practice)"),
-        Some(Reservation::Unbounded) => format!("{name} (no finite rating)"),
-        Some(Reservation::Provisional) => format!("{name} (provisional)"),
-        Some(Reservation::OtherGroup) => format!("{name} (other group)"),
+        Some(Caveat::Practice) => format!("{name} (practice)"),
+        Some(Caveat::Unbounded) => format!("{name} (no finite rating)"),
+        Some(Caveat::Provisional) => format!("{name} (provisional)"),
+        Some(Caveat::OtherGroup) => format!("{name} (other group)"),
     }
 }
 

@@ -96,7 +96,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     if options.limits.dry_run {
         let found = pending_work(battle_judging, &judges).await?;
         tell(found.skipped);
-        let rows = found.plans(&judges).iter().map(|plan| PlanRow::of("judge", plan)).collect();
+        let rows = found.plans(&judges).iter().map(|plan| PlanRow::new("judge", plan)).collect();
         return print_plans(rows, options.limits.format);
     }
     let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
@@ -109,7 +109,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
-    let rows = outcomes.iter().map(|outcome| OutcomeRow::of("judge", outcome)).collect();
+    let rows = outcomes.iter().map(|outcome| OutcomeRow::new("judge", outcome)).collect();
     run.end(rows, &outcomes, options.limits.format).await
 }
 

@@ -2,10 +2,14 @@
 
 use clap::Args;
 
+use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::times::parse_time;
+use crate::domain::battle::BattleId;
+use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::VoteRange;
+use crate::infra::storage::{Store, VoteRange};
 use crate::services::exclusions::selection::VoteFilter;
+use crate::services::prompt_index::PromptIndex;
 
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]
@@ -17,11 +21,14 @@ pub(super) struct FilterFlags {
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
     /// Only the vote on this battle
-    #[arg(long, value_name = "ID")]
-    battle: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = parse_battle)]
+    battle: Option<BattleId>,
     /// Only votes with these numbers in the log: 17, 17..40, 17.. or ..40
     #[arg(long, value_name = "A..B", value_parser = parse_numbers)]
     seq: Option<Numbers>,
+    /// Only votes on the prompts of this cluster, as `langya votes prompts` prints it
+    #[arg(long, value_name = "ID", value_parser = parse_cluster)]
+    prompt_cluster: Option<ClusterId>,
     /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
@@ -54,8 +61,31 @@ impl FilterFlags {
             models: self.model.clone(),
             battle: self.battle.clone(),
             rule: rule.map(str::to_owned),
+            prompt_cluster: self.prompt_cluster,
         }
     }
+
+    /// Whether they select all votes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.filter(None) == VoteFilter::default() && self.seq.is_none()
+    }
+
+    /// Refuses a prompt cluster that does not exist: a name with a slip would select nothing in silence.
+    pub(super) async fn check(&self, store: &Store) -> CommandResult<()> {
+        let Some(cluster) = self.prompt_cluster else { return Ok(()) };
+        if PromptIndex::read(store, |_, _| {}).await?.has(cluster) {
+            return Ok(());
+        }
+        Err(BadInput(format!("no prompt cluster is called {cluster}: `langya votes prompts` lists them")).into())
+    }
+}
+
+fn parse_cluster(text: &str) -> Result<ClusterId, String> {
+    ClusterId::parse(text).ok_or_else(|| "give the 16 hexadecimal digits that `langya votes prompts` prints".to_owned())
+}
+
+fn parse_battle(text: &str) -> Result<BattleId, &'static str> {
+    BattleId::parse(text).ok_or("this is no battle's id: copy it from an export or from the list of votes")
 }
 
 fn parse_numbers(text: &str) -> Result<Numbers, String> {

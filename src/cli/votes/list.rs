@@ -10,7 +10,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
-use crate::formats::tables::columns::winner;
+use crate::formats::tables::export_columns::winner;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::exclusions::selection::{SelectedVote, select};
@@ -47,7 +47,7 @@ pub(super) struct VoteLine<'v> {
 }
 
 impl<'v> VoteLine<'v> {
-    fn of(vote: &'v SelectedVote) -> Self {
+    pub(super) fn of(vote: &'v SelectedVote) -> Self {
         let rules: Vec<&str> = vote.rules.iter().map(|rule| &**rule).collect();
         Self {
             seq: vote.seq,
@@ -86,6 +86,7 @@ pub(super) async fn run(options: &ListOptions, env: &Environment) -> CommandResu
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
+    options.filters.check(&store).await?;
     let filter = options.filters.filter(options.rule.as_deref());
     let votes = select(&store, &filter, |seq, last| progress::show(&bar, seq, last)).await?;
     bar.finish_and_clear();

@@ -1,7 +1,10 @@
 //! `langya votes`: list votes, exclude them from the ratings, and rate them again.
 
+mod decide;
 mod filters;
+mod flagged;
 mod list;
+mod prompts;
 
 use std::process::ExitCode;
 
@@ -20,7 +23,15 @@ pub struct VotesOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
-    List(list::ListOptions),
+    List(Box<list::ListOptions>),
+    /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
+    Flagged(Box<flagged::FlaggedOptions>),
+    /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` takes it back
+    Exclude(decide::ExcludeOptions),
+    /// Withdraw exclusions, so that the votes are rated again
+    Include(decide::IncludeOptions),
+    /// List the prompts with the most votes; those that are the same, or nearly the same, are one cluster
+    Prompts(prompts::PromptsOptions),
 }
 
 /// Runs the subcommand.
@@ -30,5 +41,9 @@ enum VotesCommand {
 pub async fn run(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         VotesCommand::List(options) => list::run(&options, env).await,
+        VotesCommand::Flagged(options) => flagged::run(&options, env).await,
+        VotesCommand::Exclude(options) => decide::exclude(options, env).await,
+        VotesCommand::Include(options) => decide::include(options, env).await,
+        VotesCommand::Prompts(options) => prompts::run(&options, env).await,
     }
 }

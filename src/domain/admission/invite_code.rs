@@ -13,7 +13,7 @@ pub fn encode(bits: u128) -> String {
         let value = (bits >> (5 * (LETTERS - 1 - at))) & 31;
         char::from(ALPHABET[usize::try_from(value).expect("five bits")])
     };
-    let dash = |at: usize| (at > 0 && at % GROUP == 0 && at + 1 < LETTERS).then_some('-');
+    let dash = |at: usize| (at > 0 && at.is_multiple_of(GROUP) && at + 1 < LETTERS).then_some('-');
     (0..LETTERS).flat_map(|at| dash(at).into_iter().chain([letter(at)])).collect()
 }
 

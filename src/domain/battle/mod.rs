@@ -3,6 +3,7 @@
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
 //! [`pacing`] decides how much of each reply is shown when. `services::battles` runs a battle with them.
 
+pub mod ids;
 pub mod language;
 pub mod message;
 pub mod pacing;
@@ -11,33 +12,8 @@ pub mod speed;
 pub mod state;
 pub mod text_counts;
 
-use std::fmt;
-
+pub use ids::{BattleId, ModelId, RunId, VisitorId};
 use serde::{Deserialize, Serialize};
-
-/// The key of a model in settings, logs and exports.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ModelId(String);
-
-impl ModelId {
-    /// Takes any text as it stands: names are unchanged everywhere.
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
-    }
-
-    /// The key as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ModelId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// A position on the visitor's screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

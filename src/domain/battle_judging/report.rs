@@ -112,7 +112,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         second_position: rate(bias.second, inconsistent),
         agreement: Setups::of(&compared, level),
         slices: slices(battles, distances, level),
-        worth: WorthReport::of(battles.iter().filter_map(judged_pair), level),
+        worth: WorthReport::new(battles.iter().filter_map(judged_pair), level),
         boards: boards(battles, level)?,
     })
 }

@@ -126,7 +126,7 @@ pub struct RecordLines<'t> {
 impl<'t> RecordLines<'t> {
     /// At the beginning of the text that the reader reads.
     #[must_use]
-    pub fn of(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         Self { text: text.as_bytes(), byte: 0, line: 1 }
     }
 

@@ -111,7 +111,7 @@ impl From<VerdictError> for Status {
 
 /// Tokens of one exchange with a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tokens {
+pub struct JudgeTokens {
     /// Of the prompt.
     pub prompt: u64,
     /// Of the reply.
@@ -151,7 +151,7 @@ pub struct Judgement {
     #[serde(rename = "latency")]
     pub latency_ms: Option<u64>,
     /// Tokens of all attempts, where the provider counts them.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<JudgeTokens>,
     /// When it ended, in milliseconds since 1970.
     pub ts: i64,
 }
@@ -216,7 +216,7 @@ mod tests {
             status: Status::ParseFailed,
             attempts: 3,
             latency_ms: Some(12),
-            tokens: Some(Tokens { prompt: 5, reply: 6 }),
+            tokens: Some(JudgeTokens { prompt: 5, reply: 6 }),
             ts: 1,
         };
         let json = serde_json::to_value(&judgement).unwrap();

@@ -24,6 +24,7 @@ pub mod references;
 pub mod registry;
 pub mod run_report;
 pub mod score;
+pub mod suite_id;
 pub mod superclue;
 pub mod urs;
 

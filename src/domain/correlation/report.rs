@@ -52,7 +52,7 @@ pub struct PairReport {
     /// Models that one of them lacks.
     pub unmatched: Vec<String>,
     /// How battles and items were resampled; none where both series are held fixed.
-    pub bootstrap: Option<BootstrapReport>,
+    pub bootstrap: Option<ResamplingReport>,
     /// What a reader must know.
     pub notes: Vec<String>,
 }
@@ -162,7 +162,7 @@ pub struct LeaderboardsReport {
 
 /// How battles and items were resampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct BootstrapReport {
+pub struct ResamplingReport {
     /// How often.
     pub replicates: u32,
     /// The seed of the random numbers.
@@ -190,9 +190,9 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
     };
     Ok(PairReport {
         n: found.models.len(),
-        correlations: Correlations::of(&cell, options.level),
-        x: SeriesReport::of(x, 0, &found),
-        y: SeriesReport::of(y, 1, &found),
+        correlations: Correlations::new(&cell, options.level),
+        x: SeriesReport::new(x, 0, &found),
+        y: SeriesReport::new(y, 1, &found),
         points: found.models.iter().zip(first.iter().zip(second)).map(point).collect(),
         leaderboards: leaderboards(first, second, options.level),
         bootstrap: drawn.then_some(options.bootstrap.into()),
@@ -212,7 +212,7 @@ fn outside(cell: &Cell) -> Option<String> {
     cell.found.iter().zip(resampled).any(off).then(|| OUTSIDE.to_owned())
 }
 
-impl From<BootstrapOptions> for BootstrapReport {
+impl From<BootstrapOptions> for ResamplingReport {
     fn from(BootstrapOptions { replicates, seed }: BootstrapOptions) -> Self {
         Self { replicates, seed }
     }
@@ -221,10 +221,10 @@ impl From<BootstrapOptions> for BootstrapReport {
 impl Correlations {
     /// Those of two columns.
     #[must_use]
-    pub fn of(cell: &Cell, level: ConfidenceLevel) -> Self {
+    pub fn new(cell: &Cell, level: ConfidenceLevel) -> Self {
         let at = |place: usize| {
-            let resampled = cell.resampled.map(|resampled| ResampledReport::of(resampled[place]));
-            CoefficientReport { resampled, ..CoefficientReport::of(cell.found[place], level) }
+            let resampled = cell.resampled.map(|resampled| ResampledReport::new(resampled[place]));
+            CoefficientReport { resampled, ..CoefficientReport::new(cell.found[place], level) }
         };
         Self { pearson: at(0), spearman: at(1), kendall: at(2) }
     }
@@ -239,7 +239,7 @@ impl Correlations {
 impl CoefficientReport {
     /// With the interval at this level.
     #[must_use]
-    pub fn of(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
+    pub fn new(found: Result<Correlation, Undefined>, level: ConfidenceLevel) -> Self {
         let found = match found {
             Ok(found) => found,
             Err(why) => return Self { undefined: Some(why.to_string()), ..Self::default() },
@@ -261,7 +261,7 @@ impl CoefficientReport {
 }
 
 impl ResampledReport {
-    fn of(found: Result<Resampled, Undefined>) -> Self {
+    fn new(found: Result<Resampled, Undefined>) -> Self {
         match found {
             Ok(Resampled { interval: Interval { lower, upper }, median, undefined }) => Self {
                 lower: Some(lower),
@@ -276,7 +276,7 @@ impl ResampledReport {
 }
 
 impl SeriesReport {
-    fn of(series: &Series, place: usize, found: &Aligned) -> Self {
+    fn new(series: &Series, place: usize, found: &Aligned) -> Self {
         let values: Vec<f64> = found.points[place].iter().map(|point| point.value).collect();
         let summary = Summary::new(&values).ok();
         Self {

@@ -1,5 +1,29 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
+//!
+//! [`voters`] tests every voter against the crowd in three ways: a score test of each model (`score`), the likelihood test of
+//! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`planted`] makes riggers whose votes are
+//! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
+//! leaderboard. A test reports; it never excludes a vote.
 
+pub mod board_change;
+pub mod cast_votes;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
+pub mod leak;
+pub mod prompt_cluster;
 pub mod pseudonym;
+
+pub mod planted;
+pub mod rigging;
+pub mod rigging_report;
+pub mod voters;
+
+mod consistency;
+mod false_discovery;
+mod fisher;
+mod likelihood;
+#[cfg(test)]
+mod measured;
+mod poisson_binomial;
+mod score;
+mod tastes;

@@ -27,7 +27,7 @@ impl Classifier {
     /// [`FitFailed`].
     pub fn train<'s>(seeds: impl IntoIterator<Item = &'s Seed>, labels: usize) -> Result<Self, FitFailed> {
         let seeds: Vec<&Seed> = seeds.into_iter().collect();
-        let vocabulary = Vocabulary::of(seeds.iter().map(|seed| seed.text.as_str()));
+        let vocabulary = Vocabulary::new(seeds.iter().map(|seed| seed.text.as_str()));
         let examples: Vec<(Sparse, usize)> =
             seeds.iter().map(|seed| (vocabulary.vector(&seed.text), seed.label)).collect();
         let model = Softmax::fit(&examples, vocabulary.len(), labels)?;

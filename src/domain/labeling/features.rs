@@ -28,7 +28,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The grams of these texts, numbered in their order.
     #[must_use]
-    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut with: BTreeMap<String, usize> = BTreeMap::new();
         let mut all = 0;
         for text in texts {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_text_is_its_common_grams_weighed_by_rarity() {
-        let vocabulary = Vocabulary::of(["ab", "ab c", "AB"]);
+        let vocabulary = Vocabulary::new(["ab", "ab c", "AB"]);
         // " ", "a", "b", " a", "ab", "b ", " ab", "ab " are in all three; what only one has is left out.
         assert_eq!(vocabulary.len(), 8);
         let vector = vocabulary.vector("ab");
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_the_beginning_of_a_long_text_counts() {
-        let vocabulary = Vocabulary::of(["数 z", "数 z"]);
+        let vocabulary = Vocabulary::new(["数 z", "数 z"]);
         let long = "数".repeat(BEGINNING);
         assert_eq!(vocabulary.vector(&format!("{long} zzz")), vocabulary.vector(&long));
     }

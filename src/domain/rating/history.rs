@@ -29,7 +29,7 @@ pub struct Moment {
 /// # Errors
 /// [`FitError`].
 pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> Result<Vec<Moment>, FitError> {
-    let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.style && !options.side);
+    let seconds = log.seconds.as_ref().filter(|seconds| !seconds.is_empty() && !options.has_covariates());
     let Some(seconds) = seconds else { return Ok(Vec::new()) };
     let (first, last) = seconds.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
     let options = LeaderboardOptions {
@@ -37,6 +37,8 @@ pub fn history(log: &VoteLog, moments: usize, options: &LeaderboardOptions) -> R
         interval: IntervalMethod::None,
         anchor: None,
         pool_by: None,
+        good_enough: false,
+        compare_ties: false,
         ..options.clone()
     };
     let mut pairs: HashMap<(u32, u32), PairCounts> = HashMap::new();

@@ -12,10 +12,10 @@
 //! The interval of model i is θ_i ± t·√V_ii, with Student's t at G_i − 1 degrees of freedom. G_i = (Σ h_g)² / Σ h_g² is the
 //! effective number of voters (Kish 1965), h_g being the information of voter g's votes on model i, (H_g)_ii.
 
+mod block_votes;
 mod correction;
 mod refit;
 mod sums;
-mod voter;
 
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
@@ -31,10 +31,10 @@ use super::tally::Tally;
 use super::vote_log::VoteLog;
 use super::votes_by_voter::VotesByVoter;
 use super::weighting::Weights;
+use block_votes::Voter;
 pub(super) use correction::Correction;
 use refit::{LeftOut, Refits};
 pub(super) use sums::{Sums, ranges};
-use voter::Voter;
 
 /// A voter with more than this share of the information on some model is left out by a refit: a single Newton step from
 /// the fit with the voter would end too far from the fit without.

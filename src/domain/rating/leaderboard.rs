@@ -35,7 +35,7 @@ pub struct Leaderboard {
     /// Log likelihood of the rated votes; under Elo, each vote is predicted from the ratings before it.
     pub log_likelihood: f64,
     /// Votes read, rated and excluded.
-    pub votes: VoteCounts,
+    pub votes: VoteTotals,
     /// Number of components, each rated separately.
     pub components: usize,
     /// Ordered by component, then rank, then rating; a model that only won (lost) comes first (last) in its component.
@@ -89,7 +89,7 @@ pub struct TieEffect {
 
 /// Votes read, rated and excluded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VoteCounts {
+pub struct VoteTotals {
     /// All votes.
     pub read: u64,
     /// Votes in the fit.
@@ -98,7 +98,7 @@ pub struct VoteCounts {
     pub excluded: BTreeMap<String, u64>,
 }
 
-impl VoteCounts {
+impl VoteTotals {
     /// Adds excluded votes by rule, also to the votes read.
     pub fn exclude(&mut self, excluded: &BTreeMap<String, u64>) {
         for (rule, &count) in excluded {
@@ -174,6 +174,15 @@ pub struct RankedModel {
     /// Upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_enough_upper: Option<f64>,
+    /// The share in the later half of the votes minus that in the earlier half, where both are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change: Option<f64>,
+    /// Lower bound of [`good_enough_change`](Self::good_enough_change).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change_lower: Option<f64>,
+    /// Upper bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough_change_upper: Option<f64>,
 }
 
 impl RankedModel {

@@ -243,7 +243,7 @@ fn difference(pair: &PairTally, point: &DVector<f64>) -> f64 {
 }
 
 /// 1 / (1 + e^−x), without overflow and with full relative precision in both tails.
-pub(super) fn logistic(x: f64) -> f64 {
+pub(crate) fn logistic(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 

@@ -10,19 +10,20 @@ use crate::rating::fit::Fit;
 use crate::rating::pair_counts::PairCounts;
 use crate::stats::real;
 
-/// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j.
+/// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j. Counts have 32 bits, since
+/// thousands of models have millions of entries; a log has fewer votes than that.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
     /// The models.
     pub models: Vec<String>,
     /// Rated votes of the pair.
-    pub battles: Vec<Vec<u64>>,
+    pub battles: Vec<Vec<u32>>,
     /// Votes for model i.
-    pub wins: Vec<Vec<u64>>,
+    pub wins: Vec<Vec<u32>>,
     /// Ties.
-    pub ties: Vec<Vec<u64>>,
+    pub ties: Vec<Vec<u32>>,
     /// Votes for "both bad".
-    pub both_bad: Vec<Vec<u64>>,
+    pub both_bad: Vec<Vec<u32>>,
     /// Predicted share of points of model i, a tie being half a point; `None` for a model against itself, between
     /// components, and between two models that both only won or both only lost.
     pub predicted: Vec<Vec<Option<f64>>>,
@@ -57,7 +58,8 @@ struct PairOutcomes<'a> {
 
 impl PairOutcomes<'_> {
     /// `count` of every pair, seen from each of its models.
-    fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u64>> {
+    fn matrix(&self, count: impl Fn(PairCounts) -> u64) -> Vec<Vec<u32>> {
+        let count = |counts: PairCounts| u32::try_from(count(counts)).unwrap_or(u32::MAX);
         let mut matrix = vec![vec![0; self.row_of.len()]; self.row_of.len()];
         for (pair, &counts) in self.tally.pairs.iter().zip(&self.tally.counts) {
             let (first, second) = (self.row_of[pair.first], self.row_of[pair.second]);

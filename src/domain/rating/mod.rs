@@ -24,6 +24,7 @@ pub mod notes;
 pub mod options;
 pub mod pair_counts;
 pub mod pooling;
+pub mod publication;
 pub mod ranking;
 pub mod resample;
 pub mod robustness;
@@ -44,6 +45,7 @@ mod block;
 mod cluster;
 mod counting;
 mod covariance;
+pub(crate) mod crowd;
 mod graph;
 mod jackknife;
 mod loss;
@@ -52,6 +54,8 @@ mod public_scale;
 mod rank_intervals;
 mod voter_resampling;
 mod votes_by_voter;
+
+pub(crate) use loss::logistic;
 
 use crate::stats::confidence::InvalidConfidence;
 
@@ -79,6 +83,9 @@ pub enum FitError {
     /// Style control needs style counts, which the votes do not have.
     #[error("the votes have no style counts: give tokens, headings, lists and bold of both sides")]
     NoStyle,
+    /// An adjustment for turns needs their numbers, which the votes do not have.
+    #[error("the votes have no numbers of turns: give a column turn, or leave out --turn")]
+    NoTurns,
     /// Covariates need single votes.
     #[error("an adjustment for style or side needs single votes, not their counts")]
     SingleVotes,
@@ -104,14 +111,14 @@ pub enum FitError {
     WeightedBootstrap,
     /// Options that covariates do not support.
     #[error(
-        "--style and --side need plain Bradley–Terry ratings: leave out --method elo, --ties davidson and --interval \
-         bootstrap"
+        "--style, --side, --turn and --same-maker need plain Bradley–Terry ratings: leave out --method elo, --ties \
+         davidson and --interval bootstrap"
     )]
     StyleOptions,
     /// Options that the robustness report does not support.
     #[error(
         "the robustness report needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style, \
-         --side and --method elo"
+         --side, --turn, --same-maker and --method elo"
     )]
     PlainRobustness,
     /// Partial pooling needs labels, which the votes do not have.
@@ -119,8 +126,8 @@ pub enum FitError {
     NoSliceLabels(&'static str),
     /// Options that partial pooling does not support.
     #[error(
-        "--pool-by needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style, --side and \
-         --method elo"
+        "--pool-by needs plain Bradley–Terry ratings: leave out --ties davidson, --reweight, --style, --side, --turn, \
+         --same-maker and --method elo"
     )]
     PlainPooling,
     /// Too many models for partial pooling.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
 use super::slice::SliceColumn;
+use super::style::Makers;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
 use crate::stats::confidence::ConfidenceLevel;
@@ -56,6 +57,12 @@ impl IntervalMethod {
             (Self::Auto, VotersKnown::One | VotersKnown::None) => Self::Sandwich,
             (chosen, _) => chosen,
         }
+    }
+
+    /// Whether the method gives standard errors, and so the differences of two models.
+    #[must_use]
+    pub fn has_errors(self) -> bool {
+        !matches!(self, Self::Bootstrap | Self::None)
     }
 
     /// Whether the method uses the voters of votes that have any.
@@ -129,6 +136,10 @@ pub struct LeaderboardOptions {
     pub style: bool,
     /// Whether to adjust for the side on which a model was shown.
     pub side: bool,
+    /// Whether to adjust for the side, and for its change in battles of several turns.
+    pub turn: bool,
+    /// The makers, to adjust for a judge's preference for models of its own.
+    pub makers: Option<Makers>,
     /// Whether to say for which share of prompts each model is [good enough](super::ties::good_enough).
     pub good_enough: bool,
     /// Whether to [compare the ways to count ties](super::ties::comparison).
@@ -137,6 +148,14 @@ pub struct LeaderboardOptions {
     pub pool_by: Option<SliceColumn>,
     /// Whether and how to compare [neighbours](super::neighbours), where intervals have a joint covariance.
     pub sequential: Option<SequentialOptions>,
+}
+
+impl LeaderboardOptions {
+    /// Whether ratings are adjusted for anything.
+    #[must_use]
+    pub fn has_covariates(&self) -> bool {
+        self.style || self.side || self.turn || self.makers.is_some()
+    }
 }
 
 impl Default for LeaderboardOptions {
@@ -154,6 +173,8 @@ impl Default for LeaderboardOptions {
             matrices: false,
             style: false,
             side: false,
+            turn: false,
+            makers: None,
             good_enough: false,
             compare_ties: false,
             pool_by: None,

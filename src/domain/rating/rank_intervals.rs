@@ -33,7 +33,7 @@ pub(super) fn rank_intervals(
     scaled.iter().enumerate().for_each(|(model, at)| members[at.component].push(model));
     let mut found = vec![None; scaled.len()];
     for members in members {
-        if let Some(differences) = Differences::new(scaled, intervals, &members, level) {
+        if let Some(differences) = StandardisedDifferences::new(scaled, intervals, &members, level) {
             members.iter().for_each(|&model| found[model] = Some(differences.rank_interval(model, &members)));
         }
     }
@@ -41,14 +41,14 @@ pub(super) fn rank_intervals(
 }
 
 /// Which models of a component differ.
-struct Differences<'a> {
+struct StandardisedDifferences<'a> {
     scaled: &'a [ScaledModel],
     covariances: &'a Covariances,
     /// The critical values of comparisons with each model; `None` without a standard error.
     critical: Vec<Option<f64>>,
 }
 
-impl<'a> Differences<'a> {
+impl<'a> StandardisedDifferences<'a> {
     fn new(
         scaled: &'a [ScaledModel],
         intervals: &'a Intervals,

@@ -14,7 +14,7 @@ use super::elo::EloTable;
 use super::fit::{Bridge, Direction, Fit, ModelStrength, OneWayBridge};
 use super::interval::{Ends, Intervals, joint_sandwich};
 use super::jackknife::jackknife;
-use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteCounts};
+use super::leaderboard::{Leaderboard, RankedModel, TieEffect, VoteTotals};
 use super::matrices::{Matrices, empirical_win_rates};
 use super::neighbours::{OrderedModel, neighbours};
 use super::notes::RatingNote;
@@ -28,6 +28,7 @@ use super::style::{StyleEffect, StyledBoard, style_controlled};
 use super::tally::{TalliedModel, Tally};
 use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
+use super::ties::level_change::{ShareErrors, level_changes};
 use super::vote_log::{VoteLog, VotersKnown};
 use super::voter_resampling::VoterVotes;
 use super::votes_by_voter::VotesByVoter;
@@ -48,7 +49,7 @@ pub fn rank(
     options: &LeaderboardOptions,
 ) -> Result<Leaderboard, FitError> {
     let counts = options.good_enough.then(|| comparisons.pairs().collect());
-    Ok(rank_tally(comparisons.tally(options.scoring), elo, VoteSource { log: None, counts }, options)?.board)
+    Ok(rank_tally(comparisons.tally(options.scoring), elo, RankedVotes { log: None, counts }, options)?.board)
 }
 
 /// Fits and ranks the votes of a log.
@@ -76,13 +77,13 @@ pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) ->
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
     let counts = options.good_enough.then(|| count(log));
-    let mut ranking = rank_tally(tally, &elo, VoteSource { log: Some(log), counts }, options)?;
+    let mut ranking = rank_tally(tally, &elo, RankedVotes { log: Some(log), counts }, options)?;
     ranking.board.votes.exclude(&log.excluded);
     Ok(ranking)
 }
 
 /// The votes of a tally in more detail.
-struct VoteSource<'log> {
+struct RankedVotes<'log> {
     /// The votes, if they are available one by one.
     log: Option<&'log VoteLog>,
     /// Their counts by pair and outcome, if the options need them.
@@ -93,7 +94,7 @@ struct VoteSource<'log> {
 fn rank_tally(
     mut tally: Tally,
     elo: &EloTable,
-    VoteSource { log, counts }: VoteSource<'_>,
+    RankedVotes { log, counts }: RankedVotes<'_>,
     options: &LeaderboardOptions,
 ) -> Result<Ranking, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
@@ -101,11 +102,13 @@ fn rank_tally(
         estimate(&tally, elo, log, &weights, options)?;
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
-        let log = log.filter(|_| interval == IntervalMethod::Jackknife);
-        add_good_enough(&mut models, &tally, &counts, log, options)?;
+        let errors = if interval == IntervalMethod::Jackknife { ShareErrors::Voters } else { ShareErrors::Votes };
+        add_good_enough(&mut models, &tally, &counts, log, errors, options)?;
     }
-    // Without joint covariances there is nothing to compare.
-    let sequential = options.sequential.filter(|_| !intervals.covariances.is_empty());
+    // Without joint covariances there is nothing to compare; models that only won or lost need none to be open.
+    let is_comparable = !intervals.covariances.is_empty()
+        || (interval.has_errors() && models.iter().all(|model| model.unbounded.is_some()));
+    let sequential = options.sequential.filter(|_| is_comparable);
     let neighbours = sequential.map(|how| neighbours(&in_order(&models, &tally), &intervals, options.confidence, how));
     let pool = |by| pool_slices(log, &tally, &fit, &intervals, by, options);
     let pooled = options.pool_by.map(pool).transpose()?.flatten();
@@ -174,7 +177,7 @@ fn estimate(
         Method::Elo => (elo_as_fit(tally, elo), IntervalMethod::None),
     };
     let tie_models = if options.compare_ties { compare_ties(tally, &plain)? } else { Vec::new() };
-    let mut found = if options.style || options.side {
+    let mut found = if options.has_covariates() {
         let styled = style_controlled(log, tally, &plain, weights, interval, options)?;
         // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
         let scaled = scale_models(tally, &plain, &styled.intervals, options.confidence)?;
@@ -259,18 +262,26 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
-/// Adds the share of prompts for which each model is good enough. `log` gives the voters.
+/// Adds the share of prompts for which each model is good enough, and its change. `log` gives the voters and the order of
+/// the votes.
 fn add_good_enough(
     models: &mut [RankedModel],
     tally: &Tally,
     counts: &[(u32, u32, PairCounts)],
     log: Option<&VoteLog>,
+    errors: ShareErrors,
     options: &LeaderboardOptions,
 ) -> Result<(), FitError> {
-    let voters = log.and_then(|log| Some((log, log.voters.as_ref()?)));
+    let voters = log.and_then(|log| Some((log, log.voters.as_ref().filter(|_| errors == ShareErrors::Voters)?)));
     let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
     let found = good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence)?;
+    let changes = log.map(|log| level_changes(log, errors, options.scoring, options.confidence)).transpose()?;
     for model in models {
+        if let Some(change) = changes.as_ref().and_then(|changes| changes.get(&model.model)) {
+            model.good_enough_change = Some(change.change);
+            model.good_enough_change_lower = Some(change.lower);
+            model.good_enough_change_upper = Some(change.upper);
+        }
         let position = tally.models.binary_search_by(|tallied| tallied.name.cmp(&model.model));
         let Some(found) = position.ok().and_then(|position| found[position]) else { continue };
         model.good_enough = Some(found.share);
@@ -336,6 +347,9 @@ fn ranked_models(
             good_enough: None,
             good_enough_lower: None,
             good_enough_upper: None,
+            good_enough_change: None,
+            good_enough_change_lower: None,
+            good_enough_change_upper: None,
         }
     };
     let mut models: Vec<RankedModel> = scaled.iter().enumerate().map(line).collect();
@@ -362,10 +376,10 @@ fn sort(models: &mut [RankedModel]) {
     });
 }
 
-fn count_votes(tally: &Tally, options: &LeaderboardOptions) -> VoteCounts {
+fn count_votes(tally: &Tally, options: &LeaderboardOptions) -> VoteTotals {
     let mut excluded = options.excluded.clone();
     for (&outcome, &count) in &tally.dropped {
         *excluded.entry(format!("{outcome}_dropped")).or_default() += count;
     }
-    VoteCounts { read: tally.votes + excluded.values().sum::<u64>(), rated: tally.votes, excluded }
+    VoteTotals { read: tally.votes + excluded.values().sum::<u64>(), rated: tally.votes, excluded }
 }

@@ -120,7 +120,17 @@ impl Simulation {
 
     /// Draws the next vote.
     pub fn vote(&mut self) -> SimulatedVote {
-        let Meeting { a, b, pair_probability, counts } = self.meeting();
+        let meeting = self.meeting();
+        self.decide(meeting)
+    }
+
+    /// Draws a vote on the models at these positions, which somebody else has paired.
+    pub(crate) fn vote_on(&mut self, a: usize, b: usize, pair_probability: f64) -> SimulatedVote {
+        let meeting = Meeting { a, b, pair_probability, counts: self.style_counts(a, b) };
+        self.decide(meeting)
+    }
+
+    fn decide(&mut self, Meeting { a, b, pair_probability, counts }: Meeting) -> SimulatedVote {
         let voter = self.voters.draw(&mut self.rng);
         let p = self.share_of_a(a, b, &counts);
         let noise = self.noise(voter, a, b);
@@ -170,12 +180,12 @@ impl Simulation {
         if self.rng.random() {
             std::mem::swap(&mut a, &mut b);
         }
+        Meeting { a, b, pair_probability, counts: self.style_counts(a, b) }
+    }
+
+    fn style_counts(&mut self, a: usize, b: usize) -> [[u32; 2]; FEATURE_COUNT] {
         let (of_a, of_b) = (self.reply_counts(a), self.reply_counts(b));
-        let mut counts = [[0; 2]; FEATURE_COUNT];
-        for (feature, sides) in counts.iter_mut().enumerate() {
-            *sides = [of_a[feature], of_b[feature]];
-        }
-        Meeting { a, b, pair_probability, counts }
+        std::array::from_fn(|feature| [of_a[feature], of_b[feature]])
     }
 
     /// Tokens are log-normal; headings, list items and bold spans are often zero and sometimes many.

@@ -159,18 +159,7 @@ impl Slice {
     /// # Errors
     /// As [`Self::take`].
     pub fn pick(&self, log: &VoteLog) -> Result<VoteLog, SliceError> {
-        let keep = self.selection(log)?;
-        fn kept<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
-            column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
-        }
-        Ok(VoteLog {
-            models: log.models.clone(),
-            a: kept(&log.a, &keep),
-            b: kept(&log.b, &keep),
-            outcomes: kept(&log.outcomes, &keep),
-            excluded: log.excluded.clone(),
-            ..VoteLog::default()
-        })
+        Ok(log.outcomes_picked(&self.selection(log)?))
     }
 
     /// For each vote, whether it belongs to the slice.

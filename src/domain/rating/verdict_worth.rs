@@ -45,7 +45,7 @@ pub struct VerdictWorth {
 /// [`VerdictWorth`] as reports show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorthReport {
-    /// Battles that it rests on.
+    /// Number of battles behind it.
     pub battles: usize,
     /// R.
     pub residual_correlation: Option<f64>,
@@ -61,7 +61,7 @@ pub struct WorthReport {
 impl WorthReport {
     /// The worth of verdicts, or why it is unknown.
     #[must_use]
-    pub fn of<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>, level: ConfidenceLevel) -> Self {
+    pub fn new<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>, level: ConfidenceLevel) -> Self {
         let missing = |why: String| Self {
             battles: 0,
             residual_correlation: None,

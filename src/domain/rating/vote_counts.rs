@@ -37,7 +37,7 @@ pub struct VoteCounts {
 
 /// The JSON form.
 #[derive(Serialize, Deserialize)]
-struct StoredCounts {
+struct EncodedCounts {
     format: u32,
     read: u64,
     excluded: BTreeMap<String, u64>,
@@ -74,7 +74,7 @@ impl VoteCounts {
             .map(|(one, other, c)| (one, other, c.first_wins, c.second_wins, c.ties, c.both_bad))
             .collect();
         pairs.sort_unstable();
-        let counts = StoredCounts {
+        let counts = EncodedCounts {
             format: FORMAT,
             read: self.read,
             excluded: self.excluded.clone(),
@@ -90,7 +90,7 @@ impl VoteCounts {
     /// Reads [`VoteCounts::to_json`]; `None` for another format version or invalid model positions.
     #[must_use]
     pub fn from_json(json: &str) -> Option<Self> {
-        let counts: StoredCounts = serde_json::from_str(json).ok()?;
+        let counts: EncodedCounts = serde_json::from_str(json).ok()?;
         let known = |position: u32| (position as usize) < counts.models.len();
         if counts.format != FORMAT
             || !counts.pairs.iter().all(|pair| known(pair.0) && known(pair.1) && pair.0 != pair.1)

@@ -90,9 +90,44 @@ impl Labels {
         self.rows.push(position);
     }
 
+    /// The texts of the votes whose entry in `keep` is true; names keep their positions.
+    #[must_use]
+    pub fn picked(&self, keep: &[bool]) -> Self {
+        Self { names: self.names.clone(), rows: picked(&self.rows, keep) }
+    }
+
+    /// Drops texts that no vote has, and orders the others by their first vote.
+    fn forget_unused(&mut self) {
+        let mut renamed = Renamed::new(std::mem::take(&mut self.names));
+        for row in self.rows.iter_mut().filter(|row| **row != Self::NONE) {
+            *row = renamed.position(*row);
+        }
+        self.names = renamed.names;
+    }
+
     fn append(&mut self, other: &Self) {
         let places = self.names.merge(&other.names);
         self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
+    }
+}
+
+/// Names in the order in which they are asked for, without those that never are.
+struct Renamed {
+    former: Vec<String>,
+    /// The new position of each former one, once it was asked for.
+    positions: Vec<Option<u32>>,
+    names: Names,
+}
+
+impl Renamed {
+    fn new(former: Names) -> Self {
+        let former = former.into_vec();
+        Self { positions: vec![None; former.len()], former, names: Names::default() }
+    }
+
+    fn position(&mut self, former: u32) -> u32 {
+        let known = &mut self.positions[former as usize];
+        *known.get_or_insert_with(|| self.names.position(&self.former[former as usize]))
     }
 }
 
@@ -344,7 +379,32 @@ impl VoteLog {
         Ok(())
     }
 
-    /// Keeps the votes whose entry in `keep` is true.
+    /// The models and outcomes of the votes whose entry in `keep` is true, without any other column. Models keep their
+    /// positions.
+    #[must_use]
+    pub fn outcomes_picked(&self, keep: &[bool]) -> Self {
+        Self {
+            models: self.models.clone(),
+            a: picked(&self.a, keep),
+            b: picked(&self.b, keep),
+            outcomes: picked(&self.outcomes, keep),
+            excluded: self.excluded.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Drops names that no vote has, and orders the others by their first vote: the log is then that of its votes alone.
+    pub fn forget_unused_names(&mut self) {
+        let mut models = Renamed::new(std::mem::take(&mut self.models));
+        for (a, b) in self.a.iter_mut().zip(&mut self.b) {
+            (*a, *b) = (models.position(*a), models.position(*b));
+        }
+        self.models = models.names;
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        labels.into_iter().flatten().for_each(Labels::forget_unused);
+    }
+
+    /// Keeps the votes whose entry in `keep` is true. Names without a vote stay.
     pub fn retain(&mut self, keep: &[bool]) {
         retain(&mut self.a, keep);
         retain(&mut self.b, keep);
@@ -361,6 +421,10 @@ impl VoteLog {
         let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
         style.for_each(|counts| retain(counts, keep));
     }
+}
+
+fn picked<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
+    column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
 }
 
 fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {

@@ -44,7 +44,7 @@ struct BoldCount {
 impl ConversationMetadata {
     /// From the counts of both sides.
     #[must_use]
-    pub fn of([a, b]: &[TextCounts; 2]) -> Self {
+    pub fn new([a, b]: &[TextCounts; 2]) -> Self {
         Self {
             sum_assistant_a_tokens: a.tokens,
             sum_assistant_b_tokens: b.tokens,

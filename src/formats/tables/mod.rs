@@ -1,8 +1,8 @@
 //! Rows as a file of one of three formats.
 
 mod column;
-pub mod columns;
 pub mod conversation_metadata;
+pub mod export_columns;
 mod parquet;
 
 use crate::domain::spreadsheet::defused;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::cell::{Cell, Record, in_calendar};
-use super::columns::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
+use super::column_names::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
 use crate::domain::battle::Outcome;

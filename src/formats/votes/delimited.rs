@@ -4,7 +4,7 @@ use csv::ByteRecord;
 
 use super::batch::VoteBatch;
 use super::cell::{Cell, Record};
-use super::columns::Header;
+use super::column_names::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::batch::VoteBatch;
 use super::cell::Record;
-use super::columns::{Field, Header};
+use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::{Allowance, Bounded};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
@@ -108,7 +108,7 @@ impl<'f> JsonLayout<'f> {
     }
 
     fn add(&self, batch: &mut VoteBatch, object: &Picked) -> Result<(), RowError> {
-        match open_webui::Feedback::of(object, &self.header) {
+        match open_webui::Feedback::new(object, &self.header) {
             Some(feedback) => feedback.add(batch),
             None => batch.add(object, &self.header),
         }

@@ -10,7 +10,7 @@
 
 mod batch;
 mod cell;
-mod columns;
+mod column_names;
 mod delimited;
 mod error;
 mod json;
@@ -27,7 +27,7 @@ mod winner;
 use std::io;
 use std::path::Path;
 
-pub use columns::ColumnNames;
+pub use column_names::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
 pub(in crate::formats) use table_reader::read_table;

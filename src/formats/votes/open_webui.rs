@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::batch::{Details, VoteBatch};
 use super::cell::{Cell, Record, as_seconds};
-use super::columns::{Field, Header};
+use super::column_names::{Field, Header};
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
 use crate::formats::votes::picked::Picked;
@@ -25,7 +25,7 @@ pub(super) struct Feedback<'r> {
 
 impl<'r> Feedback<'r> {
     /// The feedback that an object is, if it is one.
-    pub(super) fn of(object: &'r Picked, header: &'r Header) -> Option<Self> {
+    pub(super) fn new(object: &'r Picked, header: &'r Header) -> Option<Self> {
         let cell = |field| header.one(field).map_or(Cell::Empty, |column| object.cell(column.at));
         let Cell::Json(data) = cell(Field::Feedback) else { return None };
         data.get("model_id")?;

@@ -13,13 +13,13 @@ use ::parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReade
 use rayon::prelude::*;
 
 use super::batch::{TAGS, VoteBatch};
-use super::columns::{Field, Header};
+use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::ReadLimits;
 use super::{FileVotes, Job};
 use crate::domain::rating::vote_log::VoteLog;
 
-mod column;
+mod column_reader;
 mod group;
 mod group_batch;
 mod pages;
@@ -27,7 +27,7 @@ mod rows;
 mod table;
 mod texts;
 
-use column::{ParquetColumn, TimeUnit, read_column};
+use column_reader::{ParquetColumn, TimeUnit, read_column};
 use group::RowGroup;
 pub(super) use table::read_table;
 
@@ -139,7 +139,7 @@ impl<'p> ReadPlan<'p> {
         if columns.iter().any(|column| column.len() != rows) {
             return Err(ParquetError::General("its columns are not of one length".into()));
         }
-        let units = self.needed.iter().map(|&at| TimeUnit::of(group, at)).collect();
+        let units = self.needed.iter().map(|&at| TimeUnit::from_column(group, at)).collect();
         Ok(RowGroup { plan: self, columns, units, rows }.into_batch())
     }
 }

@@ -4,6 +4,7 @@
 //! with its default, and a test compares the two.
 
 mod current;
+mod pacing;
 mod restart;
 mod sections;
 mod service_url;
@@ -19,10 +20,10 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, JudgeSettings, LimitSettings, LogFormat,
-    LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings, StorageSettings, Timeouts,
-    WindowLimits,
+    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy,
+    LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings,
+    PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings,
+    StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -39,6 +40,8 @@ pub struct Settings {
     pub storage: StorageSettings,
     /// How battles run.
     pub battle: BattleSettings,
+    /// Which rules exclude votes from the ratings.
+    pub integrity: IntegritySettings,
     /// How two models are chosen.
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.
@@ -163,6 +166,13 @@ impl Environment {
         self.0.get(name).filter(|value| !value.is_empty()).map(|value| SecretString::from(value.clone()))
     }
 
+    /// Name of the user of the operating system; `None` where no variable names one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| self.0.get(name));
+        named.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
     fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
     }
@@ -233,12 +243,7 @@ impl Settings {
         self.judge.check(&self.models)?;
         self.models.iter().try_for_each(ModelSettings::check)?;
         let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
-        require(
-            (10..=100_000).contains(&battle.pace_chars_per_second),
-            "battle.pace_chars_per_second",
-            battle.pace_chars_per_second,
-            "10 to 100000",
-        )?;
+        battle.check_pacing()?;
         require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
         require(
             (1..=60_000).contains(&battle.max_prompt_bytes),
@@ -265,6 +270,9 @@ impl Settings {
         )?;
         let within = rating.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
+        require(rating.group_votes >= 1, "rating.group_votes", rating.group_votes, "1 or more")?;
+        let seconds = rating.group_seconds;
+        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
         self.access.check()?;
         let above = self.limits.proof_above;
@@ -343,6 +351,14 @@ impl ModelSettings {
             "models.id",
             format!("{:?}", self.id),
             "a name without control characters",
+        )?;
+        require(
+            self.reason.chars().count() <= 500
+                && !self.reason.contains(char::is_control)
+                && text_direction::in_name(&self.reason) == self.reason,
+            "models.reason",
+            format!("unusable for model {:?}", self.id),
+            "one line of at most 500 characters",
         )?;
         require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
         for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {

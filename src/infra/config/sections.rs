@@ -209,8 +209,12 @@ pub struct LogSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PacingMode {
-    /// Both sides start together and are released at one common pace.
+    /// Both sides start together and are released from a reserve, at the tempo that the slower side keeps.
     Common,
+    /// The same, with waits and tempos rounded up to published classes, of which some battles draw slower ones.
+    Classes,
+    /// Both replies are held until both have ended.
+    Whole,
     /// Text is passed on as it arrives; speeds show.
     Raw,
 }
@@ -219,10 +223,18 @@ pub enum PacingMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BattleSettings {
-    /// `common` or `raw`.
+    /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
-    /// Characters a second and side under common pacing.
+    /// Characters a second and side at the most, unless pacing is raw.
     pub pace_chars_per_second: u32,
+    /// Time that the text lasts which is held back while models write, in milliseconds.
+    pub reserve_ms: u64,
+    /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
+    pub start_classes_ms: Vec<u64>,
+    /// Characters a second and side under `classes`; slower tempos are fractions of the last.
+    pub tempo_classes: Vec<u32>,
+    /// Share of the battles under `classes` that take the last class, whatever their models could keep.
+    pub slow_class_share: f64,
     /// Turns of one battle at the most.
     pub max_turns: u32,
     /// Bytes of one prompt at the most.
@@ -251,6 +263,26 @@ pub enum PairingPolicySetting {
     Active,
 }
 
+/// What happens to a vote on a battle that gives a model away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeakPolicy {
+    /// It is kept and excluded from the ratings; the visitor is told.
+    Exclude,
+    /// It is rated; the visitor is told, and the receipt says so.
+    Mark,
+    /// Texts are not searched.
+    Off,
+}
+
+/// `[integrity]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IntegritySettings {
+    /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
+    pub leaks: LeakPolicy,
+}
+
 /// `[pairing]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -273,6 +305,10 @@ pub struct PairingSettings {
 pub struct RatingSettings {
     /// Shortest time between two fits, in milliseconds.
     pub debounce_ms: u64,
+    /// So many new votes appear on the leaderboard at once.
+    pub group_votes: u32,
+    /// Fewer appear when the clock reaches a multiple of so many seconds.
+    pub group_seconds: u32,
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
@@ -403,6 +439,9 @@ pub struct ModelSettings {
     /// Pairing weight; 0 pauses.
     #[serde(default = "one")]
     pub weight: f64,
+    /// Why it was added, paused or changed, for the register of models; public.
+    #[serde(default)]
+    pub reason: String,
     /// Sampling temperature; the provider's own where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
@@ -511,6 +550,10 @@ impl Default for BattleSettings {
         Self {
             pacing: PacingMode::Common,
             pace_chars_per_second: 240,
+            reserve_ms: 1_200,
+            start_classes_ms: vec![3_000, 15_000],
+            tempo_classes: vec![120, 30],
+            slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,
             max_reply_bytes: 256 * 1024,
@@ -518,6 +561,12 @@ impl Default for BattleSettings {
             resume_grace_ms: 1_200,
             abandon_after_minutes: 60,
         }
+    }
+}
+
+impl Default for IntegritySettings {
+    fn default() -> Self {
+        Self { leaks: LeakPolicy::Exclude }
     }
 }
 
@@ -538,6 +587,8 @@ impl Default for RatingSettings {
         let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
         Self {
             debounce_ms: 250,
+            group_votes: 5,
+            group_seconds: 10,
             confidence: 0.95,
             interval: IntervalMethod::Auto,
             min_votes: 30,
@@ -634,6 +685,7 @@ impl ModelSettings {
             model: String::new(),
             api_key_env: String::new(),
             weight: one(),
+            reason: String::new(),
             temperature: None,
             max_tokens: default_max_tokens(),
             max_concurrent: default_max_concurrent(),

@@ -37,7 +37,11 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     let none = Environment::default();
     check_refused("[server]\nlisen = \"x\"", &none, &["lisen", "listen"]);
     check_refused("[sever]", &none, &["sever", "langya.example.toml"]);
-    check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "raw"]);
+    check_refused("[battle]\npacing = \"fast\"", &none, &["fast", "common", "classes", "whole", "raw"]);
+    check_refused("[battle]\nstart_classes_ms = []", &none, &["battle.start_classes_ms", "rising order"]);
+    check_refused("[battle]\ntempo_classes = [30, 120]", &none, &["battle.tempo_classes", "falling order"]);
+    check_refused("[battle]\nslow_class_share = 1.5", &none, &["battle.slow_class_share", "0 to 1"]);
+    check_refused("[battle]\nreserve_ms = 10001", &none, &["battle.reserve_ms", "0 to 10000"]);
     let unprintable = "[[models]]\nid = \"a\\u001e\"\nprovider = \"ollama\"";
     check_refused(unprintable, &none, &["models.id", "without control characters"]);
     let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";

@@ -4,7 +4,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 
-/// Events and letters that a slow listener may be behind before it misses some.
+/// Events and messages that a slow listener may be behind before it misses some.
 const EVENTS: usize = 64;
 const LETTERS: usize = 1_024;
 
@@ -31,9 +31,9 @@ impl LocalBus {
 }
 
 impl LocalBus {
-    /// Hands a letter to whoever reads letters now.
+    /// Delivers a message to the current readers.
     pub(super) fn deliver(&self, letter: InstanceMessage) {
-        // No reader is fine: letters are asked for again.
+        // No reader is fine: messages are repeated.
         let _ = self.letters.send(letter);
     }
 }

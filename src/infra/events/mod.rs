@@ -1,7 +1,7 @@
 //! Events say that something changed; the state is always read from where it is kept.
 //!
 //! [`EventBus`] has one implementation for a single process and one for several instances of an arena. A listener that
-//! falls behind, or an instance that is cut off, misses events and letters, never state.
+//! falls behind, or an instance that is cut off, misses events and messages, never state.
 
 mod local;
 mod redis;
@@ -29,7 +29,7 @@ impl Event {
     pub const ALL: [Self; 2] = [Self::VoteRecorded, Self::LeaderboardPublished];
 }
 
-/// One process of the arena, named anew at each start.
+/// One process of the arena; each start has a new name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InstanceId(pub String);
@@ -60,21 +60,21 @@ pub enum BusState {
     Lost,
 }
 
-/// Carries events to every listener of every instance, and letters to one of them.
+/// Carries events to every listener of every instance, and messages to one of them.
 pub trait EventBus: Send + Sync {
     /// The instance that this process is.
     fn instance(&self) -> &InstanceId;
 
-    /// Tells everyone who listens now. Never waits and never fails: whoever comes later reads the state itself.
+    /// Publishes an event to the current listeners. Never waits and never fails: a later listener reads the state itself.
     fn publish(&self, event: Event);
 
-    /// Listens from now on, to events of this and of other instances.
+    /// Events of this and of other instances from now on.
     fn subscribe(&self) -> broadcast::Receiver<Event>;
 
-    /// Sends a letter to an instance, without waiting.
+    /// Sends a message to an instance, without waiting.
     fn send(&self, to: &InstanceId, body: String);
 
-    /// Letters to this instance from now on.
+    /// Messages to this instance from now on.
     fn letters(&self) -> broadcast::Receiver<InstanceMessage>;
 
     /// Whether other instances can be reached.

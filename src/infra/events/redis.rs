@@ -96,7 +96,7 @@ impl BusListener {
         match news {
             ConnectionEvent::Up => {
                 self.state.send_replace(BusState::Connected);
-                // Something may have been missed: whoever listens reads the state anew.
+                // Something may have been missed: listeners read the state again.
                 Event::ALL.into_iter().for_each(|event| self.local.publish(event));
             }
             ConnectionEvent::Down => {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use crate::domain::battle::VisitorId;
 use crate::infra::config::{CurrentSettings, WindowLimits};
 use crate::infra::metrics;
 use crate::infra::redis::RedisHandle;
@@ -74,7 +75,7 @@ impl Scope {
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The visitor.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// The network of the address; `None` where it is unknown, or this very machine: then no network is counted.
     pub network: Option<String>,
 }
@@ -173,11 +174,11 @@ impl RateLimits {
     fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let place = |limit: u32, kind: &str, who: Option<&String>| {
+        let place = |limit: u32, kind: &str, who: Option<&str>| {
             (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
         };
-        let visitor = place(limits.battles_at_once, "visitor", Some(&caller.visitor));
-        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_ref());
+        let visitor = place(limits.battles_at_once, "visitor", Some(caller.visitor.as_str()));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_deref());
         visitor.into_iter().chain(network).collect()
     }
 
@@ -250,7 +251,7 @@ mod tests {
     }
 
     fn caller(visitor: &str, network: &str) -> Caller {
-        Caller { visitor: visitor.into(), network: Some(network.into()) }
+        Caller { visitor: VisitorId::new(visitor), network: Some(network.into()) }
     }
 
     async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {

@@ -1,4 +1,4 @@
-//! A circuit breaker: a model that keeps failing rests, then one reply tries it out.
+//! A circuit breaker: it opens after failures in a row, and after a pause one reply tries the model (half-open).
 //!
 //! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
 //! the last change of phase are not counted, so that a late failure does not lengthen a rest.
@@ -10,12 +10,12 @@ use tokio::time::Instant;
 
 use crate::infra::backoff::later;
 
-/// When a model rests and for how long.
+/// When the breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerPolicy {
-    /// Failures in a row after which it rests; 0 means never.
+    /// Failures in a row after which it opens; 0 means never.
     pub failures: u32,
-    /// How long it rests.
+    /// How long it stays open.
     pub rest: Duration,
 }
 
@@ -147,7 +147,7 @@ impl Breaker {
         }
     }
 
-    /// How long it rests from now on; `None` where it does not.
+    /// How long it stays open from now on; `None` if it is not open.
     #[must_use]
     pub fn resting(&self, now: Instant) -> Option<Duration> {
         match self.phase {

@@ -21,7 +21,7 @@ use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::infra::backoff::{Backoff, later};
 use crate::infra::config::{ProviderSettings, Timeouts};
-use crate::infra::metrics::{first_token, model_error};
+use crate::infra::metrics::{first_token, first_token_histogram, model_error};
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Limits {
     pub retries: u32,
     /// Longest wait before the first further try; doubled for each one after it.
     pub backoff: Duration,
-    /// When the model rests.
+    /// When the circuit breaker opens.
     pub breaker: BreakerPolicy,
 }
 
@@ -78,7 +78,7 @@ impl GuardedModel {
         let breaker = Breaker::new(limits.breaker);
         let state = watch::Sender::new(breaker.state());
         let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
-        let first_token = first_token(&card.id);
+        let first_token = first_token_histogram(&card.id);
         let arriving = AtomicUsize::new(0);
         let shared = Arc::new(Shared { card: card.clone(), model, limits, breaker, state, rng, first_token, arriving });
         Self { card, weight, shared }
@@ -110,7 +110,7 @@ impl GuardedModel {
         self.shared.with_breaker(|breaker| breaker.rest(until));
     }
 
-    /// How long the model rests from now on; `None` where it does not.
+    /// How long the circuit breaker stays open from now on; `None` if it is not open.
     #[must_use]
     pub fn resting(&self) -> Option<Duration> {
         lock(&self.shared.breaker).resting(Instant::now())
@@ -199,7 +199,7 @@ impl GuardedReply {
                 self.handed_over_at = Some(Instant::now());
                 if !self.has_text && matches!(part, ReplyPart::Text(_)) {
                     self.has_text = true;
-                    self.shared.first_token.record(self.asked_at.elapsed());
+                    first_token(&self.shared.first_token, self.asked_at.elapsed());
                 }
                 Some(Ok(part))
             }

@@ -16,6 +16,7 @@ pub mod openai;
 mod reading;
 #[cfg(fuzzing)]
 mod recorded;
+mod retry_after;
 pub mod roster;
 pub mod sse;
 mod transport;

@@ -7,11 +7,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use secrecy::SecretString;
 
-use super::anthropic::AnthropicModel;
+use super::anthropic::{self, AnthropicModel};
 use super::builtin::{PracticeKind, PracticeModel};
 use super::guard::{GuardedModel, Limits};
-use super::ollama::OllamaModel;
-use super::openai::OpenAiModel;
+use super::ollama::{self, OllamaModel};
+use super::openai::{self, OpenAiModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client};
 use crate::domain::battle::ModelId;
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
@@ -22,6 +22,8 @@ pub struct Roster {
     models: Vec<Arc<GuardedModel>>,
     /// What each model was built from; models of a test have none.
     recipes: HashMap<ModelId, Recipe>,
+    /// The settings name no model and allow to look for some, which was not done yet.
+    awaits_discovery: bool,
 }
 
 #[derive(Clone)]
@@ -49,7 +51,8 @@ impl Roster {
         let http = http_client(settings.providers.timeouts().connect)?;
         let limits = Limits::from(&settings.providers);
         let mut seen = HashSet::new();
-        let mut roster = Self::default();
+        let awaits_discovery = settings.providers.discover && settings.models.is_empty();
+        let mut roster = Self { awaits_discovery, ..Self::default() };
         for (entry, stream) in entries(settings).iter().zip(0u64..) {
             if !seen.insert(entry.id.clone()) {
                 return Err(ConfigError::DuplicateModel(entry.id.clone()));
@@ -87,7 +90,7 @@ impl Roster {
     /// A roster of these models, for tests and embedders.
     #[must_use]
     pub fn of(models: Vec<Arc<GuardedModel>>) -> Self {
-        Self { models, recipes: HashMap::new() }
+        Self { models, ..Self::default() }
     }
 
     /// The model with this id.
@@ -96,13 +99,25 @@ impl Roster {
         self.models.iter().find(|model| model.card.id == *id).cloned()
     }
 
+    /// What the settings say of a model; `None` for one that was not built from settings.
+    #[must_use]
+    pub fn entry(&self, id: &ModelId) -> Option<&ModelSettings> {
+        self.recipes.get(id).map(|recipe| &recipe.entry)
+    }
+
+    /// Whether models may still be found that take the place of these.
+    #[must_use]
+    pub fn awaits_discovery(&self) -> bool {
+        self.awaits_discovery
+    }
+
     /// All models.
     #[must_use]
     pub fn all(&self) -> &[Arc<GuardedModel>] {
         &self.models
     }
 
-    /// The models that may be paired now: a weight above 0, and not resting.
+    /// The models that may be paired now: a weight above 0, and a breaker that is not open.
     #[must_use]
     pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {
         self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()
@@ -118,6 +133,7 @@ impl Recipe {
             name: public.name.clone(),
             organization: public.organization.clone(),
             license: public.license.clone(),
+            reason: public.reason.clone(),
             weight: public.weight,
             max_concurrent: public.max_concurrent,
             input_price: public.input_price,
@@ -148,6 +164,25 @@ pub fn entries(settings: &Settings) -> Vec<ModelSettings> {
     let practice = PracticeKind::ALL.iter().filter(|kind| joins && !is_named(kind));
     entries.extend(practice.map(|kind| ModelSettings::minimal(kind.id(), ProviderKind::Builtin)));
     entries
+}
+
+/// The model of a provider that an entry asks: its host with the port, and its name there. Two entries with one text ask
+/// the same model, whatever their sampling and system prompts. The text may be private.
+#[must_use]
+pub fn provider_model(entry: &ModelSettings) -> String {
+    let default = match entry.provider {
+        ProviderKind::Openai => openai::DEFAULT_BASE_URL,
+        ProviderKind::Anthropic => anthropic::DEFAULT_BASE_URL,
+        ProviderKind::Ollama => ollama::DEFAULT_BASE_URL,
+        ProviderKind::Builtin => "",
+    };
+    let address =
+        if entry.base_url.is_empty() || entry.provider == ProviderKind::Builtin { default } else { &entry.base_url };
+    let url = reqwest::Url::parse(address).ok();
+    let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+    let port = url.as_ref().and_then(reqwest::Url::port_or_known_default).unwrap_or_default();
+    let server = if entry.provider == ProviderKind::Builtin { "builtin".to_owned() } else { format!("{host}:{port}") };
+    format!("{server}\n{}", entry.name_at_provider())
 }
 
 /// What is public about the model of an entry. A practice model is called one whatever name it was given.
@@ -282,6 +317,25 @@ mod tests {
         assert_eq!((renamed.card.name.as_str(), renamed.weight, renamed.healthy()), ("New", 3.0, false));
         let moved = build(&format!("{limits}{entry}max_tokens = 7\n"), &first).get(&m).unwrap();
         assert!(moved.healthy(), "another request is another model");
+    }
+
+    #[test]
+    fn entries_of_one_provider_model_are_recognised() {
+        let entry = |base_url: &str, model: &str| ModelSettings {
+            base_url: base_url.into(),
+            model: model.into(),
+            ..ModelSettings::minimal("m", ProviderKind::Openai)
+        };
+        let same = |one: &ModelSettings, other: &ModelSettings| provider_model(one) == provider_model(other);
+        let first = entry("https://API.example.org/v1", "crane");
+        assert!(same(&first, &entry("https://api.example.org:443/v1/", "crane")), "written in another way");
+        let secret =
+            ModelSettings { system_prompt: "Be brief.".into(), ..entry("https://k:v@api.example.org", "crane") };
+        assert!(same(&first, &secret), "with another prompt and key");
+        assert!(!provider_model(&secret).contains('v'), "no password: {}", provider_model(&secret));
+        assert!(!same(&first, &entry("https://api.example.org/v1", "heron")));
+        assert!(!same(&first, &entry("https://api.example.org:8443/v1", "crane")), "a port is a server of its own");
+        assert!(same(&entry("", "crane"), &entry("https://api.openai.com/v1", "crane")), "a provider's own address");
     }
 
     #[test]

@@ -10,19 +10,17 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use super::client::{HttpClient, is_forbidden};
-use super::{ChatError, ReplyPart, ReplyStream};
+use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::infra::config::{ConfigError, ModelSettings};
 
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
-/// Upper bound of what a provider may ask to wait.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
 
 /// Where and how one model is asked.
 #[derive(Debug, Clone)]
@@ -195,18 +193,10 @@ fn accept(response: Response) -> Result<Response, ChatError> {
     if response.status().is_success() {
         return Ok(response);
     }
-    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?));
-    Err(ChatError::Status { status: response.status().as_u16(), retry_after })
-}
-
-/// The seconds of a `Retry-After` header, [`LONGEST_RETRY_AFTER`] at the most. A date is ignored: its clock is the
-/// provider's.
-fn retry_after(value: &str) -> Option<Duration> {
-    let digits = value.trim();
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // Digits that no number holds are a wait without end.
-    let seconds = || digits.parse().map_or(Duration::MAX, Duration::from_secs);
-    is_number.then(|| seconds().min(LONGEST_RETRY_AFTER))
+    Err(ChatError::Status {
+        status: response.status().as_u16(),
+        retry_after: retry_after::from_headers(response.headers()),
+    })
 }
 
 /// Says what broke in words of our own: no address, no header, nothing that a provider sent.
@@ -263,23 +253,6 @@ mod tests {
             "/chat",
             &http_client(Duration::from_secs(1)).unwrap(),
         )
-    }
-
-    #[track_caller]
-    fn check_retry_after(value: &str, seconds: Option<u64>) {
-        assert_eq!(retry_after(value), seconds.map(Duration::from_secs), "{value:?}");
-    }
-
-    #[test]
-    fn a_wait_is_read_in_seconds_and_is_an_hour_at_the_most() {
-        check_retry_after(" 7 ", Some(7));
-        check_retry_after("0", Some(0));
-        for ages in ["3601", "18446744073709551615", "18446744073709551616", "99999999999999999999999999999999"] {
-            check_retry_after(ages, Some(3_600));
-        }
-        for nothing in ["", "-1", "+1", "1.5", "1e308", "NaN", "soon", "7, 8", "Fri, 31 Dec 9999 23:59:59 GMT"] {
-            check_retry_after(nothing, None);
-        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! happens. Labels are the operator's own words (models, routes, operations), never a visitor's text, id or address.
 //! Nothing is counted per token. What can be looked up is set when it is read, see `http/metrics.rs`.
 
+mod crowd;
 mod names;
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,6 +20,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
+use crowd::Crowd;
 pub use names::{ALL, MetricKind, MetricName};
 
 /// The states of a circuit breaker.
@@ -34,6 +36,8 @@ struct Metrics {
     store: RwLock<HashMap<&'static str, Histogram>>,
     /// Models whose breaker was shown.
     shown: Mutex<BTreeSet<ModelId>>,
+    /// Observations of single models.
+    crowd: Crowd,
 }
 
 impl Metrics {
@@ -49,7 +53,7 @@ impl Metrics {
             describe(&recorder, metric);
         }
         let fixed = with_local_recorder(&recorder, Fixed::register);
-        Ok(Self { recorder, fixed, store: RwLock::default(), shown: Mutex::default() })
+        Ok(Self { recorder, fixed, store: RwLock::default(), shown: Mutex::default(), crowd: Crowd::default() })
     }
 
     /// The macros of the metrics crate write to this recorder and to no global one.
@@ -153,14 +157,19 @@ pub fn vote_committed(outcome: Outcome, rated: bool) {
 }
 
 /// The histogram of the time to a model's first text; kept by whoever asks the model.
-pub fn first_token(model: &ModelId) -> Histogram {
+pub fn first_token_histogram(model: &ModelId) -> Histogram {
     METRICS.here(|| histogram!("langya_model_first_token_seconds", "model" => model.to_string()))
 }
 
-/// A model wrote a whole reply at this speed.
+/// A model's first text came so long after it was asked; shown together with that of other battles.
+pub fn first_token(histogram: &Histogram, after: Duration) {
+    METRICS.crowd.record(histogram, after.as_secs_f64());
+}
+
+/// A model wrote a whole reply at this speed; shown together with those of other battles.
 pub fn reply_speed(model: &ModelId, chars_per_second: f64) {
     let histogram = METRICS.here(|| histogram!("langya_model_reply_chars_per_second", "model" => model.to_string()));
-    histogram.record(chars_per_second);
+    METRICS.crowd.record(&histogram, chars_per_second);
 }
 
 /// A request to a model failed, in one of a fixed few ways.

@@ -102,7 +102,7 @@ impl RedisConnectionTask {
         };
         match served {
             Ok(()) => Problem::Unreachable("the connection was closed".into()),
-            Err(error) => Problem::of(&error),
+            Err(error) => Problem::from_error(&error),
         }
     }
 
@@ -125,7 +125,7 @@ impl RedisConnectionTask {
     async fn serve(&mut self, Open { mut connection, closed }: Open) -> RedisResult<()> {
         self.heartbeat(&mut connection).await?;
         self.drop_waiting();
-        self.handle.set_up(true);
+        self.handle.mark_up();
         (self.listener)(ConnectionEvent::Up);
         let mut heartbeat = interval(BEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -150,7 +150,7 @@ impl RedisConnectionTask {
             .arg(milliseconds(PRESENCE))
             .query_async(connection)
             .await;
-        let problem = written.as_ref().err().map(Problem::of);
+        let problem = written.as_ref().err().map(Problem::from_error);
         match problem {
             None => self.allow_writes(connection),
             Some(problem) if problem.refuses_writes_only() => self.forbid_writes(problem),
@@ -220,7 +220,7 @@ impl Drop for DownAtTheEnd {
 }
 
 fn go_down(handle: &RedisHandle, listener: &Listener) {
-    handle.set_up(false);
+    handle.mark_down();
     handle.set_connection(None);
     listener(ConnectionEvent::Down);
 }

@@ -128,8 +128,12 @@ impl RedisHandle {
         self.0.dropped.swap(0, Ordering::Relaxed)
     }
 
-    pub(super) fn set_up(&self, up: bool) {
-        self.0.up.store(up, Ordering::Release);
+    pub(super) fn mark_up(&self) {
+        self.0.up.store(true, Ordering::Release);
+    }
+
+    pub(super) fn mark_down(&self) {
+        self.0.up.store(false, Ordering::Release);
     }
 
     pub(super) fn set_connection(&self, connection: Option<MultiplexedConnection>) {

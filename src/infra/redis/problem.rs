@@ -39,7 +39,7 @@ pub(super) enum Problem {
 
 impl Problem {
     /// Reads an error of the client.
-    pub(super) fn of(error: &RedisError) -> Self {
+    pub(super) fn from_error(error: &RedisError) -> Self {
         match (error.kind(), error.code()) {
             (ErrorKind::RESP3NotSupported, _) => Self::TooOld,
             (ErrorKind::AuthenticationFailed, _) | (_, Some("WRONGPASS")) => Self::WrongPassword,
@@ -79,7 +79,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &Problem, refuses_writes_only: bool) {
-        let problem = Problem::of(&answer(line));
+        let problem = Problem::from_error(&answer(line));
         assert_eq!(&problem, expected, "{line}");
         assert_eq!(problem.refuses_writes_only(), refuses_writes_only, "{line}");
     }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_connection_that_fails_is_unreachable_whatever_the_reason() {
         let reasons = [std::io::ErrorKind::ConnectionRefused, std::io::ErrorKind::TimedOut];
-        let [refused, late] = reasons.map(|kind| Problem::of(&std::io::Error::from(kind).into()));
+        let [refused, late] = reasons.map(|kind| Problem::from_error(&std::io::Error::from(kind).into()));
         assert_eq!(late, Problem::Unreachable("no answer in time".into()));
         assert!(refused != late && refused.same_as(&late), "{refused}");
         assert!(!refused.same_as(&Problem::NoPassword));

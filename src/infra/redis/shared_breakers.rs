@@ -7,7 +7,7 @@ use redis::RedisResult;
 
 use crate::infra::redis::handle::RedisHandle;
 
-/// A model, and how long it rests from now on.
+/// A model, and how long its breaker stays open from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
     /// The model's id.
@@ -16,7 +16,7 @@ pub struct Rest {
     pub remaining: Option<Duration>,
 }
 
-/// The rests in Redis.
+/// The open circuit breakers in Redis.
 pub struct SharedBreakers {
     link: RedisHandle,
 }
@@ -28,7 +28,7 @@ impl SharedBreakers {
         Self { link }
     }
 
-    /// Says which models rest here, and answers with how long each of them rests anywhere, in the order given; `None`
+    /// Publishes the breakers that are open here, and returns how long each is open on any instance, in the order given; `None`
     /// where Redis cannot be asked. A rest that is known is not said again, so that it ends when it was to.
     pub async fn exchange(&self, own: &[Rest]) -> Option<Vec<Option<Duration>>> {
         let mut connection = self.link.connection().filter(|_| !own.is_empty())?;

@@ -1,7 +1,7 @@
 //! Rows of battles, turns, replies and side failures.
 
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{ModelId, Side};
+use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{StoreError, unsigned};
 use sqlx::FromRow;
@@ -10,11 +10,11 @@ use sqlx::FromRow;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BattleLine {
     /// Its id.
-    pub id: String,
-    /// Pseudonym of the visitor.
-    pub visitor: String,
+    pub id: BattleId,
+    /// Pseudonym of the visitor; `None` in an imported battle that names none.
+    pub visitor: Option<VisitorId>,
     /// Its stage.
-    pub stage: String,
+    pub stage: Stage,
     /// Its turns.
     pub turn: u64,
     /// The models on sides A and B.
@@ -54,10 +54,10 @@ impl TryFrom<RawLine> for BattleLine {
 
     fn try_from(raw: RawLine) -> Result<Self, StoreError> {
         Ok(Self {
+            stage: parse_stage(&raw.stage, &raw.id)?,
             turn: unsigned(raw.turn, "battles", "turn", &raw.id)?,
-            id: raw.id,
-            visitor: raw.visitor,
-            stage: raw.stage,
+            id: BattleId::new(raw.id),
+            visitor: (!raw.visitor.is_empty()).then(|| VisitorId::new(raw.visitor)),
             models: [raw.model_a, raw.model_b],
             pairing_policy: raw.pairing_policy,
             pair_probability: raw.pair_probability,
@@ -67,6 +67,15 @@ impl TryFrom<RawLine> for BattleLine {
             created_at: Timestamp(raw.created_at),
         })
     }
+}
+
+fn parse_stage(text: &str, battle: &str) -> Result<Stage, StoreError> {
+    Stage::parse(text).ok_or_else(|| StoreError::Inconsistent {
+        table: "battles",
+        column: "stage",
+        row: battle.to_owned(),
+        value: text.to_owned(),
+    })
 }
 
 /// One question of a battle.
@@ -181,24 +190,19 @@ impl TryFrom<RawBattle> for BattleRow {
     type Error = StoreError;
 
     fn try_from(raw: RawBattle) -> Result<Self, StoreError> {
-        let stage = Stage::parse(&raw.stage).ok_or_else(|| StoreError::Inconsistent {
-            table: "battles",
-            column: "stage",
-            row: raw.id.clone(),
-            value: raw.stage.clone(),
-        })?;
+        let stage = parse_stage(&raw.stage, &raw.id)?;
         Ok(Self {
             progress: Progress { stage, turn: turn_number(raw.turn, "battles", &raw.id)? },
             policy_version: turn_number(raw.policy_version, "battles", &raw.id)?,
-            id: raw.id,
-            visitor: raw.visitor,
+            id: BattleId::new(raw.id),
+            visitor: VisitorId::new(raw.visitor),
             models: [ModelId::new(raw.model_a), ModelId::new(raw.model_b)],
             pairing_policy: raw.pairing_policy,
             pair_probability: raw.pair_probability,
             language: raw.language,
             category: raw.category,
             intent: raw.intent,
-            answered_by: raw.answered_by,
+            answered_by: raw.answered_by.map(RunId::new),
         })
     }
 }
@@ -216,11 +220,11 @@ pub(super) struct RawReply {
 }
 
 impl RawReply {
-    pub(super) fn checked(self, battle: &str) -> Result<ReplyRow, StoreError> {
+    pub(super) fn checked(self, battle: &BattleId) -> Result<ReplyRow, StoreError> {
         let inconsistent = |column, value: &str| StoreError::Inconsistent {
             table: "replies",
             column,
-            row: battle.to_owned(),
+            row: battle.to_string(),
             value: value.to_owned(),
         };
         let side = Side::BOTH
@@ -232,7 +236,7 @@ impl RawReply {
             .find(|ending| ending.as_str() == self.ending)
             .ok_or_else(|| inconsistent("ending", &self.ending))?;
         Ok(ReplyRow {
-            turn: turn_number(self.turn, "replies", battle)?,
+            turn: turn_number(self.turn, "replies", battle.as_str())?,
             reply: NewReply {
                 side,
                 model: ModelId::new(self.model),
@@ -241,9 +245,9 @@ impl RawReply {
                 ending,
                 first_token_ms: self
                     .first_token_ms
-                    .map(|ms| unsigned(ms, "replies", "first_token_ms", battle))
+                    .map(|ms| unsigned(ms, "replies", "first_token_ms", battle.as_str()))
                     .transpose()?,
-                duration_ms: unsigned(self.duration_ms, "replies", "duration_ms", battle)?,
+                duration_ms: unsigned(self.duration_ms, "replies", "duration_ms", battle.as_str())?,
             },
         })
     }
@@ -275,7 +279,7 @@ pub(super) struct RawRecordTurn {
 impl RawRecordTurn {
     pub(super) fn add_to(mut self, record: &mut BattleRecord) -> Result<(), StoreError> {
         let Some((asked, prompt)) = self.asked.zip(self.prompt.take()) else { return Ok(()) };
-        let turn = turn_number(asked, "turns", &record.battle.id)?;
+        let turn = turn_number(asked, "turns", record.battle.id.as_str())?;
         if record.turns.last().is_none_or(|last| last.turn != turn) {
             record.turns.push(TurnRow { turn, prompt });
         }
@@ -312,9 +316,9 @@ pub(super) fn turn_number(value: i64, table: &'static str, row: &str) -> Result<
 #[derive(Debug, Clone, PartialEq)]
 pub struct BattleRow {
     /// Its id.
-    pub id: String,
+    pub id: BattleId,
     /// Pseudonym of the visitor.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// Stage and latest turn.
     pub progress: Progress,
     /// The models on sides A and B.
@@ -332,5 +336,5 @@ pub struct BattleRow {
     /// Intent that the client named.
     pub intent: Option<String>,
     /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
-    pub answered_by: Option<String>,
+    pub answered_by: Option<RunId>,
 }

@@ -6,10 +6,10 @@ use sqlx::FromRow;
 use std::sync::LazyLock;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
-use crate::domain::battle::Outcome;
+use crate::domain::battle::{BattleId, Outcome};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, Status, Tokens};
+use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use crate::domain::judging::verdict::{Preference, Verdict};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -44,7 +44,7 @@ pub struct VerdictRow {
     /// Its id.
     pub id: String,
     /// The battle.
-    pub battle: String,
+    pub battle: BattleId,
     /// The judge.
     pub judge: String,
     /// In the first the judge sees the sides as the visitor did; in the second the other way round.
@@ -66,7 +66,7 @@ pub struct VerdictRow {
     /// Milliseconds from the question to the end of the last reply.
     pub latency_ms: u64,
     /// Tokens of all replies, estimated where the provider counts none.
-    pub tokens: Tokens,
+    pub tokens: JudgeTokens,
     /// When it ended.
     pub created_at: Timestamp,
 }
@@ -75,7 +75,7 @@ pub struct VerdictRow {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SettledGame {
     /// The battle.
-    pub battle: String,
+    pub battle: BattleId,
     /// The judge.
     pub judge: String,
     /// Which of the two.
@@ -90,14 +90,14 @@ pub struct JudgeSpending {
     /// Requests that were sent.
     pub calls: u64,
     /// Their tokens.
-    pub tokens: Tokens,
+    pub tokens: JudgeTokens,
 }
 
 macro_rules! insert_verdict {
     ($row:expr) => {
         sqlx::query(INSERT)
             .bind(&$row.id)
-            .bind(&$row.battle)
+            .bind($row.battle.as_str())
             .bind(&$row.judge)
             .bind(i64::from(u8::from($row.game)))
             .bind(&$row.prompt_sha256)
@@ -138,10 +138,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn verdicts_of(&self, battle: &str) -> Result<Vec<VerdictRow>, StoreError> {
+    pub async fn verdicts_of(&self, battle: &BattleId) -> Result<Vec<VerdictRow>, StoreError> {
         let _time = store_time("verdicts_of");
         let rows: Vec<RawVerdict> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_OF_BATTLE).bind(battle).fetch_all(pool).await)?;
+            on_reader!(self, |pool| sqlx::query_as(SELECT_OF_BATTLE).bind(battle.as_str()).fetch_all(pool).await)?;
         rows.into_iter().map(VerdictRow::try_from).collect()
     }
 
@@ -156,7 +156,7 @@ impl Store {
         })?;
         let settled = |(battle, judge, number): (String, String, i64)| {
             let game = game(number).ok_or_else(|| inconsistent("game", &battle, number))?;
-            Ok(SettledGame { battle, judge, game })
+            Ok(SettledGame { battle: BattleId::new(battle), judge, game })
         };
         rows.into_iter().map(settled).collect()
     }
@@ -193,7 +193,8 @@ impl Store {
             on_reader!(self, |pool| sqlx::query_as(SUM_SPENT).bind(since.0).fetch_all(pool).await)?;
         let spent = |(judge, calls, prompt, reply): (String, i64, i64, i64)| {
             let number = |value, column| unsigned(value, TABLE, column, &judge);
-            let tokens = Tokens { prompt: number(prompt, "input_tokens")?, reply: number(reply, "output_tokens")? };
+            let tokens =
+                JudgeTokens { prompt: number(prompt, "input_tokens")?, reply: number(reply, "output_tokens")? };
             Ok(JudgeSpending { calls: number(calls, "attempts")?, tokens, judge })
         };
         rows.into_iter().map(spent).collect()
@@ -226,7 +227,7 @@ impl TryFrom<RawVerdict> for VerdictRow {
         let row = raw.id.clone();
         let broken = |column, value: &str| inconsistent(column, &row, value);
         let number = |value, column| unsigned(value, TABLE, column, &row);
-        let tokens = Tokens {
+        let tokens = JudgeTokens {
             prompt: number(raw.input_tokens, "input_tokens")?,
             reply: number(raw.output_tokens, "output_tokens")?,
         };
@@ -241,7 +242,7 @@ impl TryFrom<RawVerdict> for VerdictRow {
             tokens,
             created_at: Timestamp(raw.created_at),
             id: raw.id,
-            battle: raw.battle_id,
+            battle: BattleId::new(raw.battle_id),
             judge: raw.judge,
             prompt_sha256: raw.prompt_sha256,
             raw_text: raw.raw_text,

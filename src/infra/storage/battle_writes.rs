@@ -10,8 +10,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use super::signed;
-use crate::domain::battle::Side;
 use crate::domain::battle::state::Progress;
+use crate::domain::battle::{BattleId, RunId, Side};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::battle_rows::{BattleRow, NewReply, SideFailure};
 
@@ -115,12 +115,12 @@ pub(super) enum BattleWrite {
     /// Changes nothing where the battle is not ready in the turn before, with the replies of the run `from`.
     BeginTurn(NewTurn),
     /// `run` answers the latest turn in place of `from`. Changes nothing where somebody else does, or nobody has to.
-    TakeOverTurn { battle: String, from: Option<String>, run: String, now: Timestamp },
+    TakeOverTurn { battle: BattleId, from: Option<RunId>, run: RunId, now: Timestamp },
     /// A side failed: its replacement takes its place, or the battle is voided. Changes nothing where `run` does not
     /// answer this turn any more.
-    FailSide { battle: String, run: String, failure: SideFailure, now: Timestamp },
+    FailSide { battle: BattleId, run: RunId, failure: SideFailure, now: Timestamp },
     /// Both replies of a turn, and the stage that follows. Changes nothing where `run` does not answer it any more.
-    FinishTurn { battle: String, run: String, progress: Progress, replies: Vec<NewReply>, now: Timestamp },
+    FinishTurn { battle: BattleId, run: RunId, progress: Progress, replies: Vec<NewReply>, now: Timestamp },
     /// Every battle without a vote that was last touched before `oldest` or after `newest` is abandoned.
     Abandon { oldest: Timestamp, newest: Timestamp },
 }
@@ -128,12 +128,12 @@ pub(super) enum BattleWrite {
 /// A turn that begins: the one after `former` with its prompt, or `former` once more without.
 #[derive(Debug, Clone)]
 pub(super) struct NewTurn {
-    pub(super) battle: String,
+    pub(super) battle: BattleId,
     pub(super) number: u32,
     pub(super) former: u32,
-    pub(super) from: Option<String>,
+    pub(super) from: Option<RunId>,
     pub(super) prompt: Option<String>,
-    pub(super) run: String,
+    pub(super) run: RunId,
     pub(super) now: Timestamp,
 }
 
@@ -147,8 +147,8 @@ pub(super) trait ApplyWrite {
 macro_rules! bind_battle {
     ($query:expr, $battle:expr, $prompt:expr, $now:expr) => {
         $query
-            .bind(&$battle.id)
-            .bind(&$battle.visitor)
+            .bind($battle.id.as_str())
+            .bind($battle.visitor.as_str())
             .bind($battle.models[0].as_str())
             .bind($battle.models[1].as_str())
             .bind(&$battle.pairing_policy)
@@ -157,7 +157,7 @@ macro_rules! bind_battle {
             .bind(&$battle.language)
             .bind(&$battle.category)
             .bind(&$battle.intent)
-            .bind(&$battle.answered_by)
+            .bind($battle.answered_by.as_ref().map(RunId::as_str))
             .bind($now.0)
             .bind($prompt)
     };
@@ -166,12 +166,12 @@ macro_rules! bind_battle {
 macro_rules! bind_turn {
     ($query:expr, $turn:expr) => {
         $query
-            .bind(&$turn.battle)
+            .bind($turn.battle.as_str())
             .bind(i64::from($turn.number))
-            .bind(&$turn.run)
+            .bind($turn.run.as_str())
             .bind($turn.now.0)
             .bind(i64::from($turn.former))
-            .bind(&$turn.from)
+            .bind($turn.from.as_ref().map(RunId::as_str))
             .bind(&$turn.prompt)
     };
 }
@@ -181,8 +181,8 @@ macro_rules! bind_failure {
         let replacement = $failure.replacement.as_ref();
         let model_of = |side| replacement.filter(|_| $failure.side == side).map(|(model, _)| model.as_str());
         $query
-            .bind($battle)
-            .bind($run)
+            .bind($battle.as_str())
+            .bind($run.as_str())
             .bind(i64::from($failure.turn))
             .bind(replacement.is_none())
             .bind(model_of(Side::A))
@@ -198,7 +198,12 @@ macro_rules! bind_failure {
 
 macro_rules! bind_finish {
     ($query:expr, $battle:expr, $run:expr, $progress:expr, $now:expr) => {
-        $query.bind($battle).bind($run).bind(i64::from($progress.turn)).bind($progress.stage.as_str()).bind($now.0)
+        $query
+            .bind($battle.as_str())
+            .bind($run.as_str())
+            .bind(i64::from($progress.turn))
+            .bind($progress.stage.as_str())
+            .bind($now.0)
     };
 }
 
@@ -212,7 +217,11 @@ impl ApplyWrite for SqliteConnection {
                 changed(self, bind_turn!(sqlx::query(SQLITE_BEGIN_TURN.as_str()), turn)).await
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
-                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                let taken = sqlx::query(TAKE_OVER_TURN)
+                    .bind(battle.as_str())
+                    .bind(from.as_ref().map(RunId::as_str))
+                    .bind(run.as_str())
+                    .bind(now.0);
                 Ok(taken.execute(self).await?.rows_affected())
             }
             BattleWrite::FailSide { battle, run, failure, now } => {
@@ -264,7 +273,11 @@ impl ApplyWrite for PgConnection {
                 begin.fetch_one(self).await.map(count)
             }
             BattleWrite::TakeOverTurn { battle, from, run, now } => {
-                let taken = sqlx::query(TAKE_OVER_TURN).bind(battle).bind(from).bind(run).bind(now.0);
+                let taken = sqlx::query(TAKE_OVER_TURN)
+                    .bind(battle.as_str())
+                    .bind(from.as_ref().map(RunId::as_str))
+                    .bind(run.as_str())
+                    .bind(now.0);
                 Ok(taken.execute(self).await?.rows_affected())
             }
             BattleWrite::FailSide { battle, run, failure, now } => {

@@ -3,6 +3,8 @@
 use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 use sqlx::Connection;
@@ -21,12 +23,38 @@ const SELECT_MODELS: &str = "SELECT sample, model, COUNT(*), MAX(created_at) FRO
 /// One round of answers to the items of one data file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BenchSet {
-    /// The suite's name.
-    pub suite: String,
+    /// The suite.
+    pub suite: SuiteId,
     /// SHA-256 of the data file.
     pub version: String,
     /// Which of repeated answers, from 1.
     pub sample: u32,
+}
+
+/// Which rows of a [`BenchSet`]; `None` means all models or all items.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BenchFilter<'f> {
+    /// Of this model.
+    pub model: Option<&'f str>,
+    /// To this item.
+    pub item: Option<&'f str>,
+}
+
+impl<'f> BenchFilter<'f> {
+    /// All rows.
+    pub const ALL: Self = Self { model: None, item: None };
+
+    /// The rows of one model.
+    #[must_use]
+    pub fn of_model(model: &'f ModelId) -> Self {
+        Self { model: Some(model.as_str()), item: None }
+    }
+
+    /// The rows of one item.
+    #[must_use]
+    pub fn of_item(item: &'f str) -> Self {
+        Self { model: None, item: Some(item) }
+    }
 }
 
 /// An answer.
@@ -91,7 +119,7 @@ macro_rules! insert_answer {
     ($set:expr, $row:expr) => {
         sqlx::query(INSERT)
             .bind(&$row.id)
-            .bind(&$set.suite)
+            .bind($set.suite.as_str())
             .bind(&$set.version)
             .bind(&$row.ask_sha256)
             .bind(i64::from($set.sample))
@@ -140,24 +168,23 @@ impl Store {
         })
     }
 
-    /// The answers of one model, or of all where it is empty, to one item or to all.
+    /// The answers that the filter takes.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn bench_answers(
         &self,
         set: &BenchSet,
-        model: &str,
-        item: &str,
+        filter: BenchFilter<'_>,
     ) -> Result<Vec<BenchAnswerRow>, StoreError> {
         let _time = store_time("bench_answers");
         let rows: Vec<RawAnswer> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT)
-                .bind(&set.suite)
+                .bind(set.suite.as_str())
                 .bind(&set.version)
                 .bind(i64::from(set.sample))
-                .bind(model)
-                .bind(item)
+                .bind(filter.model.unwrap_or_default())
+                .bind(filter.item.unwrap_or_default())
                 .fetch_all(pool)
                 .await
         })?;
@@ -172,7 +199,7 @@ impl Store {
         let _time = store_time("answer_lengths");
         let rows: Vec<(String, i64, String, i64)> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_LENGTHS)
-                .bind(&set.suite)
+                .bind(set.suite.as_str())
                 .bind(&set.version)
                 .bind(i64::from(set.sample))
                 .fetch_all(pool)
@@ -190,11 +217,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn answered(&self, suite: &str, version: &str) -> Result<Vec<AnsweredModel>, StoreError> {
+    pub async fn answered(&self, suite: &SuiteId, version: &str) -> Result<Vec<AnsweredModel>, StoreError> {
         let _time = store_time("answered");
         type Row = (i64, String, i64, i64);
-        let rows: Vec<Row> =
-            on_reader!(self, |pool| { sqlx::query_as(SELECT_MODELS).bind(suite).bind(version).fetch_all(pool).await })?;
+        let rows: Vec<Row> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_MODELS).bind(suite.as_str()).bind(version).fetch_all(pool).await
+        })?;
         let row = |(sample, model, answers, latest): Row| {
             let answers = unsigned(answers, "bench_answers", "COUNT(*)", &model)?;
             Ok(AnsweredModel { sample: small(sample, "sample", &model)?, model, answers, latest: Timestamp(latest) })

@@ -4,9 +4,10 @@
 use serde_json::Value;
 use sqlx::FromRow;
 
-use super::bench_answers::BenchSet;
+use super::bench_answers::{BenchFilter, BenchSet};
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
-use crate::domain::benchmark::judgement::{Game, Judgement, Status, Tokens};
+use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -56,7 +57,7 @@ pub struct JudgedGroup {
     /// The judged model.
     pub model: String,
     /// How the judgements ended.
-    pub status: String,
+    pub status: Status,
     /// How many.
     pub count: u64,
     /// The latest of them.
@@ -183,27 +184,25 @@ impl Store {
         })
     }
 
-    /// The judgements of one model's answers, or of all where it is empty, to one item or to all, in the order in which
-    /// they came.
+    /// The judgements that the filter takes, in the order in which they were stored.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn bench_judgements(
         &self,
         set: &BenchSet,
-        model: &str,
-        item: &str,
+        filter: BenchFilter<'_>,
         words: IncludeText,
     ) -> Result<Vec<BenchJudgementRow>, StoreError> {
         let _time = store_time("bench_judgements");
         let select = if words == IncludeText::Yes { SELECT } else { SELECT_VERDICTS };
         let rows: Vec<RawJudgement> = on_reader!(self, |pool| {
             sqlx::query_as(select)
-                .bind(&set.suite)
+                .bind(set.suite.as_str())
                 .bind(&set.version)
                 .bind(i64::from(set.sample))
-                .bind(model)
-                .bind(item)
+                .bind(filter.model.unwrap_or_default())
+                .bind(filter.item.unwrap_or_default())
                 .fetch_all(pool)
                 .await
         })?;
@@ -215,10 +214,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn judgement_count(&self, suite: &str, version: &str) -> Result<u64, StoreError> {
+    pub async fn judgement_count(&self, suite: &SuiteId, version: &str) -> Result<u64, StoreError> {
         let _time = store_time("judgement_count");
-        let count: i64 =
-            on_reader!(self, |pool| sqlx::query_scalar(COUNT).bind(suite).bind(version).fetch_one(pool).await)?;
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT)
+            .bind(suite.as_str())
+            .bind(version)
+            .fetch_one(pool)
+            .await)?;
         unsigned(count, "bench_judgements", "COUNT(*)", "")
     }
 
@@ -236,11 +238,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn judged(&self, suite: &str, version: &str) -> Result<Vec<JudgedGroup>, StoreError> {
+    pub async fn judged(&self, suite: &SuiteId, version: &str) -> Result<Vec<JudgedGroup>, StoreError> {
         let _time = store_time("judged");
         type Row = (i64, String, String, String, String, String, i64, i64);
-        let rows: Vec<Row> =
-            on_reader!(self, |pool| { sqlx::query_as(SELECT_GROUPS).bind(suite).bind(version).fetch_all(pool).await })?;
+        let rows: Vec<Row> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_GROUPS).bind(suite.as_str()).bind(version).fetch_all(pool).await
+        })?;
         let row = |(sample, variant, judge, baseline, model, status, count, latest): Row| {
             let number = |value, column| unsigned(value, "bench_judgements", column, &model);
             Ok(JudgedGroup {
@@ -251,7 +254,12 @@ impl Store {
                 judge,
                 baseline,
                 model,
-                status,
+                status: status.parse().map_err(|_| StoreError::Inconsistent {
+                    table: "bench_judgements",
+                    column: "status",
+                    row: suite.to_string(),
+                    value: status,
+                })?,
             })
         };
         rows.into_iter().map(row).collect()
@@ -316,10 +324,10 @@ impl RawJudgement {
         serde_json::from_str(text).map_err(|_| self.broken(column, text))
     }
 
-    fn tokens(&self) -> Result<Option<Tokens>, StoreError> {
+    fn tokens(&self) -> Result<Option<JudgeTokens>, StoreError> {
         let count = |value, column| unsigned(value, "bench_judgements", column, &self.id);
         let (Some(prompt), Some(reply)) = (self.input_tokens, self.output_tokens) else { return Ok(None) };
-        Ok(Some(Tokens { prompt: count(prompt, "input_tokens")?, reply: count(reply, "output_tokens")? }))
+        Ok(Some(JudgeTokens { prompt: count(prompt, "input_tokens")?, reply: count(reply, "output_tokens")? }))
     }
 }
 

@@ -1,8 +1,9 @@
-//! The items of each suite, as files brought them: all of a file in one transaction, or none of it.
+//! The items of each suite, as imported from files: all of a file in one transaction, or none of it.
 
 use sqlx::{Connection, FromRow};
 
 use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 
@@ -17,14 +18,14 @@ const SELECT_ITEM: &str = "SELECT body FROM bench_items WHERE suite = $1 AND ver
 /// A data file of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchSuiteRow {
-    /// The suite's name.
-    pub suite: String,
+    /// The suite.
+    pub suite: SuiteId,
     /// SHA-256 of the data file.
     pub version: String,
     /// The file's name.
     pub source: String,
-    /// How a suite of the user's own is declared; empty for one that the program knows.
-    pub declaration: String,
+    /// The suite file of a custom suite; `None` for a built-in one.
+    pub declaration: Option<String>,
     /// How many items it has.
     pub items: u64,
     /// When it was imported.
@@ -50,10 +51,10 @@ impl Store {
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
             let new = sqlx::query(INSERT_SUITE)
-                .bind(&suite.suite)
+                .bind(suite.suite.as_str())
                 .bind(&suite.version)
                 .bind(&suite.source)
-                .bind(&suite.declaration)
+                .bind(suite.declaration.as_deref().unwrap_or_default())
                 .bind(super::signed(suite.items))
                 .bind(suite.imported_at.0)
                 .execute(&mut *tx)
@@ -64,7 +65,7 @@ impl Store {
             }
             for (row, position) in items.iter().zip(1_i64..) {
                 sqlx::query(INSERT_ITEM)
-                    .bind(&suite.suite)
+                    .bind(suite.suite.as_str())
                     .bind(&suite.version)
                     .bind(&row.item)
                     .bind(position)
@@ -87,7 +88,9 @@ impl Store {
         let rows: Vec<Row> = on_reader!(self, |pool| sqlx::query_as(SELECT_SUITES).fetch_all(pool).await)?;
         let row = |(suite, version, source, declaration, items, imported_at): Row| {
             let items = unsigned(items, "bench_suites", "items", &suite)?;
-            Ok(BenchSuiteRow { suite, version, source, declaration, items, imported_at: Timestamp(imported_at) })
+            let declaration = Some(declaration).filter(|text| !text.is_empty());
+            let (suite, imported_at) = (SuiteId::new(suite), Timestamp(imported_at));
+            Ok(BenchSuiteRow { suite, version, source, declaration, items, imported_at })
         };
         rows.into_iter().map(row).collect()
     }
@@ -96,19 +99,19 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn bench_items(&self, suite: &str, version: &str) -> Result<Vec<BenchItemRow>, StoreError> {
+    pub async fn bench_items(&self, suite: &SuiteId, version: &str) -> Result<Vec<BenchItemRow>, StoreError> {
         let _time = store_time("bench_items");
-        on_reader!(self, |pool| sqlx::query_as(SELECT_ITEMS).bind(suite).bind(version).fetch_all(pool).await)
+        on_reader!(self, |pool| sqlx::query_as(SELECT_ITEMS).bind(suite.as_str()).bind(version).fetch_all(pool).await)
     }
 
     /// One item's body.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn bench_item(&self, suite: &str, version: &str, item: &str) -> Result<Option<String>, StoreError> {
+    pub async fn bench_item(&self, suite: &SuiteId, version: &str, item: &str) -> Result<Option<String>, StoreError> {
         let _time = store_time("bench_item");
         on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_ITEM).bind(suite).bind(version).bind(item).fetch_optional(pool).await
+            sqlx::query_scalar(SELECT_ITEM).bind(suite.as_str()).bind(version).bind(item).fetch_optional(pool).await
         })
     }
 }

@@ -157,7 +157,7 @@ impl StoreError {
     fn trouble(&self) -> Option<OutageKind> {
         match self {
             Self::Group(error) => error.trouble(),
-            Self::Database(error) => OutageKind::of(error),
+            Self::Database(error) => OutageKind::from_error(error),
             Self::Outage(trouble) => Some(*trouble),
             Self::Unreachable { .. } => Some(OutageKind::Unreachable),
             _ => None,

@@ -5,6 +5,7 @@
 use sqlx::{Connection, QueryBuilder};
 
 use super::{Store, StoreError, on_writer_once};
+use crate::domain::battle::BattleId;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 
@@ -26,7 +27,7 @@ const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, 
 #[derive(Debug, Clone)]
 pub struct ImportedVote<'v> {
     /// Id of the vote and of its battle: the import's, and the vote's number.
-    pub battle: String,
+    pub battle: BattleId,
     /// Pseudonym of the voter.
     pub voter: &'v str,
     /// The model on side A.
@@ -121,7 +122,7 @@ macro_rules! insert_all {
             let page: Vec<ImportedVote<'_>> = votes.by_ref().take(ROWS).collect();
             let mut battles = QueryBuilder::new(INSERT_BATTLES);
             battles.push_values(&page, |mut row, vote| {
-                push_common!(row.push_bind(&vote.battle), vote)
+                push_common!(row.push_bind(vote.battle.as_str()), vote)
                     .push_bind(vote.cast_at)
                     .push_bind(vote.cast_at)
                     .push("'anonymous', 'voted', 'import', 0");
@@ -129,7 +130,7 @@ macro_rules! insert_all {
             battles.build().execute(&mut *$tx).await?;
             let mut casts = QueryBuilder::new(INSERT_VOTES);
             casts.push_values(&page, |mut row, vote| {
-                push_common!(row.push_bind(&vote.battle).push_bind(&vote.battle), vote)
+                push_common!(row.push_bind(vote.battle.as_str()).push_bind(vote.battle.as_str()), vote)
                     .push_bind(vote.outcome)
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)

@@ -29,7 +29,7 @@ impl DataLock {
     /// # Errors
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
     pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
-        let file = match Backend::of(settings)? {
+        let file = match Backend::new(settings)? {
             Backend::Sqlite(database) => Some(lock_beside(&database)?),
             Backend::Postgres => None,
         };

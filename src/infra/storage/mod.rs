@@ -4,6 +4,7 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+mod battle_days;
 mod battle_rows;
 mod battle_verdicts;
 mod battle_writes;
@@ -17,6 +18,7 @@ mod imports;
 mod instances;
 mod leaderboards;
 mod locks;
+mod model_register;
 mod models;
 mod outage;
 mod partitions;
@@ -49,7 +51,7 @@ pub use crate::infra::storage::battle_rows::{
 };
 pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
-pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchSet};
+pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
@@ -58,13 +60,14 @@ pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use locks::{DataLock, JobLock};
+pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;
-pub use vote_exclusions::{ExclusionRow, NewExclusion};
+pub use vote_exclusions::{ExclusionDecision, ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::InsertedVote;
 
@@ -208,7 +211,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] names the folder, server or setting and the way out.
     pub async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
-        let database = match Backend::of(settings)? {
+        let database = match Backend::new(settings)? {
             Backend::Sqlite(path) => Database::Sqlite(SqlitePools::open(path, if_missing).await?),
             Backend::Postgres => Database::Postgres(PostgresPool::open(settings, if_missing).await?),
         };
@@ -330,7 +333,7 @@ enum Backend {
 }
 
 impl Backend {
-    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+    fn new(settings: &StorageSettings) -> Result<Self, StoreError> {
         let address = settings.database.expose();
         if address.is_empty() {
             return Ok(Self::Sqlite(settings.data_dir.join("langya.db")));

@@ -38,7 +38,7 @@ pub enum OutageKind {
 
 impl OutageKind {
     /// What a failure shows; `None` where the statement is at fault, or others that ran at the same time.
-    pub(super) fn of(error: &sqlx::Error) -> Option<Self> {
+    pub(super) fn from_error(error: &sqlx::Error) -> Option<Self> {
         match error {
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => Some(Self::Unreachable),
             sqlx::Error::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn what_somebody_has_to_mend_is_told_from_what_a_statement_did_wrong() {
-        assert_eq!(OutageKind::of(&sqlx::Error::PoolTimedOut), Some(OutageKind::Unreachable));
-        assert_eq!(OutageKind::of(&sqlx::Error::RowNotFound), None);
+        assert_eq!(OutageKind::from_error(&sqlx::Error::PoolTimedOut), Some(OutageKind::Unreachable));
+        assert_eq!(OutageKind::from_error(&sqlx::Error::RowNotFound), None);
         assert!(OutageKind::FolderFull.stops_writes_only() && !OutageKind::Unreachable.stops_writes_only());
     }
 }

@@ -163,7 +163,7 @@ impl PostgresPool {
     async fn reason_for_no_connection(&self) -> Option<OutageKind> {
         match timeout(ASK_WHY_AFTER, PgConnection::connect_with(&self.server.options)).await {
             Ok(Ok(mut connection)) => durability(&mut connection).await.ok().flatten(),
-            Ok(Err(error)) => OutageKind::of(&error),
+            Ok(Err(error)) => OutageKind::from_error(&error),
             // Slow is not gone: the pool's own wait decides.
             Err(_) => None,
         }

@@ -131,7 +131,7 @@ impl<'a> RetryPolicy<'a> {
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
         let outage = self.database.outage();
         if let StoreError::Database(error) = error
-            && let Some(trouble) = OutageKind::of(error)
+            && let Some(trouble) = OutageKind::from_error(error)
         {
             outage.meets(trouble, error);
         }

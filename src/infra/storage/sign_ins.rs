@@ -3,6 +3,7 @@
 use sqlx::{Connection, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 
@@ -73,7 +74,7 @@ pub enum SignInMethod<'m> {
 #[derive(Debug, Clone, Copy)]
 pub struct NewSignIn<'s> {
     /// Pseudonym of the new session.
-    pub visitor: &'s str,
+    pub visitor: &'s VisitorId,
     /// How.
     pub method: SignInMethod<'s>,
     /// Now.
@@ -180,7 +181,7 @@ impl Store {
             };
             let granted = method == "passphrase" || invite.is_some();
             if granted {
-                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor).bind(method).bind(invite);
+                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor.as_str()).bind(method).bind(invite);
                 query.bind(sign_in.signed_in_at.0).bind(sign_in.expires_at.0).execute(&mut *tx).await?;
             }
             tx.commit().await.map(|()| granted)
@@ -191,10 +192,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn sign_in_expiry(&self, visitor: &str, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn sign_in_expiry(&self, visitor: &VisitorId, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let _time = store_time("sign_in_expiry");
         let expiry: Option<i64> = on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_EXPIRY).bind(visitor).bind(now.0).fetch_optional(pool).await
+            sqlx::query_scalar(SELECT_EXPIRY).bind(visitor.as_str()).bind(now.0).fetch_optional(pool).await
         })?;
         Ok(expiry.map(Timestamp))
     }
@@ -203,10 +204,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn sign_out(&self, visitor: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn sign_out(&self, visitor: &VisitorId, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("sign_out");
         on_writer!(self, |connection| {
-            sqlx::query(END_SIGN_IN).bind(visitor).bind(now.0).execute(connection).await.map(drop)
+            sqlx::query(END_SIGN_IN).bind(visitor.as_str()).bind(now.0).execute(connection).await.map(drop)
         })
     }
 
@@ -214,8 +215,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn signed_out_since(&self, since: Timestamp) -> Result<Vec<String>, StoreError> {
+    pub async fn signed_out_since(&self, since: Timestamp) -> Result<Vec<VisitorId>, StoreError> {
         let _time = store_time("signed_out_since");
-        on_reader!(self, |pool| sqlx::query_scalar(SELECT_ENDED).bind(since.0).fetch_all(pool).await)
+        let ended: Vec<String> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_ENDED).bind(since.0).fetch_all(pool).await)?;
+        Ok(ended.into_iter().map(VisitorId::new).collect())
     }
 }

@@ -135,7 +135,7 @@ async fn migrate(connection: &mut SqliteConnection, folder: &Path) -> Result<(),
         MigrateError::VersionMissing(version) => StoreError::Newer(version),
         MigrateError::Execute(reason) if is_read_only(&reason) => unusable(reason.to_string()),
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)
-            if is_transient(&error) || OutageKind::of(&error).is_some() =>
+            if is_transient(&error) || OutageKind::from_error(&error).is_some() =>
         {
             error.into()
         }

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::StoreError;
 
-/// Reads back the two settings on which the promise of kept votes rests.
+/// Queries the two settings that keep acknowledged votes through a crash.
 pub(super) async fn check_durable(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
     if journal != "wal" {

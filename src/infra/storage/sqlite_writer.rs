@@ -112,7 +112,7 @@ pub(super) async fn end<T>(
 /// Whether SQLite may have rolled back by itself, or may have failed to: a full disk, an I/O error, no memory.
 fn is_untrustworthy(error: &StoreError) -> bool {
     let StoreError::Database(error) = error else { return false };
-    OutageKind::of(error).is_some() || error.as_database_error().is_none()
+    OutageKind::from_error(error).is_some() || error.as_database_error().is_none()
 }
 
 #[cfg(test)]

@@ -28,8 +28,10 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 20] = [
     "models",
+    "model_changes",
+    "pairing_changes",
     "battles",
     "turns",
     "replies",
@@ -103,14 +105,20 @@ pub async fn transfer(
         return Err(TransferError::WrongBackends);
     };
     let mut tx = target.pool.begin().await?;
-    // No instance may begin a battle meanwhile.
-    sqlx::query("LOCK TABLE battles IN SHARE ROW EXCLUSIVE MODE").execute(&mut *tx).await?;
+    // No instance may begin a battle meanwhile, or record a change of its models.
+    sqlx::query("LOCK TABLE battles, model_changes, pairing_changes IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *tx)
+        .await?;
     let battles: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM battles").fetch_one(&mut *tx).await?;
     if battles > 0 {
         return Err(TransferError::NotEmpty(battles));
     }
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM counted_sources").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM battle_days").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM model_changes").execute(&mut *tx).await?;
+    sqlx::query("DELETE FROM pairing_changes").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM models").execute(&mut *tx).await?;
     // The key that the arena's cookies were signed with comes over.
     sqlx::query("DELETE FROM secrets").execute(&mut *tx).await?;

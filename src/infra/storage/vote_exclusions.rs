@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sqlx::{Connection, FromRow};
+use sqlx::{AssertSqlSafe, Connection, FromRow};
 
-use super::{Store, StoreError, VoteRange, on_reader, on_writer_once};
+use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
@@ -27,10 +27,47 @@ const SELECT: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_a
      FROM vote_exclusions WHERE vote_seq = $1 ORDER BY excluded_at, id";
 const SELECT_IN_FORCE: &str =
     "SELECT vote_seq, rule FROM vote_exclusions WHERE withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2";
+const SELECT_LATEST: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_at, withdrawn_by, withdrawn_at \
+     FROM vote_exclusions WHERE ($1 = '' OR rule = $1) AND (excluded_at, id) < ($2, $3) \
+     ORDER BY excluded_at DESC, id DESC LIMIT $4";
 /// Each number is the size of a small index. A vote and the exclusions that are committed with it appear together, so no
 /// count ever held that vote as a rated one.
 const COUNT_CHANGES: &str = "SELECT (SELECT COUNT(*) FROM vote_exclusions WHERE NOT with_vote) \
      + (SELECT COUNT(*) FROM vote_exclusions WHERE withdrawn_at IS NOT NULL)";
+
+/// Numbers in a JSON array.
+const NUMBERS_ON_SQLITE: &str = "SELECT value FROM json_each($1)";
+const NUMBERS_ON_POSTGRES: &str = "SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))";
+
+fn exclude_many(numbers: &str) -> String {
+    format!(
+        "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
+         SELECT $2 || '-' || seq, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes WHERE seq IN ({numbers}) \
+         ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING"
+    )
+}
+
+fn withdraw_many(numbers: &str) -> String {
+    format!(
+        "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_at = $4 \
+         WHERE withdrawn_at IS NULL AND vote_seq IN ({numbers}) AND ($2 = '' OR rule = $2)"
+    )
+}
+
+/// A decision to exclude votes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExclusionDecision {
+    /// Id of the decision; with the number of a vote, the id of its exclusion.
+    pub id: String,
+    /// Name of the rule.
+    pub rule: String,
+    /// Why; published.
+    pub reason: String,
+    /// The person or program that decided.
+    pub decided_by: String,
+    /// Time of the decision.
+    pub decided_at: Timestamp,
+}
 
 /// An exclusion to store.
 #[derive(Debug, Clone, Copy)]
@@ -171,6 +208,69 @@ impl Store {
         Ok(rows.into_iter().map(|(vote, rule)| (vote, shared(rule))).collect())
     }
 
+    /// Excludes these votes by one decision: all of them, or none on an error. A vote that the same rule excludes already, and a
+    /// number without a vote, change nothing. Returns the number of new exclusions.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclude(&self, decision: &ExclusionDecision, votes: &[i64]) -> Result<u64, StoreError> {
+        let _time = store_time("exclude");
+        let (statement, votes) = (exclude_many(self.numbers()), numbers_json(votes));
+        let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
+        on_writer_once!(self, |connection| {
+            let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
+            let query = query.bind(decided_by).bind(decided_at.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        })
+    }
+
+    /// Withdraws the exclusions in force of these votes, by one rule or by all: all of them, or none on an error. Returns how many
+    /// they were.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn withdraw_exclusions(
+        &self,
+        votes: &[i64],
+        rule: Option<&str>,
+        withdrawn_by: &str,
+        withdrawn_at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let _time = store_time("withdraw_exclusions");
+        let (statement, votes) = (withdraw_many(self.numbers()), numbers_json(votes));
+        on_writer_once!(self, |connection| {
+            let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(rule.unwrap_or_default());
+            let query = query.bind(withdrawn_by).bind(withdrawn_at.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        })
+    }
+
+    fn numbers(&self) -> &'static str {
+        match self.database {
+            Database::Sqlite(_) => NUMBERS_ON_SQLITE,
+            Database::Postgres(_) => NUMBERS_ON_POSTGRES,
+        }
+    }
+
+    /// Exclusions made before a moment, withdrawn ones included, the latest first and at most `limit`. Of one moment, those
+    /// whose id is smaller than `before.1`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn latest_exclusions(
+        &self,
+        rule: Option<&str>,
+        before: (Timestamp, &str),
+        limit: u32,
+    ) -> Result<Vec<ExclusionRow>, StoreError> {
+        let _time = store_time("latest_exclusions");
+        let rows: Vec<RawExclusion> = on_reader!(self, |pool| {
+            let query = sqlx::query_as(SELECT_LATEST).bind(rule.unwrap_or_default()).bind(before.0.0).bind(before.1);
+            query.bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        Ok(rows.into_iter().map(ExclusionRow::from).collect())
+    }
+
     /// Number of withdrawals and of exclusions after the vote so far: it grows whenever the set of rated votes among those
     /// that were cast before changes. An exclusion that was committed with its vote changes nothing.
     ///
@@ -180,4 +280,9 @@ impl Store {
         let _time = store_time("exclusion_changes");
         on_reader!(self, |pool| sqlx::query_scalar(COUNT_CHANGES).fetch_one(pool).await)
     }
+}
+
+fn numbers_json(numbers: &[i64]) -> String {
+    let digits: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("[{}]", digits.join(","))
 }

@@ -92,8 +92,8 @@ impl TakeBallots for SqliteConnection {
             taken += filled.execute(&mut *self).await?.rows_affected() / 2;
         }
         for (vote, exclusion) in exclusions(ballots) {
-            let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(&vote.battle).bind(&vote.id);
-            query.bind(exclusion.rule).bind(&exclusion.reason).execute(&mut *self).await?;
+            let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(vote.battle.as_str()).bind(&vote.id);
+            query.bind(exclusion.rule.name()).bind(&exclusion.reason).execute(&mut *self).await?;
         }
         Ok(taken)
     }
@@ -107,7 +107,7 @@ fn exclusions(ballots: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &Vot
 fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
     query
         .bind(&vote.id)
-        .bind(&vote.battle)
+        .bind(vote.battle.as_str())
         .bind(i64::from(vote.turn))
         .bind(vote.outcome.as_str())
         .bind(vote.satisfaction)
@@ -128,7 +128,7 @@ impl TakeBallots for PgConnection {
         let (mut votes, mut rules, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
         for (vote, exclusion) in exclusions(ballots) {
             votes.push(vote.id.as_str());
-            rules.push(exclusion.rule);
+            rules.push(exclusion.rule.name());
             reasons.push(exclusion.reason.as_str());
         }
         let filled = bind_columns(sqlx::query(POSTGRES_EXCLUDING.as_str()), ballots);

@@ -50,6 +50,8 @@ pub enum VoteColumn {
     Satisfaction,
     /// All that the visitor asked.
     Prompts,
+    /// What the visitor asked first; empty for an imported vote.
+    FirstPrompt,
     /// Times of both replies in milliseconds, between spaces: first token and end of side A, then of side B. A time that
     /// is not known is empty.
     Timings,
@@ -258,7 +260,7 @@ impl VoteColumn {
             Self::PairProbability => "pair_probability",
             Self::TextCounts => "text_counts",
             Self::Satisfaction => "satisfaction",
-            Self::Prompts => "prompt",
+            Self::Prompts | Self::FirstPrompt => "prompt",
             Self::Timings => "first_token_ms",
         }
     }
@@ -271,6 +273,10 @@ impl VoteColumn {
                 "COALESCE((SELECT REPLACE(string_agg(prompt, ' ' ORDER BY turns.turn), '{RECORD}', ' ') FROM turns \
                  WHERE turns.battle_id = votes.battle_id AND turns.turn <= votes.turn), '')"
             ),
+            Self::FirstPrompt => format!(
+                "COALESCE((SELECT REPLACE(prompt, '{RECORD}', ' ') FROM turns \
+                 WHERE turns.battle_id = votes.battle_id AND turns.turn = 1), '')"
+            ),
             Self::Timings => TIMINGS.map(text_of).join(" || ' ' || "),
             other => text_of(other.name()),
         }
@@ -278,7 +284,10 @@ impl VoteColumn {
 
     /// Whether the index for fits has it, so that the votes themselves need not be read.
     fn is_indexed(self) -> bool {
-        !matches!(self, Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::Timings)
+        !matches!(
+            self,
+            Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::FirstPrompt | Self::Timings
+        )
     }
 }
 

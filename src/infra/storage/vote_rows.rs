@@ -1,7 +1,8 @@
 //! Rows of votes.
 
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::battle::{ModelId, Outcome};
+use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{StoreError, unsigned};
 use sqlx::FromRow;
@@ -14,9 +15,9 @@ pub struct VoteRow {
     /// Its id.
     pub id: String,
     /// Its battle.
-    pub battle: String,
-    /// Pseudonym of the voter.
-    pub visitor: String,
+    pub battle: BattleId,
+    /// Pseudonym of the voter; `None` in an imported vote that names none.
+    pub visitor: Option<VisitorId>,
     /// The models on sides A and B.
     pub models: [ModelId; 2],
     /// What the person said.
@@ -111,8 +112,8 @@ impl TryFrom<RawVote> for VoteRow {
             text_counts,
             seq: raw.seq,
             id: raw.id,
-            battle: raw.battle_id,
-            visitor: raw.visitor,
+            battle: BattleId::new(raw.battle_id),
+            visitor: (!raw.visitor.is_empty()).then(|| VisitorId::new(raw.visitor)),
             models: [ModelId::new(raw.model_a), ModelId::new(raw.model_b)],
             language: raw.language,
             category: raw.category,
@@ -141,7 +142,7 @@ pub struct NewVoteRow {
     /// Its id.
     pub id: String,
     /// The battle it is cast on.
-    pub battle: String,
+    pub battle: BattleId,
     /// The latest turn as the voter saw it.
     pub turn: u32,
     /// What the person said.
@@ -165,8 +166,8 @@ pub struct NewVoteRow {
 /// A rule that excludes a vote from the ratings at the moment when it is cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteExclusion {
-    /// Name of the rule, such as `identity_leak`; each rule at most once for one vote.
-    pub rule: &'static str,
+    /// The rule; each at most once for one vote.
+    pub rule: ExclusionRule,
     /// Why the rule applies to this vote.
     pub reason: String,
 }

@@ -6,6 +6,7 @@ use super::vote_exclusions::{EXCLUSION, IS_RATED};
 use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote, VoteRow};
 use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};
+use crate::domain::battle::BattleId;
 use crate::domain::time::Timestamp;
 use crate::infra::metrics::store_time;
 
@@ -60,10 +61,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn vote_on(&self, battle: &str) -> Result<Option<VoteRow>, StoreError> {
+    pub async fn vote_on(&self, battle: &BattleId) -> Result<Option<VoteRow>, StoreError> {
         let _time = store_time("vote_on");
-        let row: Option<RawVote> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE.as_str()).bind(battle).fetch_optional(pool).await)?;
+        let row: Option<RawVote> = on_reader!(self, |pool| sqlx::query_as(SELECT_BY_BATTLE.as_str())
+            .bind(battle.as_str())
+            .fetch_optional(pool)
+            .await)?;
         row.map(VoteRow::try_from).transpose()
     }
 

@@ -43,7 +43,7 @@ const TOLD: usize = 3;
 /// Draws the grid.
 #[must_use]
 pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
-    let plan = HeatPlan::of(grid);
+    let plan = HeatPlan::new(grid);
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
     let (title, reading) =
@@ -118,7 +118,7 @@ struct HeatPlan {
 }
 
 impl HeatPlan {
-    fn of(grid: HeatmapData<'_>) -> Self {
+    fn new(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
             0..=24 => (34.0, false),

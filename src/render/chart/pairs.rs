@@ -21,7 +21,7 @@ pub struct Pairs {
 impl Pairs {
     /// The figures of the models of a leaderboard and of the votes behind it.
     #[must_use]
-    pub fn of(models: &[RankedModel], tally: &Tally) -> Self {
+    pub fn new(models: &[RankedModel], tally: &Tally) -> Self {
         let place: HashMap<&str, usize> = models.iter().enumerate().map(|(at, row)| (row.model.as_str(), at)).collect();
         let empty = || vec![vec![None; models.len()]; models.len()];
         let (mut wins, mut counts) = (empty(), empty());

@@ -23,7 +23,7 @@ const TOLD: usize = 60;
 pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let dots: Vec<&Dot> = dots.iter().filter(|dot| dot.at.iter().all(|value| value.abs() < 1e100)).collect();
-    let line = FitLine::of(&dots);
+    let line = FitLine::new(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
     canvas.tipped(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
@@ -68,7 +68,7 @@ struct FitLine {
 }
 
 impl FitLine {
-    fn of(dots: &[&Dot]) -> Result<Self, NoLine> {
+    fn new(dots: &[&Dot]) -> Result<Self, NoLine> {
         if dots.len() < FEWEST {
             return Err(NoLine::Few);
         }

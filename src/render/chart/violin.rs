@@ -39,7 +39,7 @@ const NARROWEST: f64 = 0.035;
 #[must_use]
 pub fn draw(topic: Topic<'_>, samples: &[ViolinSample], range: &RangeInclusive<f64>, frame: Frame) -> String {
     let said = chart_texts(frame.language);
-    let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::of).collect();
+    let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::new).collect();
     let bottom = HEAD + ROW * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
@@ -103,7 +103,7 @@ struct ViolinRow<'a> {
 }
 
 impl<'a> ViolinRow<'a> {
-    fn of(sample: &'a ViolinSample) -> Option<Self> {
+    fn new(sample: &'a ViolinSample) -> Option<Self> {
         let mut sorted: Vec<f64> = sample.scores.iter().copied().filter(|score| score.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         (!sorted.is_empty()).then_some(Self { name: &sample.name, sorted })

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::domain::language::Language;
 use crate::domain::rating::notes::RatingNote;
+use crate::render::i18n::fill;
 
 /// The texts of the pages in a language.
 pub(crate) fn page_texts(language: Language) -> &'static PageTexts {
@@ -32,11 +33,15 @@ pub(crate) struct PageTexts {
     pub(crate) battle: BattleTexts,
     pub(crate) script: ScriptTexts,
     pub(crate) leaderboard: LeaderboardTexts,
+    pub(crate) levels: LevelTexts,
     pub(crate) robustness: RobustnessTexts,
+    pub(crate) rigging: RiggingTexts,
     pub(crate) benchmark: BenchmarkTexts,
     pub(crate) correlation: CorrelationTexts,
     pub(crate) judges: JudgesTexts,
     pub(crate) value: ValueTexts,
+    pub(crate) register: RegisterTexts,
+    pub(crate) exclusions: ExclusionTexts,
     pub(crate) about: AboutTexts,
     pub(crate) sign_in: SignInTexts,
     pub(crate) missing: MissingTexts,
@@ -61,6 +66,7 @@ pub(crate) struct BattleTexts {
     pub(crate) send: &'static str,
     pub(crate) stop: &'static str,
     pub(crate) regenerate: &'static str,
+    pub(crate) retry: &'static str,
     pub(crate) new_battle: &'static str,
     pub(crate) see_leaderboard: &'static str,
     pub(crate) question: &'static str,
@@ -88,6 +94,7 @@ pub(crate) struct ScriptTexts {
     pub(crate) waiting: &'static str,
     pub(crate) writing: &'static str,
     pub(crate) ended: &'static str,
+    pub(crate) failed: &'static str,
     pub(crate) started: &'static str,
     pub(crate) both_ended: &'static str,
     pub(crate) wait_for_both: &'static str,
@@ -98,6 +105,9 @@ pub(crate) struct ScriptTexts {
     pub(crate) chose_b: &'static str,
     pub(crate) chose_tie: &'static str,
     pub(crate) chose_both_bad: &'static str,
+    pub(crate) excluded: &'static str,
+    pub(crate) excluded_identity_leak: &'static str,
+    pub(crate) marked_identity_leak: &'static str,
     pub(crate) reconnecting: &'static str,
     pub(crate) reconnected: &'static str,
     pub(crate) not_sent: &'static str,
@@ -110,6 +120,7 @@ pub(crate) struct ScriptTexts {
     pub(crate) error_prompt_invalid: &'static str,
     pub(crate) error_unknown_battle: &'static str,
     pub(crate) error_not_ready: &'static str,
+    pub(crate) error_empty_reply: &'static str,
     pub(crate) error_battle_over: &'static str,
     pub(crate) error_voided: &'static str,
     pub(crate) error_busy: &'static str,
@@ -177,6 +188,11 @@ pub(crate) struct LeaderboardTexts {
 }
 
 impl LeaderboardTexts {
+    /// A text that names the confidence, a share, in hundredths.
+    pub(crate) fn confident(&self, text: &str, confidence: f64) -> String {
+        fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
     /// A note in this language.
     pub(crate) fn note(&self, note: &RatingNote) -> String {
         (self.note)(note)
@@ -188,6 +204,7 @@ pub(crate) struct AboutTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) sections: &'static [AboutSection],
+    pub(crate) pacing: PacingTexts,
     /// Shown where a model judges battles.
     pub(crate) judges: &'static str,
     pub(crate) limits: LimitTexts,
@@ -229,8 +246,13 @@ mod benchmark;
 mod chinese;
 mod correlation;
 mod english;
+mod exclusions;
 mod judges;
+mod levels;
 mod notes;
+mod pacing;
+mod register;
+mod rigging;
 mod robustness;
 mod sign_in;
 mod value;
@@ -239,7 +261,12 @@ pub(crate) use benchmark::BenchmarkTexts;
 pub(crate) use chinese::CHINESE;
 pub(crate) use correlation::CorrelationTexts;
 pub(crate) use english::ENGLISH;
+pub(crate) use exclusions::ExclusionTexts;
 pub(crate) use judges::JudgesTexts;
+pub(crate) use levels::LevelTexts;
+pub(crate) use pacing::{PacingInForce, PacingTexts};
+pub(crate) use register::RegisterTexts;
+pub(crate) use rigging::RiggingTexts;
 pub(crate) use robustness::{Answer, RobustnessTexts};
 pub(crate) use sign_in::SignInTexts;
 pub(crate) use value::ValueTexts;

@@ -112,7 +112,7 @@ pub fn of_all(
     let at = |row: usize, column: usize| {
         (row != column).then(|| {
             let pair = pairs.cell(row, column);
-            cell(pair.n, &Correlations::of(&pair, options.level), coefficient)
+            cell(pair.n, &Correlations::new(&pair, options.level), coefficient)
         })
     };
     let cells: Vec<Vec<Option<Cell>>> =

@@ -6,6 +6,8 @@ use serde::Serialize;
 use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
+use crate::domain::integrity::board_change::BoardChange;
+use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::server::state::AppState;
@@ -20,6 +22,9 @@ struct DatedLeaderboard<'a> {
     as_of: Option<i64>,
     #[serde(flatten)]
     board: &'a Leaderboard,
+    /// Against the leaderboard of the rated votes, where other votes are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'a BoardChange>,
 }
 
 /// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date; with the
@@ -30,13 +35,17 @@ struct DatedLeaderboard<'a> {
 pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let snapshot = app.leaderboard.latest();
     let fitted_at = snapshot.fitted_at.map(|time| time.0);
-    let question = LeaderboardQuery::of(request.query_string())?.filter()?;
+    let question = LeaderboardQuery::parse(request.query_string())?.filter()?;
     if question.is_plain() {
-        return Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of: fitted_at, board: &snapshot.board }));
+        return Ok(HttpResponse::Ok().json(DatedLeaderboard {
+            as_of: fitted_at,
+            board: &snapshot.board,
+            change: None,
+        }));
     }
     let study = board::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));
-    Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board }))
+    Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board, change: study.change.as_ref() }))
 }
 
 #[derive(Serialize)]
@@ -52,6 +61,22 @@ pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
     let as_of = latest.computed_at.map(|time| time.0);
     HttpResponse::Ok().json(DatedRobustness { as_of, last_vote_seq: latest.last_vote_seq(), overall: &latest.report })
+}
+
+#[derive(Serialize)]
+struct DatedRigging<'a> {
+    as_of: Option<i64>,
+    last_vote_seq: i64,
+    #[serde(flatten)]
+    report: &'a RiggingReport,
+}
+
+/// `GET /api/v1/leaderboard/rigging`: votes that would swap neighbours, the most influential voter, and the leaderboard without
+/// flagged voters, with date and latest vote as [`robustness`] has them. It names no voter.
+pub(super) async fn rigging(app: web::Data<AppState>) -> HttpResponse {
+    let latest = app.robustness.latest();
+    let as_of = latest.computed_at.map(|time| time.0);
+    HttpResponse::Ok().json(DatedRigging { as_of, last_vote_seq: latest.last_vote_seq(), report: &latest.rigging })
 }
 
 /// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.

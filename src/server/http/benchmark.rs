@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
@@ -37,7 +38,7 @@ pub(super) struct BenchmarkQuery {
 }
 
 impl BenchmarkQuery {
-    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+    fn from_request(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
         wanted.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
@@ -77,7 +78,7 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
 /// [`PageError`] where the database fails.
 pub(super) async fn suites(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let cards: Vec<SuiteCard> = summaries.iter().map(SuiteCard::of).collect::<Result<_, _>>()?;
+    let cards: Vec<SuiteCard> = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     Ok(pages::suites(&request, &cards))
 }
 
@@ -91,7 +92,7 @@ pub(super) async fn suites_json(app: web::Data<AppState>) -> Result<HttpResponse
         suites: Vec<SuiteCard>,
     }
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let suites = summaries.iter().map(SuiteCard::of).collect::<Result<_, _>>()?;
+    let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     Ok(HttpResponse::Ok().json(Suites { suites }))
 }
 
@@ -104,11 +105,13 @@ pub(super) async fn suite(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let wanted = BenchmarkQuery::of(&request)?;
+    let wanted = BenchmarkQuery::from_request(&request)?;
     let language: Language = requested_language(&request);
     let report = report(&app, &path, &wanted, language).await?;
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let mine = summaries.iter().find(|summary| summary.suite.suite == *path && summary.suite.version == report.version);
+    let mine = summaries
+        .iter()
+        .find(|summary| summary.suite.suite.as_str() == path.as_str() && summary.suite.version == report.version);
     let groups = mine.map(|summary| summary.judged.as_slice()).unwrap_or_default();
     let view = pages::SuiteView {
         variants: groups.iter().map(|group| &group.variant).chain([&report.variant]).cloned().collect(),
@@ -129,7 +132,7 @@ pub(super) async fn suite_json(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let report = report(&app, &path, &BenchmarkQuery::of(&request)?, Language::English).await?;
+    let report = report(&app, &path, &BenchmarkQuery::from_request(&request)?, Language::English).await?;
     Ok(HttpResponse::Ok().json(report))
 }
 
@@ -142,9 +145,9 @@ pub(super) async fn items(
     path: web::Path<String>,
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
-    let wanted = BenchmarkQuery::of(&request)?;
+    let wanted = BenchmarkQuery::from_request(&request)?;
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
-    let measured = app.boards.measured(&path, &wanted.way()?).await?;
+    let measured = app.boards.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
     let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
     let chosen = || items.iter().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
     let pages = chosen().count().div_ceil(PAGE).max(1);
@@ -170,15 +173,15 @@ pub(super) async fn item(
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
     let (name, id) = path.into_inner();
-    let wanted = BenchmarkQuery::of(&request)?;
-    let measured = app.boards.measured(&name, &wanted.way()?).await?;
+    let wanted = BenchmarkQuery::from_request(&request)?;
+    let measured = app.boards.measured(&SuiteId::new(&name), &wanted.way()?).await?;
     let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
     let (language, carried) = (requested_language(&request), wanted.carried());
     // Markdown of many models' answers is work.
     let view = tokio::task::spawn_blocking(move || {
-        pages::ItemPageView::of(measured.loaded.suite.as_ref(), &view, language, carried)
+        pages::ItemPageView::new(measured.loaded.suite.as_ref(), &view, language, carried)
     });
     Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
 }
@@ -190,7 +193,7 @@ async fn report(
     language: Language,
 ) -> Result<crate::render::report::benchmark::Report, PageError> {
     let judge = wanted.judge();
-    let report = app.boards.report(suite, &wanted.way()?, judge.clone(), language).await?;
+    let report = app.boards.report(&SuiteId::new(suite), &wanted.way()?, judge.clone(), language).await?;
     match judge.filter(|judge| !report.judges.contains(judge)) {
         None => Ok(report),
         Some(judge) => Err(PageError::Missing(format!("suite {suite} has no judgements by {judge:?}"))),
@@ -204,7 +207,7 @@ mod tests {
     use super::*;
 
     fn wanted(query: &str) -> Result<BenchmarkQuery, PageError> {
-        BenchmarkQuery::of(&TestRequest::get().uri(&format!("/benchmarks/urs?{query}")).to_http_request())
+        BenchmarkQuery::from_request(&TestRequest::get().uri(&format!("/benchmarks/urs?{query}")).to_http_request())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -11,12 +12,14 @@ use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
 use super::pages;
 use super::pages::charts::{ChartView, ChartsView};
+use super::pages::exclusions::{ChangeView, ExclusionsFold};
 use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
 use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::pooling::PooledSlices;
+use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
 use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
@@ -31,16 +34,21 @@ use crate::services::leaderboard::refit::LeaderboardSnapshot;
 /// # Errors
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let view = if filter.is_plain() {
-        LeaderboardView { robustness: robustness_fold(&app, requested_language(&request)), ..view(&app) }
+        let language = requested_language(&request);
+        let votes = &app.leaderboard.latest().board.votes;
+        let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest(), language));
+        LeaderboardView { robustness: robustness_fold(&app, language), exclusions, ..view(&app) }
     } else {
         let study = answer(&app, &filter).await?;
         // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
         let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
         let style_chart = style_chart(&study.board, frame_of(&request));
-        LeaderboardView { as_of_ms, query, style_chart, ..shown(&app, &study.board) }
+        let name = |model: &str| app.models.card(&ModelId::new(model)).name;
+        let change = study.change.as_ref().map(|change| ChangeView::new(change, requested_language(&request), name));
+        LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.board) }
     };
     Ok(leaderboard::leaderboard(&request, &view))
 }
@@ -50,7 +58,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`page`].
 pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let filter = query.filter()?;
     let study = answer(&app, &filter).await?;
     let frame = frame_of(&request);
@@ -64,13 +72,13 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     for trace in &mut traces {
         trace.name = app.models.card(&ModelId::new(&trace.name)).name;
     }
-    let mut charts = vec![ChartView::of(chart::forest::draw(&models, study.board.confidence, frame))];
+    let mut charts = vec![ChartView::new(chart::forest::draw(&models, study.board.confidence, frame))];
     charts.extend(style_chart(&study.board, frame));
-    if !filter.style {
-        charts.push(ChartView::of(chart::history::draw(&traces, frame)));
+    if !filter.style && !filter.side {
+        charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }
     let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
-    charts.extend(pairs.map(|shown| ChartView::of(study.pairs.draw(shown, &names, frame))));
+    charts.extend(pairs.map(|shown| ChartView::new(study.pairs.draw(shown, &names, frame))));
     Ok(pages::charts::charts(
         &request,
         &ChartsView { votes: study.board.votes.rated, query: query.query_string(), charts },
@@ -83,7 +91,9 @@ fn frame_of(request: &HttpRequest) -> chart::Frame {
 
 /// The effects of style, where they were fitted.
 fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
-    (!board.style.is_empty()).then(|| ChartView::of(chart::style::draw(&board.style, frame)))
+    let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
+    let effects: Vec<StyleEffect> = board.style.iter().filter(of_style).cloned().collect();
+    (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
 }
 
 /// The filtered leaderboard, with the votes of the latest leaderboard or slightly fewer.
@@ -164,19 +174,32 @@ fn view(app: &AppState) -> LeaderboardView {
 fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
-    RobustnessFold::new(&latest.report, latest.computed_at?, language, name)
+    RobustnessFold::new(&latest.report, &latest.rigging, latest.computed_at?, language, name)
 }
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
+        confidence: board.confidence,
         votes: board.votes.rated,
         notes: board.notes.clone(),
         rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
+        levels: levels(board, &app.models),
+        side: board.style.iter().find(|effect| effect.feature == "side").cloned(),
         priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
+}
+
+/// The models by how often they are good enough, with their names; empty where that is unknown.
+fn levels(board: &Leaderboard, models: &Models) -> Vec<RankedModel> {
+    let named =
+        |model: &RankedModel| RankedModel { model: models.card(&ModelId::new(&model.model)).name, ..model.clone() };
+    let mut levels: Vec<RankedModel> =
+        board.models.iter().filter(|model| model.good_enough.is_some()).map(named).collect();
+    levels.sort_by(|x, y| y.good_enough.partial_cmp(&x.good_enough).unwrap_or(Ordering::Equal));
+    levels
 }
 
 /// The slices with the names of the models as people know them.
@@ -214,7 +237,7 @@ fn row(model: &RankedModel, board: &Leaderboard, models: &Models) -> Leaderboard
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
     use super::*;
 
@@ -223,7 +246,7 @@ mod tests {
         let (latest, renderings) = (Latest::default(), AtomicUsize::new(0));
         let get = |fit: u32| {
             latest.get(fit, || {
-                renderings.fetch_add(1, Ordering::Relaxed);
+                renderings.fetch_add(1, AtomicOrdering::Relaxed);
                 format!("fit {fit}")
             })
         };
@@ -234,7 +257,7 @@ mod tests {
             });
             assert!(frames.iter().all(|frame| *frame == format!("fit {fit}")));
             assert!(frames.iter().all(|frame| frame.as_ptr() == frames[0].as_ptr()), "the same bytes");
-            assert_eq!(renderings.load(Ordering::Relaxed), fit as usize);
+            assert_eq!(renderings.load(AtomicOrdering::Relaxed), fit as usize);
         }
     }
 }

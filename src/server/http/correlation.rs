@@ -22,7 +22,7 @@ use crate::services::correlation::snapshot::CorrelationSnapshot;
 /// # Errors
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let wanted = CorrelationQuery::of(&request)?;
+    let wanted = CorrelationQuery::from_request(&request)?;
     let board = app.correlation.latest();
     let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
     let (asked, mixed) = (wanted.pair()?, wanted.mixture()?);
@@ -60,7 +60,7 @@ async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Opt
 /// # Errors
 /// As [`page`].
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let wanted = CorrelationQuery::of(&request)?;
+    let wanted = CorrelationQuery::from_request(&request)?;
     let board = app.correlation.latest();
     let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
     let (pair, mixed) = (wanted.pair()?, wanted.mixture()?);
@@ -78,7 +78,7 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
         (None, None) => {
             app.correlation.prepare(&board, group).await?;
             let claims = app.correlation.claims().await?;
-            Ok(HttpResponse::Ok().json(CatalogJson { claims: &claims, ..CatalogJson::of(&board, group) }))
+            Ok(HttpResponse::Ok().json(CatalogJson { claims: &claims, ..CatalogJson::new(&board, group) }))
         }
     }
 }
@@ -117,7 +117,7 @@ struct ListedCell {
 }
 
 impl CatalogJson<'_> {
-    fn of(board: &CorrelationSnapshot, group: SeriesGroup) -> Self {
+    fn new(board: &CorrelationSnapshot, group: SeriesGroup) -> Self {
         let grid = board.matrix(group);
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
@@ -129,7 +129,7 @@ impl CatalogJson<'_> {
         let name = |place: usize| board.catalog.series()[grid.series[place]].name.to_string();
         let cell = |row: usize, column: usize| {
             let cell = grid.cell(row, column);
-            let correlations = Correlations::of(&cell, board.catalog.options.level);
+            let correlations = Correlations::new(&cell, board.catalog.options.level);
             ListedCell { x: name(row), y: name(column), n: cell.n, correlations }
         };
         let rows = 0..grid.series.len();
@@ -154,7 +154,7 @@ mod tests {
 
     fn wanted(query: &str) -> CorrelationQuery {
         let request = actix_web::test::TestRequest::get().uri(&format!("/correlation?{query}")).to_http_request();
-        CorrelationQuery::of(&request).unwrap()
+        CorrelationQuery::from_request(&request).unwrap()
     }
 
     #[test]

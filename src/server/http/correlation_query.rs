@@ -24,7 +24,7 @@ pub(crate) struct CorrelationQuery {
 }
 
 impl CorrelationQuery {
-    pub(crate) fn of(request: &HttpRequest) -> Result<Self, PageError> {
+    pub(crate) fn from_request(request: &HttpRequest) -> Result<Self, PageError> {
         let wanted = web::Query::<Self>::from_query(request.query_string());
         wanted.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }

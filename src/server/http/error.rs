@@ -8,6 +8,7 @@ use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::register::RegisterError;
 use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
@@ -49,21 +50,24 @@ pub enum PageError {
     /// The correlations that were asked for could not be made.
     #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
+    /// The database could not be read or written.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be used: try again" })]
+    Store(#[from] StoreError),
     /// The arena has just started.
     #[error("the correlations are being computed: try again in a moment")]
     Early,
     /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
+    /// The register of models could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
+    Register(#[from] RegisterError),
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
     /// A form that does not come from a page of ours.
     #[error("this form does not come from the arena's own page, or is too old: open /sign-in and try again")]
     ForeignForm,
-    /// Whether somebody is signed in could not be read or kept.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "signing in failed: try again" })]
-    SignIn(#[from] StoreError),
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -79,7 +83,8 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
-            Self::SignIn(error) => error.is_outage(),
+            Self::Register(error) => error.is_outage(),
+            Self::Store(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -112,11 +117,12 @@ impl ResponseError for PageError {
             | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_)
-            | Self::SignIn(_)
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)
-            | Self::BattleJudging(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::BattleJudging(_)
+            | Self::Register(_)
+            | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 

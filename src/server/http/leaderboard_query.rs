@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::error::PageError;
 use crate::domain::rating::slice::{SliceColumn, Turns};
 use crate::domain::time::{Timestamp, parse_end};
-use crate::services::leaderboard::filtered::LeaderboardFilter;
+use crate::services::leaderboard::filtered::{CountedVotes, LeaderboardFilter};
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,10 +26,16 @@ pub struct LeaderboardQuery {
     pub ties: String,
     /// `control` to hold the looks of the replies equal.
     pub style: String,
+    /// `control` to hold the sides equal.
+    pub side: String,
+    /// `show` to say how often each model is good enough.
+    pub level: String,
     /// `language`, `category` or `intent`, for the ratings in each of them.
     pub pool_by: String,
     /// A day, whose votes are the last ones, or a moment.
     pub until: String,
+    /// `with_excluded` to count excluded votes too, `unique_prompts` to count one vote of each voter and prompt.
+    pub votes: String,
 }
 
 impl LeaderboardQuery {
@@ -37,7 +43,7 @@ impl LeaderboardQuery {
     ///
     /// # Errors
     /// [`PageError::InvalidQuery`].
-    pub(super) fn of(query_string: &str) -> Result<Self, PageError> {
+    pub(super) fn parse(query_string: &str) -> Result<Self, PageError> {
         let query = web::Query::<Self>::from_query(query_string);
         query.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
@@ -57,8 +63,11 @@ impl LeaderboardQuery {
                 PageError::InvalidQuery(format!("pool_by is {:?}: language, category or intent", self.pool_by))
             })?;
         let style = switch("style", &self.style, "control")?;
-        if style && pool_by.is_some() {
-            return Err(PageError::InvalidQuery("style and pool_by exclude each other: leave out one".into()));
+        let side = switch("side", &self.side, "control")?;
+        for name in [("style", style), ("side", side)].into_iter().filter_map(|(name, on)| on.then_some(name)) {
+            if pool_by.is_some() {
+                return Err(PageError::InvalidQuery(format!("{name} and pool_by exclude each other: leave out one")));
+            }
         }
         Ok(LeaderboardFilter {
             language: text(&self.language),
@@ -68,9 +77,19 @@ impl LeaderboardQuery {
             long_prompts: switch("prompts", &self.prompts, "long")?,
             without_ties: switch("ties", &self.ties, "drop")?,
             style,
+            side,
+            level: switch("level", &self.level, "show")?,
             pool_by,
             until: text(&self.until).map(|until| end_of(&until)).transpose()?,
+            votes: self.counted_votes()?,
         })
+    }
+
+    fn counted_votes(&self) -> Result<CountedVotes, PageError> {
+        if self.votes.is_empty() {
+            return Ok(CountedVotes::Rated);
+        }
+        self.votes.parse().map_err(|expected| PageError::InvalidQuery(format!("votes is {:?}: {expected}", self.votes)))
     }
 
     /// The parameters as they stand in an address; empty for none.
@@ -84,8 +103,11 @@ impl LeaderboardQuery {
             ("prompts", &self.prompts),
             ("ties", &self.ties),
             ("style", &self.style),
+            ("side", &self.side),
+            ("level", &self.level),
             ("pool_by", &self.pool_by),
             ("until", &self.until),
+            ("votes", &self.votes),
         ];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
         let parts: Vec<String> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
@@ -122,11 +144,11 @@ mod tests {
 
     #[test]
     fn an_address_says_what_is_asked() {
-        let query = LeaderboardQuery::of("lang=en&language=zh&turns=multi&until=2026-11-20&category=").unwrap();
+        let query = LeaderboardQuery::parse("lang=en&language=zh&turns=multi&until=2026-11-20&category=").unwrap();
         let filter = query.filter().unwrap();
         assert_eq!((filter.language.as_deref(), filter.turns), (Some("zh"), Some(Turns::Multi)));
         assert_eq!((filter.category, filter.until), (None, Some(Timestamp(1_795_219_200_000))), "the day is in it");
-        assert!(LeaderboardQuery::of("").unwrap().filter().unwrap().is_plain());
+        assert!(LeaderboardQuery::parse("").unwrap().filter().unwrap().is_plain());
         let exact = LeaderboardQuery { until: "2026-11-21T00:00:00Z".into(), ..LeaderboardQuery::default() };
         assert_eq!(exact.filter().unwrap().until, filter.until);
         let in_utc = LeaderboardQuery { until: "2026-11-21T00:00:00".into(), ..LeaderboardQuery::default() };
@@ -139,7 +161,7 @@ mod tests {
         let query = LeaderboardQuery { language, ties: "drop".into(), style, ..LeaderboardQuery::default() };
         assert_eq!(query.query_string(), "?language=a%20b%26c%3Dd%2F%E4%B8%AD&ties=drop&style=control");
         assert!(query.filter().unwrap().style);
-        assert_eq!(LeaderboardQuery::of(&query.query_string()[1..]).unwrap(), query);
+        assert_eq!(LeaderboardQuery::parse(&query.query_string()[1..]).unwrap(), query);
         assert_eq!(LeaderboardQuery::default().query_string(), "");
     }
 
@@ -151,10 +173,12 @@ mod tests {
             ("pool_by=model", "pool_by is \"model\": language, category or intent"),
             ("pool_by=intent&style=control", "style and pool_by exclude each other: leave out one"),
             ("style=on", "style is \"on\": control or nothing"),
+            ("level=control", "level is \"control\": show or nothing"),
+            ("side=control&pool_by=intent", "side and pool_by exclude each other: leave out one"),
             ("until=9999-12-31", "until is \"9999-12-31\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
             ("until=yesterday", "until is \"yesterday\": write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ] {
-            let refused = LeaderboardQuery::of(query_string).unwrap().filter().unwrap_err();
+            let refused = LeaderboardQuery::parse(query_string).unwrap().filter().unwrap_err();
             assert!(refused.to_string().contains(said), "{refused}");
         }
     }

@@ -56,7 +56,7 @@ async fn look(app: &AppState) {
         BusState::Alone => {}
         state => metrics::redis(state == BusState::Connected, takes_writes(app)),
     }
-    metrics::readiness(Readiness::of(app).await.is_ready(), is_draining(app));
+    metrics::readiness(Readiness::new(app).await.is_ready(), is_draining(app));
 }
 
 #[cfg(test)]

@@ -9,11 +9,13 @@ mod correlation;
 mod correlation_query;
 mod draining;
 pub mod error;
+mod exclusions;
 pub mod headers;
 mod hosts;
 mod judges;
 pub mod leaderboard_query;
 mod metrics;
+mod models;
 mod outage;
 pub mod pages;
 mod ready;
@@ -42,6 +44,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
         .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
+        .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
         .service(web::resource("/benchmarks").get(benchmark::suites).route(web::head().to(benchmark::suites)))
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
@@ -54,6 +57,7 @@ fn routes(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
+        .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
@@ -72,7 +76,10 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
+        .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
+        .route("/api/v1/models", web::get().to(models::json))
+        .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))

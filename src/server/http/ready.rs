@@ -24,7 +24,7 @@ pub(super) struct Readiness {
 
 impl Readiness {
     /// Looks at everything that a battle needs.
-    pub(super) async fn of(app: &AppState) -> Self {
+    pub(super) async fn new(app: &AppState) -> Self {
         let database = database(app).await;
         let models =
             (!app.matchmaker.can_draw()).then_some("models: fewer than two can be drawn, see `langya models check`");
@@ -66,7 +66,7 @@ impl Readiness {
 
 /// `GET /readyz`
 pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
-    let readiness = Readiness::of(&app).await;
+    let readiness = Readiness::new(&app).await;
     metrics::readiness(readiness.is_ready(), is_draining(&app));
     let status = if readiness.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     HttpResponse::build(status).content_type("text/plain; charset=utf-8").body(readiness.text())

@@ -3,6 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
+use crate::domain::battle::VisitorId;
 use crate::services::arena::sessions::Sessions;
 
 const COOKIE: &str = "langya_session";
@@ -13,8 +14,8 @@ const LIFETIME: Duration = Duration::days(180);
 /// The visitor behind a request.
 pub(super) struct Visitor {
     /// Pseudonym under which battles and votes are kept.
-    pub(super) id: String,
-    /// The cookie to set where the request brought none of ours.
+    pub(super) id: VisitorId,
+    /// The cookie to set if the request has no valid one.
     pub(super) new_cookie: Option<Cookie<'static>>,
 }
 
@@ -58,7 +59,7 @@ fn name(secure: bool) -> &'static str {
 }
 
 /// The visitor of the first cookie that holds a token of ours.
-fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<String> {
+fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<VisitorId> {
     let cookies = request.cookies().ok()?;
     cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.visitor(cookie.value()))
 }

@@ -45,7 +45,7 @@ pub(super) struct SignOutForm {
 pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mode = app.access.mode();
     if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).id).await?.is_some() {
-        return Ok(pages::battle::battle(&request, mode));
+        return Ok(pages::battle::battle(&request, &app.settings.now()));
     }
     Ok(see_other("/sign-in"))
 }
@@ -123,7 +123,7 @@ fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
 /// A form is taken from a page of ours that this very session was shown.
 fn check_form(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
     let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
-    let of_this_session = visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, &visitor.id, token);
+    let of_this_session = visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, visitor.id.as_str(), token);
     if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }
 
@@ -151,7 +151,7 @@ fn show(
         SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
     });
     let by_code = app.access.mode() == AccessMode::Invite;
-    let token = app.sessions.signature(FORM, &visitor.id);
+    let token = app.sessions.signature(FORM, visitor.id.as_str());
     let mut response = sign_in_page(request, status, SignInView { page, by_code, signed_in, problem, token });
     if let Some(SignInError::TooFast(limited)) = error {
         response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());

@@ -27,7 +27,7 @@ struct DatedReport<'a> {
 /// As [`report`].
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let as_of = app.leaderboard.latest().fitted_at.map(|time| time.0);
-    let report = report(&app, &filter_of(&LeaderboardQuery::of(request.query_string())?)?).await?;
+    let report = report(&app, &filter_of(&LeaderboardQuery::parse(request.query_string())?)?).await?;
     Ok(HttpResponse::Ok().json(DatedReport { as_of, report: &report }))
 }
 
@@ -36,14 +36,14 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`report`].
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::of(request.query_string())?;
+    let query = LeaderboardQuery::parse(request.query_string())?;
     let report = report(&app, &filter_of(&query)?).await?;
     let report = report.renamed(|model| app.models.card(&ModelId::new(model)).name);
     Ok(pages::value::value(&request, &ValueView { query: query.query_string(), report }))
 }
 
 /// The filter of a query. Prices are those of today, so there is no report of a past moment. One of several slices has no use
-/// here: `pool_by` is left out, as links from the leaderboard carry it.
+/// here, nor how often models are good enough: `pool_by` and `level` are left out, as links from the leaderboard carry them.
 ///
 /// # Errors
 /// [`PageError::InvalidQuery`].
@@ -52,7 +52,7 @@ fn filter_of(query: &LeaderboardQuery) -> Result<LeaderboardFilter, PageError> {
     if filter.until.is_some() {
         return Err(PageError::InvalidQuery("until is of no use here: prices and times are those of now".into()));
     }
-    Ok(LeaderboardFilter { pool_by: None, ..filter })
+    Ok(LeaderboardFilter { pool_by: None, level: false, ..filter })
 }
 
 /// The report, with the votes of the latest leaderboard or slightly fewer.

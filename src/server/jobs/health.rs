@@ -69,7 +69,7 @@ async fn share_rests(models: &Models, rests: &SharedBreakers) {
     let asked_at = Instant::now();
     let Some(shared) = rests.exchange(&own).await else { return };
     for (model, remaining) in roster.all().iter().zip(shared) {
-        // Counted from before the question, so that nobody rests longer than the one who said so first.
+        // Counted from before the request, so that no breaker stays open longer than the first one.
         let until = remaining.map(|remaining| later(asked_at, remaining));
         if let Some(until) = until.filter(|until| *until > Instant::now()) {
             model.rest(until);

@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub struct SettingsSource {
     /// The file that is watched; it need not exist.
     pub file: PathBuf,
-    /// Reads the file anew and lays the environment and the flags over it.
+    /// Reads the file again; the environment and the flags override it.
     pub read: Box<dyn Fn() -> Result<Settings, ConfigError> + Send + Sync>,
     /// The environment, for the models' keys.
     pub env: Environment,

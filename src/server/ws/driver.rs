@@ -17,6 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::screen::{Screen, ShownBlock};
+use crate::domain::battle::BattleId;
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
@@ -34,7 +35,7 @@ const LOOK_WHILE_DRAINING: Duration = Duration::from_millis(50);
 /// A client that takes nothing in for so long is dropped.
 pub(crate) const SEND_LIMIT: Duration = Duration::from_secs(15);
 
-/// What a socket needs.
+/// Services behind one socket.
 pub struct Connection {
     /// Pseudonyms of the visitor.
     pub caller: Caller,
@@ -239,7 +240,7 @@ impl Driver {
     }
 
     /// Watches a battle again: first what the client misses, then everything new.
-    async fn resume(&mut self, battle: Option<String>, after: u64, html: bool) -> Result<(), End> {
+    async fn resume(&mut self, battle: Option<BattleId>, after: u64, html: bool) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
@@ -264,7 +265,7 @@ impl Driver {
     }
 
     /// The battle that a message means: the named one, or the socket's latest.
-    async fn resolve_battle(&mut self, battle: Option<String>) -> Result<Option<String>, End> {
+    async fn resolve_battle(&mut self, battle: Option<BattleId>) -> Result<Option<BattleId>, End> {
         let latest = || self.watching.as_ref().map(|watching| watching.watcher.battle().id.clone());
         match battle.or_else(latest) {
             Some(id) => Ok(Some(id)),
@@ -288,7 +289,7 @@ impl Driver {
     }
 
     /// The limits' permit for one more turn; the visitor is told where they give none.
-    async fn turn_permit(&mut self, battle: Option<&str>) -> Result<Option<TurnPermit>, End> {
+    async fn turn_permit(&mut self, battle: Option<&BattleId>) -> Result<Option<TurnPermit>, End> {
         match self.connection.limits.begin_turn(&self.connection.caller).await {
             Ok(permit) => Ok(Some(permit)),
             Err(refused) => self.say_error(&refused, battle).await.map(|()| None),
@@ -320,14 +321,14 @@ impl Driver {
         Ok(())
     }
 
-    async fn say_blocks(&mut self, battle: &str, blocks: &[ShownBlock]) -> Result<(), End> {
+    async fn say_blocks(&mut self, battle: &BattleId, blocks: &[ShownBlock]) -> Result<(), End> {
         for ShownBlock { turn, side, block, html } in blocks {
             self.send(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
         }
         Ok(())
     }
 
-    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &str) -> Result<(), End>
+    async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {
@@ -337,7 +338,7 @@ impl Driver {
         }
     }
 
-    async fn say_error<E>(&mut self, error: &E, battle: Option<&str>) -> Result<(), End>
+    async fn say_error<E>(&mut self, error: &E, battle: Option<&BattleId>) -> Result<(), End>
     where
         E: ErrorCode + std::error::Error,
     {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
 use crate::domain::battle::state::Refusal;
-use crate::domain::battle::{Outcome, Side};
+use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
 use crate::services::arena::live::{BattleEvent, EventEntry};
@@ -38,24 +38,24 @@ pub enum ClientMessage {
     /// The next turn.
     Message {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// The next question.
         prompt: String,
     },
     /// End both replies.
     Stop {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
     },
     /// Answer the turn again.
     Regenerate {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
     },
     /// Say which reply is better.
     Vote {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// Which reply.
         outcome: Outcome,
         /// 1 to 5.
@@ -64,7 +64,7 @@ pub enum ClientMessage {
     /// Come back after a lost connection.
     Resume {
         /// Which battle.
-        battle: Option<String>,
+        battle: Option<BattleId>,
         /// The last event that the client has.
         after: u64,
         /// Whether the client wants replies as HTML too.
@@ -98,6 +98,9 @@ pub enum ProtocolError {
     /// More messages than anybody needs.
     #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
     Flooding,
+    /// The text that names the battle is no battle's id.
+    #[error("no battle of yours has this id: start a new battle")]
+    UnknownBattle,
     /// No battle is named and the socket has none.
     #[error("no battle is named and this connection has none: send \"battle\", or start one")]
     NoBattle,
@@ -129,6 +132,10 @@ impl ClientMessage {
             // The parser's message may repeat what was sent.
             .map_err(|error| ProtocolError::Invalid(error.to_string().chars().take(200).collect()))?;
         let missing = |field: &str| ProtocolError::Invalid(format!("{} needs \"{field}\"", raw.kind));
+        let battle = || {
+            let parse = |text| BattleId::parse(text).ok_or(ProtocolError::UnknownBattle);
+            raw.battle.as_deref().map(parse).transpose()
+        };
         let html = raw.render.as_deref() == Some("html");
         match raw.kind.as_str() {
             "start" => {
@@ -141,15 +148,15 @@ impl ClientMessage {
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Message { battle: raw.battle, prompt })
+                Ok(Self::Message { battle: battle()?, prompt })
             }
-            "stop" => Ok(Self::Stop { battle: raw.battle }),
-            "regenerate" => Ok(Self::Regenerate { battle: raw.battle }),
+            "stop" => Ok(Self::Stop { battle: battle()? }),
+            "regenerate" => Ok(Self::Regenerate { battle: battle()? }),
             "vote" => {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
-                Ok(Self::Vote { battle: raw.battle, outcome, satisfaction: raw.satisfaction })
+                Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction })
             }
-            "resume" => Ok(Self::Resume { battle: raw.battle, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
+            "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }
@@ -162,7 +169,7 @@ pub enum ServerMessage<'a> {
     /// A turn begins; the same turn again means that it is answered again.
     Battle {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// Event number.
@@ -174,7 +181,7 @@ pub enum ServerMessage<'a> {
     /// More of a reply.
     Delta {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -187,7 +194,7 @@ pub enum ServerMessage<'a> {
     /// A block of a reply as safe HTML, new or written again; empty where it is gone.
     Html {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -200,7 +207,7 @@ pub enum ServerMessage<'a> {
     /// A side has ended.
     Done {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// The side.
@@ -211,7 +218,7 @@ pub enum ServerMessage<'a> {
     /// A vote may be cast.
     Ready {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// The turn.
         turn: u32,
         /// Event number.
@@ -220,7 +227,7 @@ pub enum ServerMessage<'a> {
     /// The model that answered.
     Revealed {
         /// The battle.
-        battle: &'a str,
+        battle: &'a BattleId,
         /// Vote, names, rating changes, speeds.
         #[serde(flatten)]
         receipt: &'a Receipt,
@@ -233,7 +240,7 @@ pub enum ServerMessage<'a> {
         message: String,
         /// The battle, where one is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
-        battle: Option<&'a str>,
+        battle: Option<&'a BattleId>,
         /// Event number, where it is an event of the battle.
         #[serde(skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
@@ -258,7 +265,7 @@ pub enum Prompts {
 impl<'a> ServerMessage<'a> {
     /// An event of a battle as the wire says it.
     #[must_use]
-    pub fn of_entry(battle: &'a str, entry: &'a EventEntry, prompts: Prompts) -> Self {
+    pub fn of_entry(battle: &'a BattleId, entry: &'a EventEntry, prompts: Prompts) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
@@ -346,7 +353,7 @@ impl ErrorCode for ProtocolError {
             Self::UnknownOutcome(_) => "unknown_outcome",
             Self::UnsupportedMode(_) => "unsupported_mode",
             Self::Flooding => "flooding",
-            Self::NoBattle => "unknown_battle",
+            Self::UnknownBattle | Self::NoBattle => "unknown_battle",
         }
     }
 }

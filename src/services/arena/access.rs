@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sessions::{NewSession, Sessions};
 use crate::domain::admission::invite_code;
+use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
@@ -94,7 +95,7 @@ pub struct Access {
     clock: Arc<dyn Clock>,
     checks: Semaphore,
     /// The open sockets' tokens by visitor.
-    watched: Mutex<HashMap<String, Weak<CancellationToken>>>,
+    watched: Mutex<HashMap<VisitorId, Weak<CancellationToken>>>,
 }
 
 impl Access {
@@ -121,7 +122,7 @@ impl Access {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn admit(&self, visitor: &str) -> Result<Option<SignedIn>, StoreError> {
+    pub async fn admit(&self, visitor: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
         if self.mode() == AccessMode::Open {
             return Ok(Some(SignedIn::default()));
         }
@@ -144,7 +145,7 @@ impl Access {
     }
 
     async fn try_sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
-        let guesser = Caller { visitor: String::new(), network: Some(network.to_owned()) };
+        let guesser = Caller { visitor: VisitorId::new(""), network: Some(network.to_owned()) };
         self.limits.take(Act::SignIn, &guesser).await?;
         match self.mode() {
             AccessMode::Passphrase if self.is_passphrase(secret).await? => self.begin(SignInMethod::Passphrase).await,
@@ -157,7 +158,7 @@ impl Access {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn sign_out(&self, visitor: &str) -> Result<(), StoreError> {
+    pub async fn sign_out(&self, visitor: &VisitorId) -> Result<(), StoreError> {
         self.store.sign_out(visitor, self.clock.now()).await?;
         self.end(visitor);
         Ok(())
@@ -211,12 +212,12 @@ impl Access {
     }
 
     /// The token of a visitor's sockets.
-    fn watch(&self, visitor: &str) -> Arc<CancellationToken> {
+    fn watch(&self, visitor: &VisitorId) -> Arc<CancellationToken> {
         let mut watched = self.watched.lock();
         let known = watched.get(visitor).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
             let token = Arc::new(CancellationToken::new());
-            watched.insert(visitor.to_owned(), Arc::downgrade(&token));
+            watched.insert(visitor.clone(), Arc::downgrade(&token));
             token
         })
     }
@@ -228,7 +229,7 @@ impl Access {
         watched.len()
     }
 
-    fn end(&self, visitor: &str) {
+    fn end(&self, visitor: &VisitorId) {
         let token = self.watched.lock().remove(visitor);
         if let Some(token) = token.as_ref().and_then(Weak::upgrade) {
             token.cancel();

@@ -13,10 +13,10 @@ use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::relay::{self, LocalBattles, Relay};
 use super::turn::{self, TurnEnd};
-use crate::domain::battle::ModelId;
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
+use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
 use crate::infra::storage::{BattleRecord, BattleRow, StoreError};
@@ -104,15 +104,14 @@ impl LocalBattles for Battles {
         &self.relay
     }
 
-    async fn take_over(&self, battle: &Arc<LiveBattle>, from: &str) -> Result<bool, StoreError> {
+    async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
         let run = self.parts.fleet.new_run();
-        let from = Some(from).filter(|from| !from.is_empty());
         if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
             return Ok(false);
         }
         tracing::info!(battle.id = %battle.id, "answering a turn again whose instance is gone");
         battle.adopt(&run, self.parts.apart());
-        self.answer(battle, None);
+        self.answer(battle, run, None);
         Ok(true)
     }
 }
@@ -134,7 +133,12 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`]; nothing is kept then.
-    pub async fn start(&self, visitor: &str, opening: Opening, permit: TurnPermit) -> Result<Watcher, BattleError> {
+    pub async fn start(
+        &self,
+        visitor: &VisitorId,
+        opening: Opening,
+        permit: TurnPermit,
+    ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
         self.check_prompt(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
@@ -143,9 +147,10 @@ impl Battles {
             return Err(BattleError::Busy);
         }
         let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
+        let run = self.parts.fleet.new_run();
         let row = BattleRow {
-            id: self.parts.rng.id(self.parts.clock.as_ref()),
-            visitor: visitor.to_owned(),
+            id: BattleId::new(self.parts.rng.id(self.parts.clock.as_ref())),
+            visitor: visitor.clone(),
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: [pair.a, pair.b],
             pairing_policy: pair.policy.as_str().to_owned(),
@@ -154,14 +159,14 @@ impl Battles {
             language: language::detect(&opening.prompt).to_owned(),
             category: opening.category,
             intent: opening.intent,
-            answered_by: Some(self.parts.fleet.new_run()),
+            answered_by: Some(run.clone()),
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
         let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
         metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
-        self.answer(&battle, Some(permit));
+        self.answer(&battle, run, Some(permit));
         Ok(watcher)
     }
 
@@ -171,8 +176,8 @@ impl Battles {
     /// [`BattleError`].
     pub async fn message(
         self: &Arc<Self>,
-        visitor: &str,
-        id: &str,
+        visitor: &VisitorId,
+        id: &BattleId,
         prompt: &str,
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
@@ -186,7 +191,12 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn regenerate(self: &Arc<Self>, visitor: &str, id: &str, permit: TurnPermit) -> Result<(), BattleError> {
+    pub async fn regenerate(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
         let battle = self.find(visitor, id).await?;
         self.begin_turn(&battle, Action::Regenerate, None, permit).await
@@ -196,7 +206,7 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn stop(self: &Arc<Self>, visitor: &str, id: &str) -> Result<(), BattleError> {
+    pub async fn stop(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
         battle.progress().allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
         if battle.is_followed() {
@@ -211,26 +221,31 @@ impl Battles {
     ///
     /// # Errors
     /// [`BattleError`].
-    pub async fn resume(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Watcher, BattleError> {
+    pub async fn resume(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Watcher, BattleError> {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
             relay::hear(&self.parts, &battle).await;
-            // A number that this battle never had belongs to an earlier telling of it: tell all of it.
+            // A number that this log never had belongs to an earlier log of the battle: send all of it.
             let known = if after <= battle.last_seq() { after } else { 0 };
             let watcher = battle.watch(known);
-            // One that left memory before it was watched is told nothing any more.
+            // One that left memory before it was watched gets no more events.
             if self.live.holds(&battle) {
                 return Ok(watcher);
             }
         }
     }
 
-    /// Takes battles out of memory that nobody watches and that wait for nothing.
+    /// Removes from memory the battles that nobody watches and that are not being answered.
     pub fn sweep(&self) {
         self.live.sweep();
     }
 
-    /// Whether one more battle may be kept in memory. Those that nobody waits for any more stand in nobody's way.
+    /// Whether memory has room for one more battle, after idle ones are removed.
     fn has_room(&self) -> bool {
         let most = self.parts.settings.now().battle.max_live;
         if self.live.len() >= most {
@@ -247,7 +262,7 @@ impl Battles {
 
     /// Whether the battle is in memory rather than in the database alone.
     #[must_use]
-    pub fn is_in_memory(&self, id: &str) -> bool {
+    pub fn is_in_memory(&self, id: &BattleId) -> bool {
         self.live.get(id).is_some()
     }
 
@@ -259,13 +274,13 @@ impl Battles {
 
     /// A battle that waits for its vote, with its prompts and replies; `None` where the database has to be asked, since another
     /// instance may have taken the battle on.
-    pub(super) fn awaiting_vote(&self, visitor: &str, id: &str) -> Option<BattleRecord> {
-        let battle = self.live.get(id).filter(|battle| battle.visitor == visitor && self.parts.fleet.is_alone())?;
+    pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
+        let battle = self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.fleet.is_alone())?;
         battle.awaiting_vote()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
-    pub fn close(&self, id: &str) {
+    pub fn close(&self, id: &BattleId) {
         if let Some(battle) = self.live.remove(id) {
             battle.state().row.progress.stage = Stage::Voted;
         }
@@ -292,7 +307,7 @@ impl Battles {
             return Err(Refusal::StillAnswering.into());
         }
         let turn = former.progress.turn + u32::from(prompt.is_some());
-        let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_deref());
+        let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_ref());
         let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, from, &run, self.parts.clock.now()).await;
         if !matches!(begun, Ok(true)) {
             let stored = self.stored_instead(battle, former).await?;
@@ -303,7 +318,7 @@ impl Battles {
         {
             let mut state = battle.state();
             state.row.progress.turn = turn;
-            state.row.answered_by = Some(run);
+            state.row.answered_by = Some(run.clone());
             match prompt {
                 Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
                 None => {
@@ -313,7 +328,7 @@ impl Battles {
                 }
             }
         }
-        self.answer(battle, Some(permit));
+        self.answer(battle, run, Some(permit));
         Ok(())
     }
 
@@ -332,7 +347,7 @@ impl Battles {
 
     /// Announces the latest turn and has it answered by a task of its own, which holds the permit to its end. A turn that
     /// is taken over needs none: another instance has counted it.
-    fn answer(&self, battle: &Arc<LiveBattle>, permit: Option<TurnPermit>) {
+    fn answer(&self, battle: &Arc<LiveBattle>, run: RunId, permit: Option<TurnPermit>) {
         let (stopper, stop) = oneshot::channel();
         let prompt = {
             let mut state = battle.state();
@@ -343,10 +358,10 @@ impl Battles {
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
         self.parts.tasks.spawn_turn(async move {
             let _permit = permit;
-            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), stop)).await;
+            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), run.clone(), stop)).await;
             let end = match ran {
                 Ok(end) => end,
-                Err(Panicked) => turn::void(&parts, &battle).await,
+                Err(Panicked) => turn::void(&parts, &battle, &run).await,
             };
             if end == TurnEnd::Superseded {
                 live.forget(&battle);
@@ -355,15 +370,20 @@ impl Battles {
         });
     }
 
-    async fn find(self: &Arc<Self>, visitor: &str, id: &str) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn find(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId) -> Result<Arc<LiveBattle>, BattleError> {
         self.find_after(visitor, id, 0).await
     }
 
     /// The battle from memory, from the instance that answers it, or read back from the database with its events
     /// numbered after `after`.
-    async fn find_after(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn find_after(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
         if let Some(battle) = self.live.get(id) {
-            if battle.visitor != visitor {
+            if battle.visitor != *visitor {
                 return Err(BattleError::UnknownBattle);
             }
             if self.is_current(&battle).await? {
@@ -386,13 +406,18 @@ impl Battles {
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
     }
 
-    async fn read_back(self: &Arc<Self>, visitor: &str, id: &str, after: u64) -> Result<Arc<LiveBattle>, BattleError> {
+    async fn read_back(
+        self: &Arc<Self>,
+        visitor: &VisitorId,
+        id: &BattleId,
+        after: u64,
+    ) -> Result<Arc<LiveBattle>, BattleError> {
         loop {
             let record = self.parts.store.battle_record(id).await?;
-            let record = record.filter(|record| record.battle.visitor == visitor).ok_or(BattleError::UnknownBattle)?;
-            let run = record.battle.answered_by.clone().unwrap_or_default();
+            let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;
+            let run = record.battle.answered_by.clone();
             let answering = record.battle.progress.stage == Stage::Answering;
-            if answering && self.parts.fleet.is_run_elsewhere(&run).await? {
+            if answering && self.parts.fleet.is_run_elsewhere(run.as_ref()).await? {
                 return Ok(relay::follow(self, record, after));
             }
             let restored = LiveBattle::restore(record, self.parts.first_number(after));
@@ -403,7 +428,7 @@ impl Battles {
                 return Ok(battle);
             }
             // The process that answered the turn is gone: answer it again, unless another one does so already.
-            match self.take_over(&battle, &run).await {
+            match self.take_over(&battle, run.as_ref()).await {
                 Ok(true) => return Ok(battle),
                 Ok(false) => self.let_go(&battle),
                 Err(error) => {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::domain::battle::RunId;
 use crate::domain::time::Timestamp;
 use crate::infra::events::InstanceId;
 use crate::infra::storage::{Store, StoreError};
@@ -58,21 +59,22 @@ impl Fleet {
 
     /// A name for one answering of a turn by this instance; it stands in the battle's row while the turn is answered.
     #[must_use]
-    pub fn new_run(&self) -> String {
-        format!("{}.{}", self.me, self.runs.fetch_add(1, Ordering::Relaxed))
+    pub fn new_run(&self) -> RunId {
+        RunId::new(format!("{}.{}", self.me, self.runs.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// The instance behind a run.
     #[must_use]
-    pub fn instance_of(run: &str) -> InstanceId {
-        InstanceId(run.split('.').next().unwrap_or_default().to_owned())
+    pub fn instance_of(run: &RunId) -> InstanceId {
+        InstanceId(run.as_str().split('.').next().unwrap_or_default().to_owned())
     }
 
-    /// Whether another instance is at work on this run.
+    /// Whether another instance is at work on this run; never for a battle that is older than the names of runs.
     ///
     /// # Errors
     /// [`StoreError`] where that instance was not seen before and the database does not answer.
-    pub async fn is_run_elsewhere(&self, run: &str) -> Result<bool, StoreError> {
+    pub async fn is_run_elsewhere(&self, run: Option<&RunId>) -> Result<bool, StoreError> {
+        let Some(run) = run else { return Ok(false) };
         let instance = Self::instance_of(run);
         if self.is_alone() || instance == self.me {
             return Ok(false);

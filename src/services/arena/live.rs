@@ -3,11 +3,10 @@
 //! Events are numbered without gaps from the first one, and are kept until the battle leaves memory, so that a socket that comes
 //! back says how far it got and misses nothing. Writing never waits for a reader.
 //!
-//! A battle that another instance answers is *followed*: its log is that instance's log, taken in entry by entry.
+//! A battle that another instance answers is *followed*: its log is a copy of that instance's log.
 //!
-//! A number means the same event wherever it is asked for. So whatever is told otherwise than it was told before, by a
-//! battle that is read back or taken over, gets numbers that are `EPOCH_GAP` or more from all former ones, and begins with a
-//! turn: another log can then not be entered in its middle.
+//! A number means the same event on every instance. A battle that is loaded from the database or taken over has a new log: its
+//! numbers start `EPOCH_GAP` or more above all former ones, with a `Turn` event, so that no client resumes in the middle of it.
 
 mod follow;
 
@@ -20,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::battle::Side;
 use crate::domain::battle::state::{Progress, Stage};
+use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::infra::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
 use follow::FollowState;
 
@@ -30,7 +29,7 @@ use follow::FollowState;
 const BEHIND: u64 = 64 * 1024;
 const EVENT: u64 = 64;
 
-/// Numbers between two tellings of a battle at the least; more than a battle has events.
+/// Least distance between the numbers of two logs of one battle; more than a battle has events.
 pub(super) const EPOCH_GAP: u64 = 1 << 20;
 
 /// What happened in a battle, as far as its visitor may know.
@@ -84,17 +83,17 @@ pub(super) struct Exchange {
 #[derive(Debug)]
 pub struct LiveBattle {
     /// Its id.
-    pub id: String,
-    /// Pseudonym of the visitor whose it is.
-    pub visitor: String,
+    pub id: BattleId,
+    /// Pseudonym of its visitor.
+    pub visitor: VisitorId,
     state: Mutex<LiveState>,
     head: watch::Sender<LogHead>,
     audience: watch::Sender<usize>,
-    /// Bytes of the log that the watcher who is ahead of the others has.
+    /// Bytes of the log that the fastest watcher has.
     furthest: AtomicU64,
-    /// Told when watchers who were far behind are no more.
+    /// Notified when the fastest watcher has caught up.
     caught_up: Notify,
-    /// A followed battle has something to tell.
+    /// Cancelled when a followed battle has its first event.
     heard: CancellationToken,
 }
 
@@ -105,7 +104,7 @@ struct LogHead {
     seq: u64,
     /// Bytes of all events so far.
     bytes: u64,
-    /// The battle goes on in another place.
+    /// Another instance continues the battle.
     moved: bool,
 }
 
@@ -117,7 +116,7 @@ pub(super) struct LiveState {
     /// The replies of finished turns as they are stored.
     pub(super) replies: Vec<ReplyRow>,
     pub(super) stopper: Option<oneshot::Sender<()>>,
-    /// Where the events come from, if not from here.
+    /// How it is followed, if another instance answers it.
     followed: Option<FollowState>,
     log: Vec<EventEntry>,
     log_bytes: u64,
@@ -131,11 +130,11 @@ impl LiveBattle {
         Self::with(row, vec![exchange], Vec::new(), 1)
     }
 
-    /// A battle read back from the database: its turns are told again, numbered from `first`.
+    /// A battle loaded from the database: the log holds all its turns, numbered from `first`.
     pub(super) fn restore(record: BattleRecord, first: u64) -> Self {
         let exchanges = exchanges(&record);
         let battle = Self::with(record.battle, exchanges, record.replies, first);
-        battle.tell_again(&mut battle.state());
+        battle.log_turns(&mut battle.state());
         battle
     }
 
@@ -162,11 +161,11 @@ impl LiveBattle {
         }
     }
 
-    fn tell_again(&self, state: &mut LiveState) {
+    fn log_turns(&self, state: &mut LiveState) {
         let progress = state.row.progress;
         for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
             if progress.stage == Stage::Answering && turn == progress.turn {
-                break; // An interrupted turn is announced when it is answered again.
+                break; // The interrupted turn is announced when it is answered again.
             }
             state.append_whole(turn, exchange);
         }

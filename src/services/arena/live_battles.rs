@@ -6,17 +6,18 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::live::LiveBattle;
+use crate::domain::battle::BattleId;
 
 /// Battles by id.
 #[derive(Debug, Default)]
-pub(super) struct LiveBattles(Mutex<HashMap<String, Arc<LiveBattle>>>);
+pub(super) struct LiveBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
 
 impl LiveBattles {
     pub(super) fn len(&self) -> usize {
         self.lock().len()
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<Arc<LiveBattle>> {
+    pub(super) fn get(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().get(id).cloned()
     }
 
@@ -25,7 +26,7 @@ impl LiveBattles {
         Arc::clone(self.lock().entry(battle.id.clone()).or_insert_with(|| Arc::clone(battle)))
     }
 
-    pub(super) fn remove(&self, id: &str) -> Option<Arc<LiveBattle>> {
+    pub(super) fn remove(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().remove(id)
     }
 
@@ -64,13 +65,13 @@ impl LiveBattles {
         self.lock().values().filter(|battle| battle.is_answering()).count()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveBattle>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<BattleId, Arc<LiveBattle>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.0.lock()
     }
 }
 
-fn is_held(all: &HashMap<String, Arc<LiveBattle>>, battle: &Arc<LiveBattle>) -> bool {
+fn is_held(all: &HashMap<BattleId, Arc<LiveBattle>>, battle: &Arc<LiveBattle>) -> bool {
     all.get(&battle.id).is_some_and(|known| Arc::ptr_eq(known, battle))
 }
 
@@ -79,14 +80,14 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::domain::battle::ModelId;
     use crate::domain::battle::state::{Progress, Stage};
+    use crate::domain::battle::{ModelId, RunId, VisitorId};
     use crate::infra::storage::BattleRow;
 
     fn battle() -> Arc<LiveBattle> {
         let row = BattleRow {
-            id: "x".into(),
-            visitor: "visitor".into(),
+            id: BattleId::new("x"),
+            visitor: VisitorId::new("visitor"),
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: ["one", "two"].map(ModelId::new),
             pairing_policy: "uniform".into(),
@@ -95,7 +96,7 @@ mod tests {
             language: "en".into(),
             category: None,
             intent: None,
-            answered_by: Some("here.0".into()),
+            answered_by: Some(RunId::new("here.0")),
         };
         Arc::new(LiveBattle::begin(row, "Which?"))
     }
@@ -107,10 +108,10 @@ mod tests {
         battle.state().stopper = Some(oneshot::channel().0);
         battle.stop();
         all.sweep();
-        assert!(all.get("x").is_some(), "it would be read back and answered a second time");
+        assert!(all.get(&battle.id).is_some(), "it would be read back and answered a second time");
         battle.state().row.progress.stage = Stage::Ready;
         all.sweep();
-        assert!(all.get("x").is_none());
+        assert!(all.get(&battle.id).is_none());
     }
 
     #[test]

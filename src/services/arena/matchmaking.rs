@@ -129,7 +129,9 @@ impl Matchmaker {
     }
 }
 
-fn rules(settings: &PairingSettings) -> PairingRules {
+/// The pairing rules of the settings.
+#[must_use]
+pub fn rules(settings: &PairingSettings) -> PairingRules {
     PairingRules {
         policy: match settings.policy {
             PairingPolicySetting::Uniform => Policy::Uniform,

@@ -3,6 +3,7 @@
 pub mod abandonment;
 pub mod access;
 pub mod battles;
+pub mod class_draws;
 pub mod fleet;
 pub mod live;
 mod live_battles;
@@ -14,4 +15,5 @@ pub mod raw_ticks;
 mod relay;
 pub mod sessions;
 mod turn;
+pub mod vote_rules;
 pub mod voting;

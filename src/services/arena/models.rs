@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use tokio::sync::watch;
 
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
@@ -21,6 +22,8 @@ pub struct Models {
     /// Models that left the roster, the latest last: battles that have them go on.
     retired: RwLock<Vec<Arc<GuardedModel>>>,
     cards: RwLock<HashMap<ModelId, ModelCard>>,
+    /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
+    settled: watch::Sender<bool>,
 }
 
 impl Models {
@@ -33,16 +36,26 @@ impl Models {
             roster: RwLock::new(Arc::new(Roster::default())),
             retired: RwLock::default(),
             cards: RwLock::default(),
+            settled: watch::Sender::new(false),
         };
-        models.exchange(roster, store, clock).await?;
+        let settled = !roster.awaits_discovery();
+        models.replace(roster, store, clock).await?;
+        models.settled.send_replace(settled);
         Ok(models)
     }
 
-    /// Puts another roster in place. Battles under way keep the models that they have.
+    /// Puts another roster in place, after models were looked for where the settings allow that. Battles under way keep the
+    /// models that they have.
     ///
     /// # Errors
     /// [`StoreError`]; the former roster stays then.
     pub async fn exchange(&self, roster: Roster, store: &Store, clock: &dyn Clock) -> Result<(), StoreError> {
+        self.replace(roster, store, clock).await?;
+        self.settled.send_replace(true);
+        Ok(())
+    }
+
+    async fn replace(&self, roster: Roster, store: &Store, clock: &dyn Clock) -> Result<(), StoreError> {
         let cards: Vec<ModelCard> = roster.all().iter().map(|model| model.card.clone()).collect();
         store.register_models(&cards, clock.now()).await?;
         let known = store.registered_models().await?.into_iter().map(|model| (model.card.id.clone(), model.card));
@@ -52,6 +65,12 @@ impl Models {
         let former = std::mem::replace(&mut *current, Arc::clone(&roster));
         self.retire(&former, &roster);
         Ok(())
+    }
+
+    /// Tells of every new roster: `true` once it is what the settings come to.
+    #[must_use]
+    pub fn settled(&self) -> watch::Receiver<bool> {
+        self.settled.subscribe()
     }
 
     fn retire(&self, former: &Roster, current: &Roster) {

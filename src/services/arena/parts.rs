@@ -6,6 +6,7 @@ use crate::infra::events::EventBus;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
+use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::live::EPOCH_GAP;
 use crate::services::arena::matchmaking::Matchmaker;
@@ -14,22 +15,24 @@ use crate::services::arena::raw_ticks::RawTicks;
 use rand::RngExt;
 use std::sync::Arc;
 
-/// What battles are made of.
+/// Services and settings that battles use.
 pub struct BattleParts {
-    /// Where they are kept.
+    /// The database.
     pub store: Store,
-    /// Which instances answer them.
+    /// The instances of the arena.
     pub fleet: Arc<Fleet>,
-    /// What instances say to each other.
+    /// Event bus between instances.
     pub events: Arc<dyn EventBus>,
     /// The models.
     pub models: Arc<Models>,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
-    /// Ids.
+    /// Source of ids and of random distances.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the rows.
     pub clock: Arc<dyn Clock>,
+    /// Which classes of waiting and tempo they draw.
+    pub class_draws: ClassDraws,
     /// When raw text is released.
     pub raw_ticks: RawTicks,
     /// Owner of the running turns.
@@ -44,7 +47,7 @@ impl BattleParts {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))
     }
 
-    /// Where a telling begins that a visitor gets who has the events up to `after` of another one.
+    /// The first event number of a new log, for a visitor who has the events up to `after` of another one.
     pub(super) fn first_number(&self, after: u64) -> u64 {
         after + self.apart()
     }

@@ -204,6 +204,7 @@ fn read_challenge(signed: &str) -> Option<(u64, Puzzles)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::battle::VisitorId;
     use crate::domain::time::Timestamp;
     use crate::infra::config::{LimitSettings, Settings, WindowLimits};
     use parking_lot::Mutex;
@@ -236,7 +237,7 @@ mod tests {
     }
 
     fn caller(visitor: &str) -> Caller {
-        Caller { visitor: visitor.into(), network: Some("home".into()) }
+        Caller { visitor: VisitorId::new(visitor), network: Some("home".into()) }
     }
 
     fn solved(required: &ProofRequired) -> Solution {

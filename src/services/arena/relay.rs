@@ -1,10 +1,10 @@
 //! Shows a battle on this instance that another instance answers.
 //!
-//! A visitor who comes back may reach another instance than the one whose memory holds the battle. That instance asks
-//! the first one for all events, and goes on asking every half second by naming the last event that it has: this keeps the
-//! subscription alive, shows that somebody watches, and brings back what got lost on the way. So letters may be lost at
-//! any time, and nothing about a battle is kept between the two. When the turn has ended, or the instance that answers
-//! it is gone, the database says how the battle stands.
+//! A visitor who reconnects may reach another instance than the one that has the battle in memory. The new instance requests
+//! all events from the first one, and repeats the request every half second with the number of the last event that it has. The
+//! request keeps the subscription alive, counts as a watcher, and fetches lost events. So messages may be lost at any time, and
+//! neither instance keeps state about the other. When the turn has ended, or the answering instance is gone, the state of the
+//! battle is read from the database.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -21,22 +21,23 @@ use super::fleet::Fleet;
 use super::live::{EventEntry, LiveBattle};
 use super::live_battles::LiveBattles;
 use crate::domain::battle::state::Stage;
+use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
 use crate::services::arena::parts::BattleParts;
 
-/// How often the instance that follows asks again.
+/// Interval of the follower's requests.
 const ASK_EVERY: Duration = Duration::from_millis(500);
-/// How long a battle is told to an instance that does not ask again.
+/// How long events are sent to an instance that does not renew its request.
 const LEASE: Duration = Duration::from_secs(2);
-/// Events of so long go into one letter.
+/// Events of this period go into one message.
 const BATCH: Duration = Duration::from_millis(20);
-/// How long a visitor waits for the first letter before the database has to do.
+/// How long a visitor waits for the first message before the battle is read from the database.
 const FIRST_LETTER: Duration = Duration::from_millis(700);
 /// Maximum number of queued messages about one battle; further ones are dropped and requested again.
 const LETTERS: usize = 64;
-/// Times that the instance named by the database may say that it knows nothing of the battle.
+/// How many times the instance named in the database may answer that it does not have the battle.
 const DENIALS: u32 = 4;
 
 /// What instances say to each other about a battle.
@@ -44,17 +45,17 @@ const DENIALS: u32 = 4;
 #[serde(tag = "type", rename_all = "snake_case")]
 enum RelayMessage {
     /// "Tell me what happens in this battle after the event numbered `after`."
-    Follow { battle: String, after: u64 },
+    Follow { battle: BattleId, after: u64 },
     /// "This happened."
     Told(Told),
     /// "Its visitor wants both replies to end."
-    Stop { battle: String },
+    Stop { battle: BattleId },
 }
 
-/// Events of a battle on their way to another instance.
+/// Events of a battle for another instance.
 #[derive(Debug, Serialize, Deserialize)]
 struct Told {
-    battle: String,
+    battle: BattleId,
     /// The number of the first event in the log.
     first: u64,
     entries: Vec<EventEntry>,
@@ -70,22 +71,26 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
     fn live(&self) -> &LiveBattles;
     /// The battles that are followed, here and by others.
     fn relay(&self) -> &Relay;
-    /// Takes a battle out of memory; its sockets come back and read it again.
+    /// Removes a battle from memory; its sockets reconnect and load it again.
     fn let_go(&self, battle: &Arc<LiveBattle>);
     /// Answers a turn here whose instance is gone; `false` if another instance was quicker.
-    fn take_over(&self, battle: &Arc<LiveBattle>, run: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    fn take_over(
+        &self,
+        battle: &Arc<LiveBattle>,
+        run: Option<&RunId>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// The battles that this instance follows or tells.
+/// The battles that this instance follows, and those whose events it sends.
 #[derive(Debug, Default)]
 pub(super) struct Relay {
-    /// Where letters about a followed battle go.
-    followed: Mutex<HashMap<String, mpsc::Sender<Told>>>,
+    /// Inboxes of the followed battles.
+    followed: Mutex<HashMap<BattleId, mpsc::Sender<Told>>>,
     /// The battles that others follow: the last event that each of them has.
-    followers: Mutex<HashMap<(InstanceId, String), watch::Sender<u64>>>,
+    followers: Mutex<HashMap<(InstanceId, BattleId), watch::Sender<u64>>>,
 }
 
-/// Reads the letters of other instances until the arena ends.
+/// Handles messages of other instances until shutdown.
 pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
     let mut letters = battles.parts().events.letters();
     let shutdown = battles.parts().tasks.shutdown();
@@ -96,7 +101,7 @@ pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
         };
         match letter {
             Ok(letter) => answer(&battles, letter),
-            // What was missed is asked for again.
+            // What was missed is requested again.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
@@ -108,7 +113,7 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
         Ok(RelayMessage::Follow { battle, after }) => send_events(battles, from, battle, after),
         Ok(RelayMessage::Told(told)) => {
             let inbox = lock(&battles.relay().followed).get(&told.battle).cloned();
-            // A full inbox drops the letter, which is asked for again.
+            // A full inbox drops the message, which is requested again.
             let _ = inbox.map(|inbox| inbox.try_send(told));
         }
         Ok(RelayMessage::Stop { battle }) => {
@@ -123,7 +128,7 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
 }
 
 /// Sends another instance the events that it requested, for as long as it renews its request.
-fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: String, after: u64) {
+fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, after: u64) {
     let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
@@ -140,13 +145,13 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: String, aft
     followers.insert(key.clone(), asked);
     let battles = Arc::clone(battles);
     battles.parts().tasks.clone().spawn("tell_follower", async move {
-        // Whoever follows asks again after a panic.
+        // The follower repeats its request after a panic.
         let _ = contain("tell_follower", keep_telling(battles.parts(), &to, &battle, renewals)).await;
         lock(&battles.relay().followers).remove(&key);
     });
 }
 
-/// Whether this instance answers the battle, or keeps what was stopped.
+/// Whether this instance answers the battle, or is storing its stopped replies.
 fn is_told(battle: &LiveBattle) -> bool {
     battle.is_under_way() && !battle.is_followed()
 }
@@ -186,11 +191,10 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
 
 /// Passes a stop on to the instance that answers.
 pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
-    let run = battle.state().row.answered_by.clone().unwrap_or_default();
-    send(parts, &Fleet::instance_of(&run), &RelayMessage::Stop { battle: battle.id.clone() });
+    send_to_answering(parts, battle, &RelayMessage::Stop { battle: battle.id.clone() });
 }
 
-/// Follows a battle that another instance answers; [`hear`] says when it has something to tell.
+/// Follows a battle that another instance answers; [`hear`] waits for its first event.
 pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
     let fresh = Arc::new(LiveBattle::follow(record, battles.parts().first_number(after)));
     let battle = battles.live().add(&fresh);
@@ -210,8 +214,8 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
     battle
 }
 
-/// Waits until a followed battle has something to tell; where no letter comes soon, that is what the database holds.
-/// Nobody may watch it before: its numbers are not known yet.
+/// Waits for the first event of a followed battle; if none arrives soon, its log is made of what the database holds. Nobody may
+/// watch it before: its event numbers are not known yet.
 pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
     if !battle.listens() {
         return;
@@ -231,15 +235,15 @@ struct Following<'a, B> {
     end_asked_for: u32,
 }
 
-/// How a battle that is followed stands by the database.
+/// State of a followed battle in the database.
 enum RemoteStatus {
     /// It is still being answered where it was.
     SameRun,
     /// Its turn has ended.
     Ended,
     /// The instance that answered it is gone.
-    Orphaned(String),
-    /// A third instance has taken it on, or it is not there any more.
+    Orphaned(Option<RunId>),
+    /// A third instance has taken it over, or it does not exist any more.
     Elsewhere,
 }
 
@@ -279,28 +283,27 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     fn ask(&self) {
-        let run = self.battle.state().row.answered_by.clone().unwrap_or_default();
         let question = RelayMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
-        send(self.battles.parts(), &Fleet::instance_of(&run), &question);
+        send_to_answering(self.battles.parts(), self.battle, &question);
     }
 
-    /// Brings the battle to where the database has it; `false` while it is still being answered elsewhere.
+    /// Updates the battle from the database; `false` while it is still being answered elsewhere.
     async fn settle(&mut self) -> bool {
         let done = match self.standing().await {
             Ok(RemoteStatus::SameRun) => return false,
-            // The last events may be on their way; what the database has would be sent again.
+            // The last events may be on their way; loading from the database would send them twice.
             Ok(RemoteStatus::Ended) if self.battle.listens() && self.denials == 0 && self.end_asked_for < DENIALS => {
                 self.end_asked_for += 1;
                 return false;
             }
             Ok(RemoteStatus::Ended) => self.catch_up().await,
-            Ok(RemoteStatus::Orphaned(run)) => self.battles.take_over(self.battle, &run).await,
+            Ok(RemoteStatus::Orphaned(run)) => self.battles.take_over(self.battle, run.as_ref()).await,
             Ok(RemoteStatus::Elsewhere) => Ok(false),
             Err(error) => Err(error),
         };
         match done {
             Ok(true) => {}
-            // Somebody was quicker: whoever watches asks for it anew.
+            // Another instance was quicker: the watchers reconnect.
             Ok(false) => self.battles.let_go(self.battle),
             Err(error) => {
                 if !error.is_outage() {
@@ -322,12 +325,11 @@ impl<B: LocalBattles> Following<'_, B> {
         if row.answered_by != followed {
             return Ok(RemoteStatus::Elsewhere);
         }
-        let run = followed.unwrap_or_default();
-        let alive = self.denials < DENIALS && parts.fleet.is_run_elsewhere(&run).await?;
-        Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(run) })
+        let alive = self.denials < DENIALS && parts.fleet.is_run_elsewhere(followed.as_ref()).await?;
+        Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(followed) })
     }
 
-    /// `false` where it is being answered once more, or is not there any more.
+    /// `false` if it is being answered again, or does not exist any more.
     async fn catch_up(&self) -> Result<bool, StoreError> {
         let record = self.battles.parts().store.battle_record(&self.battle.id).await?;
         let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
@@ -337,8 +339,15 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 }
 
+/// Sends a message to the instance that answers the battle.
+fn send_to_answering(parts: &BattleParts, battle: &LiveBattle, message: &RelayMessage) {
+    if let Some(run) = battle.state().row.answered_by.as_ref() {
+        send(parts, &Fleet::instance_of(run), message);
+    }
+}
+
 fn send(parts: &BattleParts, to: &InstanceId, message: &RelayMessage) {
-    parts.events.send(to, serde_json::to_string(message).expect("letters are plain text and whole numbers"));
+    parts.events.send(to, serde_json::to_string(message).expect("messages are plain text and whole numbers"));
 }
 
 fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,6 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 
+use crate::domain::battle::VisitorId;
 use crate::infra::clock::Clock;
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{Store, StoreError};
@@ -28,7 +29,7 @@ pub struct NewSession {
     /// What the visitor brings from now on.
     pub token: String,
     /// Pseudonym under which battles and votes are kept.
-    pub visitor: String,
+    pub visitor: VisitorId,
 }
 
 impl Sessions {
@@ -57,7 +58,7 @@ impl Sessions {
 
     /// The visitor who was given this token; `None` where it is not one of ours.
     #[must_use]
-    pub fn visitor(&self, token: &str) -> Option<String> {
+    pub fn visitor(&self, token: &str) -> Option<VisitorId> {
         let (number, signature) = token.split_once('.')?;
         // Takes as long for a signature that is nearly right as for any other.
         self.signed(number).verify_slice(&bytes_of(signature)?).ok()?;
@@ -83,8 +84,8 @@ impl Sessions {
     }
 }
 
-fn pseudonym(number: &str) -> String {
-    hex(&Sha256::digest(format!("langya visitor {number}"))[..16])
+fn pseudonym(number: &str) -> VisitorId {
+    VisitorId::new(hex(&Sha256::digest(format!("langya visitor {number}"))[..16]))
 }
 
 /// The bytes that hexadecimal digits stand for.
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(one.visitor(&session.token), Some(session.visitor.clone()));
         assert_eq!(other.visitor(&session.token), Some(session.visitor.clone()));
         assert_ne!(one.issue().visitor, session.visitor);
-        assert!(!session.token.contains(&session.visitor));
+        assert!(!session.token.contains(session.visitor.as_str()));
         assert_eq!(sessions("other key", 1).visitor(&session.token), None);
     }
 

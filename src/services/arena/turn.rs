@@ -15,10 +15,10 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::live::{BattleEvent, LiveBattle};
-use crate::domain::battle::pacing::{Ending, Pacer, Release, Tempo};
+use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::speed::chars_per_second;
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{ModelId, Side};
+use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
@@ -27,8 +27,6 @@ use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreE
 use crate::services::arena::parts::BattleParts;
 use side::{SideRun, without_nul};
 
-/// How often text is released under common pacing.
-const TICK: Duration = Duration::from_millis(50);
 /// How often replies are offered to a database that is in trouble, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
@@ -49,8 +47,13 @@ pub(super) enum TurnEnd {
 }
 
 /// Runs the battle's latest turn to its end; returns when both replies are kept.
-pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: oneshot::Receiver<()>) -> TurnEnd {
-    let mut turn = Turn::begin(&parts, &battle).await;
+pub(super) async fn run(
+    parts: Arc<BattleParts>,
+    battle: Arc<LiveBattle>,
+    run: RunId,
+    stop: oneshot::Receiver<()>,
+) -> TurnEnd {
+    let mut turn = Turn::begin(&parts, &battle, run).await;
     turn.play(stop).await;
     turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
@@ -61,19 +64,18 @@ pub(super) async fn run(parts: Arc<BattleParts>, battle: Arc<LiveBattle>, stop: 
 }
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
-pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle) -> TurnEnd {
+pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
         battle.move_on(Stage::Voided, BattleEvent::Voided);
     }
     let failed = |side: Side| {
-        let mut run = SideRun::new(row.models[side.index()].clone());
-        run.end(ReplyEnding::Failed);
-        run.keep(side)
+        let mut failed = SideRun::new(row.models[side.index()].clone());
+        failed.end(ReplyEnding::Failed);
+        failed.keep(side)
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
-    let run = row.answered_by.as_deref().unwrap_or_default();
     match parts.keep_replies(&battle.id, run, progress, &Side::BOTH.map(failed)).await {
         Ok(true) => {
             metrics::battle_voided();
@@ -93,13 +95,14 @@ struct Turn<'a> {
     settings: BattleSettings,
     battle: &'a LiveBattle,
     /// The name of this answering in the battle's row.
-    run: String,
+    run: RunId,
     number: u32,
     sides: [SideRun; 2],
     began: Instant,
     pacer: Pacer,
-    tempo: Tempo,
     ticker: Interval,
+    /// When the ticker ticks next, with pacing.
+    alarm: Option<Duration>,
     /// Without pacing: nothing is read nor released until the next tick.
     resting: bool,
     /// Models that failed before their first token.
@@ -109,13 +112,11 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle) -> Self {
+    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
         let row = battle.state().row.clone();
         let settings = parts.settings.now().battle.clone();
-        let pacer = match settings.pacing {
-            PacingMode::Raw => Pacer::raw(),
-            PacingMode::Common => Pacer::common(quantum(settings.pace_chars_per_second)),
-        };
+        let pace = settings.pace(parts.class_draws.of_battle(&battle.id));
+        let pacer = Pacer::new(pace, settings.quantum(), parts.rng.seed());
         let mut ticker = tokio::time::interval(TICK);
         // After a pause the next text is released at once.
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -123,13 +124,13 @@ impl<'a> Turn<'a> {
             parts,
             settings,
             battle,
-            run: row.answered_by.unwrap_or_default(),
+            run,
             number: row.progress.turn,
             sides: row.models.map(SideRun::new),
             began: Instant::now(),
             pacer,
-            tempo: Tempo::default(),
             ticker,
+            alarm: None,
             resting: false,
             failed: Vec::new(),
             voided: false,
@@ -185,8 +186,8 @@ impl<'a> Turn<'a> {
         while !self.pacer.finished() && !self.superseded {
             // Text waits for readers, and providers for text: what is not read stays with them.
             let behind = self.battle.readers_are_behind();
-            let due = !behind && self.pacer.has_release();
-            if due && self.settings.pacing == PacingMode::Raw && !self.resting {
+            let due = !behind && self.set_alarm();
+            if due && self.is_raw() && !self.resting {
                 self.release_all().await;
                 continue;
             }
@@ -208,9 +209,24 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether to read more of this side's reply now.
+    fn is_raw(&self) -> bool {
+        self.settings.pacing == PacingMode::Raw
+    }
+
+    /// Whether text is due, now or at the next tick, which is set to that moment with pacing.
+    fn set_alarm(&mut self) -> bool {
+        let due = self.pacer.due(self.began.elapsed());
+        if let Some(at) = due.filter(|at| !self.is_raw() && self.alarm != Some(*at)) {
+            self.alarm = Some(at);
+            self.ticker.reset_at(self.began + at);
+        }
+        due.is_some()
+    }
+
+    /// Whether to read more of this side's reply now. A whole reply is read whatever its length.
     fn reads(&self, side: Side) -> bool {
-        self.sides[side.index()].stream.is_some() && self.pacer.backlog(side) < MAX_BACKLOG
+        let room = self.settings.pacing == PacingMode::Whole || self.pacer.backlog(side) < MAX_BACKLOG;
+        self.sides[side.index()].stream.is_some() && room
     }
 
     /// Without pacing: takes all that has come of both replies, shows it, and rests until the next tick.
@@ -220,7 +236,7 @@ impl<'a> Turn<'a> {
             // What is taken makes room for what a connection has read meanwhile.
             tokio::task::yield_now().await;
         }
-        let due = self.pacer.has_release() && !self.battle.readers_are_behind();
+        let due = self.pacer.due(self.began.elapsed()).is_some() && !self.battle.readers_are_behind();
         self.resting = due && left > 0;
         if due {
             self.ticker.reset_at(self.parts.raw_ticks.next());
@@ -251,10 +267,10 @@ impl<'a> Turn<'a> {
                 let text = without_nul(text);
                 run.first_token_at.get_or_insert_with(Instant::now);
                 run.received_bytes += text.len();
-                self.pacer.push(side, &text);
+                self.pacer.push(side, &text, self.began.elapsed());
                 if run.received_bytes >= limit {
                     run.end(ReplyEnding::Cut);
-                    self.pacer.end(side, Ending::Complete);
+                    self.pacer.end(side, Ending::Complete, self.began.elapsed());
                 }
             }
             Some(Ok(ReplyPart::Reasoning(text))) => {
@@ -268,7 +284,7 @@ impl<'a> Turn<'a> {
             Some(Err(error)) => self.fail(side, error).await,
             None => {
                 run.end(ReplyEnding::Complete);
-                self.pacer.end(side, Ending::Complete);
+                self.pacer.end(side, Ending::Complete, self.began.elapsed());
             }
         }
     }
@@ -324,12 +340,12 @@ impl<'a> Turn<'a> {
 
     fn break_off(&mut self, side: Side) {
         self.sides[side.index()].end(ReplyEnding::Failed);
-        self.pacer.end(side, Ending::Broken);
+        self.pacer.end(side, Ending::Broken, self.began.elapsed());
     }
 
     /// Shows what is due at this tick; without pacing, what has come since the last one.
     async fn tick(&mut self, at: Instant) {
-        if self.settings.pacing == PacingMode::Raw {
+        if self.is_raw() {
             self.parts.raw_ticks.came(at);
             self.release_all().await;
         } else {
@@ -338,15 +354,8 @@ impl<'a> Turn<'a> {
     }
 
     fn show(&mut self) {
-        let at = self.began.elapsed();
-        let paced = self.settings.pacing == PacingMode::Common;
-        if paced && !self.tempo.allows(at) {
-            return;
-        }
-        let released = self.pacer.step();
-        if paced {
-            self.tempo.stepped(at, &released);
-        }
+        self.alarm = None;
+        let released = self.pacer.step(self.began.elapsed());
         self.publish(released);
     }
 
@@ -415,8 +424,8 @@ impl BattleParts {
     /// a visitor has read. `false` means that somebody else answers the turn.
     async fn keep_replies(
         &self,
-        battle: &str,
-        run: &str,
+        battle: &BattleId,
+        run: &RunId,
         progress: Progress,
         replies: &[NewReply],
     ) -> Result<bool, StoreError> {
@@ -460,10 +469,4 @@ async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Durati
             return; // The bus is gone with the arena.
         }
     }
-}
-
-/// Characters per tick.
-fn quantum(chars_per_second: u32) -> usize {
-    let per_tick = u128::from(chars_per_second) * TICK.as_millis() / 1000;
-    usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
 }

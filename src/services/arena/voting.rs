@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::battles::Battles;
 use super::models::Models;
+use super::vote_rules::{AppliedRules, VoteRules};
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::battle::{Outcome, Side};
+use crate::domain::battle::{BattleId, Outcome, Side, VisitorId};
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::llm::ModelCard;
@@ -20,21 +21,23 @@ use crate::infra::storage::{
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
-/// What voting needs.
+/// Services that record votes.
 pub struct Voting {
-    /// Where votes are kept.
+    /// The database.
     pub store: Store,
-    /// What is voted on.
+    /// Battles in memory.
     pub battles: Arc<Battles>,
     /// Event bus that announces new votes.
     pub events: Arc<dyn EventBus>,
-    /// The names to reveal.
+    /// Model names to reveal.
     pub models: Arc<Models>,
-    /// The ratings that the vote moves.
+    /// Rules that exclude a vote when it is cast.
+    pub rules: VoteRules,
+    /// Ratings before the vote, for the receipt.
     pub leaderboard: Arc<LatestLeaderboard>,
-    /// Ids.
+    /// Source of vote ids.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -42,9 +45,9 @@ pub struct Voting {
 #[derive(Debug, Clone)]
 pub struct NewVote {
     /// Pseudonym of the voter.
-    pub visitor: String,
+    pub visitor: VisitorId,
     /// The battle.
-    pub battle: String,
+    pub battle: BattleId,
     /// Which reply is better.
     pub outcome: Outcome,
     /// 1 to 5, if given.
@@ -65,9 +68,12 @@ pub struct Receipt {
     /// Why the vote is not rated; `None` for a rated vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded: Option<ExclusionNotice>,
+    /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked: Option<ExclusionNotice>,
 }
 
-/// What the voter is told of a vote that does not move the ratings. It stays as it was said, also where the exclusion is
+/// What the voter is told of a rule that applies to the vote. It stays as it was said, also where the exclusion is
 /// withdrawn later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExclusionNotice {
@@ -145,12 +151,11 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.rng.id(voting.clock.as_ref());
-    let exclusions = Vec::new();
-    let receipt = new_receipt(voting, id, vote, record, &exclusions)?;
-    let is_rated = exclusions.is_empty();
-    match voting.store.insert_vote(&new_row(voting, &receipt, vote, record, exclusions)).await? {
+    let rules = voting.rules.apply(record).await;
+    let receipt = new_receipt(voting, id, vote, record, &rules)?;
+    match voting.store.insert_vote(&new_row(voting, &receipt, vote, record, rules.exclusions)).await? {
         InsertedVote::Stored => {
-            metrics::vote_committed(vote.outcome, is_rated);
+            metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
             voting.events.publish(Event::VoteRecorded);
             Ok(with_reasoning(receipt, replies))
         }
@@ -163,7 +168,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
 ///
 /// # Errors
 /// [`VoteError`].
-pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Option<Receipt>, VoteError> {
+pub async fn receipt(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Option<Receipt>, VoteError> {
     let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
         Some(vote) => stored_receipt(&vote, &replies).map(Some),
@@ -171,8 +176,8 @@ pub async fn receipt(voting: &Voting, visitor: &str, battle: &str) -> Result<Opt
     }
 }
 
-async fn own_battle(voting: &Voting, visitor: &str, battle: &str) -> Result<BattleRecord, VoteError> {
-    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == visitor);
+async fn own_battle(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<BattleRecord, VoteError> {
+    let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == *visitor);
     record.ok_or(VoteError::UnknownBattle)
 }
 
@@ -182,14 +187,10 @@ fn new_receipt(
     id: String,
     vote: &NewVote,
     record: &BattleRecord,
-    exclusions: &[VoteExclusion],
+    rules: &AppliedRules,
 ) -> Result<Receipt, VoteError> {
     let battle = &record.battle;
-    let notice = |exclusion: &VoteExclusion| ExclusionNotice {
-        rule: exclusion.rule.to_owned(),
-        reason: exclusion.reason.clone(),
-    };
-    let excluded = exclusions.iter().min_by_key(|exclusion| exclusion.rule).map(notice);
+    let [excluded, marked] = [&rules.exclusions, &rules.marks].map(|list| notice(list));
     let change = voting.leaderboard.elo_change(&battle.models, vote.outcome);
     let change = if excluded.is_none() { change } else { 0.0 };
     let reveal = |side: Side, change: f64| {
@@ -205,7 +206,13 @@ fn new_receipt(
         })
     };
     let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
-    Ok(Receipt { vote: id, outcome: vote.outcome, a, b, excluded })
+    Ok(Receipt { vote: id, outcome: vote.outcome, a, b, excluded, marked })
+}
+
+/// One rule is told: the one that exports name.
+fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
+    let told = rules.iter().min_by_key(|exclusion| exclusion.rule.name())?;
+    Some(ExclusionNotice { rule: told.rule.name().to_owned(), reason: told.reason.clone() })
 }
 
 fn new_row(

@@ -36,7 +36,7 @@ pub struct AutoJudgeParts {
     pub models: Arc<Models>,
     /// Randomness.
     pub rng: Arc<SharedRng>,
-    /// The time of day.
+    /// Clock of the stored rows.
     pub clock: Arc<dyn Clock>,
 }
 

@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
     use crate::domain::battle::ModelId;
-    use crate::domain::benchmark::judgement::Tokens as Counted;
+    use crate::domain::benchmark::judgement::JudgeTokens;
     use crate::domain::judging::budget::Prices;
     use crate::infra::config::BenchSettings;
     use crate::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
@@ -72,7 +72,7 @@ mod tests {
         let rng = ChaCha8Rng::seed_from_u64(1);
         let mut judge = ModelClient::new(ModelId::new("j"), Arc::new(Silent), BenchSettings::default(), rng);
         judge.prices = Some(Prices { input: 1.0, output: 10.0 });
-        let tokens = Counted { prompt: 1_000_000, reply: 100_000 };
+        let tokens = JudgeTokens { prompt: 1_000_000, reply: 100_000 };
         let spent = ["j", "gone"].map(|name| JudgeSpending { judge: name.into(), calls: 5, tokens });
         left_after(&spent, &settings, &[judge])
     }

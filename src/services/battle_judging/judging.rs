@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status, Tokens};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
 use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
@@ -122,10 +122,10 @@ impl<'r> JudgeRun<'r> {
                 self.row(open, game, heard, request.sampling, tokens)
             }
             JudgeStep::Read(verdict) => {
-                self.row(open, game, JudgeReply::read(verdict), Sampling::default(), Tokens::default())
+                self.row(open, game, JudgeReply::read(verdict), Sampling::default(), JudgeTokens::default())
             }
             JudgeStep::Failed(status) => {
-                self.row(open, game, JudgeReply::failed(status), Sampling::default(), Tokens::default())
+                self.row(open, game, JudgeReply::failed(status), Sampling::default(), JudgeTokens::default())
             }
         };
         self.count(|outcome| outcome.ended(row.status));
@@ -146,7 +146,14 @@ impl<'r> JudgeRun<'r> {
         heard
     }
 
-    fn row(&self, open: &OpenBattle, game: Game, heard: JudgeReply, params: Sampling, tokens: Tokens) -> VerdictRow {
+    fn row(
+        &self,
+        open: &OpenBattle,
+        game: Game,
+        heard: JudgeReply,
+        params: Sampling,
+        tokens: JudgeTokens,
+    ) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner }) => Some(winner),
@@ -172,10 +179,10 @@ impl<'r> JudgeRun<'r> {
 }
 
 /// Tokens of all replies: as the provider counted them, else about.
-fn tokens(heard: &JudgeReply, request: &JudgeRequest) -> Tokens {
+fn tokens(heard: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
     let replies = if heard.raw_text.is_empty() { 0 } else { 1 + heard.earlier.len() as u64 };
     let words = heard.earlier.iter().chain([&heard.raw_text]).map(|text| estimate(text)).sum();
-    Tokens {
+    JudgeTokens {
         prompt: heard.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
         reply: heard.usage.output.unwrap_or(words),
     }

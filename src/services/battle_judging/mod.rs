@@ -10,6 +10,7 @@ pub mod judging;
 pub mod pending_work;
 pub mod reports;
 
+use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::time::Timestamp;
@@ -27,7 +28,7 @@ pub const MOST_TOKENS: u64 = 24_000;
 pub struct BattleJudging<'c> {
     /// The database.
     pub store: &'c Store,
-    /// The time of day.
+    /// Clock of the stored rows.
     pub clock: &'c dyn Clock,
     /// Randomness, for ids.
     pub rng: &'c SharedRng,
@@ -61,7 +62,7 @@ impl Scope {
 }
 
 /// What was said in a battle; nothing where its vote came in from a file.
-async fn conversation(store: &Store, battle: &str) -> Result<Vec<BattleTurn>, StoreError> {
+async fn conversation(store: &Store, battle: &BattleId) -> Result<Vec<BattleTurn>, StoreError> {
     let (questions, replies) = (store.turns(battle).await?, store.replies(battle).await?);
     let mut turns = Vec::with_capacity(questions.len());
     for question in questions {

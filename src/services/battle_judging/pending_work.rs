@@ -6,6 +6,7 @@ use futures_util::future::try_join_all;
 use serde::Serialize;
 
 use super::{BattleJudging, MOST_TOKENS, conversation};
+use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::RequestPlan;
@@ -32,7 +33,7 @@ pub struct Skipped {
 /// A battle of the sample.
 #[derive(Debug, Clone, PartialEq)]
 struct Drawn {
-    battle: String,
+    battle: BattleId,
     language: Language,
     place: f64,
 }
@@ -41,7 +42,7 @@ struct Drawn {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OpenBattle {
     /// Its id.
-    pub(super) battle: String,
+    pub(super) battle: BattleId,
     /// In which it is judged.
     pub(super) language: Language,
     /// The games left for each judge, in the order of the judges.
@@ -132,7 +133,7 @@ async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), St
         let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
         for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
             if let (Ok(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
-                drawn.push(Drawn { battle: battle.to_owned(), language: language_of(language), place });
+                drawn.push(Drawn { battle: BattleId::new(battle), language: language_of(language), place });
             }
         }
     }

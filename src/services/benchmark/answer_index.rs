@@ -6,7 +6,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::judging::rubric::{prompt_sha256, sha256};
-use crate::infra::storage::{BenchSet, Store, StoreError};
+use crate::infra::storage::{BenchFilter, BenchSet, Store, StoreError};
 
 /// What stands for an answer that is yet to be given, where only the size of later questions matters.
 const STAND_IN: &str = "word ";
@@ -38,7 +38,7 @@ impl AnswerIndex {
     /// Reads a model's answers.
     pub(super) async fn load(store: &Store, set: &BenchSet, model: &ModelId) -> Result<Self, StoreError> {
         let mut given: HashMap<String, Vec<Given>> = HashMap::new();
-        for row in store.bench_answers(set, model.as_str(), "").await? {
+        for row in store.bench_answers(set, BenchFilter::of_model(model)).await? {
             let answer = Given { turn: row.turn, ask_sha256: row.ask_sha256, text: row.text };
             given.entry(row.item).or_default().push(answer);
         }

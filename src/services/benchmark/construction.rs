@@ -119,7 +119,7 @@ impl Run<'_> {
         let mut further = FURTHER;
         loop {
             let reply = self.model.ask(&request, Sampling::default(), self.limits).await?;
-            let line = DraftLine::of(item, self.model.id.as_str(), &reply.text);
+            let line = DraftLine::new(item, self.model.id.as_str(), &reply.text);
             if line.draft.is_ok() || further == 0 {
                 return Ok(line);
             }

@@ -7,6 +7,7 @@ use super::RunContext;
 use super::error::BenchError;
 use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{JudgeMode, Suite, SuiteData};
 use crate::domain::judging::rubric::sha256;
 use crate::domain::judging::verdict::{Rating, SCORES, Verdict};
@@ -40,21 +41,21 @@ pub struct ImportCounts {
 pub async fn suite(
     store: &Store,
     suite: &dyn Suite,
-    declaration: &str,
+    declaration: Option<&str>,
     path: &Path,
     now: Timestamp,
 ) -> Result<(Imported, SuiteData), BenchError> {
     let bytes = crate::formats::records::read(path)?;
     let data = SuiteData::read(suite, &bytes).map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?;
     let data = match declaration {
-        "" => data,
-        declaration => SuiteData { sha256: sha256(format!("{} {declaration}", data.sha256).as_bytes()), ..data },
+        None => data,
+        Some(declaration) => SuiteData { sha256: sha256(format!("{} {declaration}", data.sha256).as_bytes()), ..data },
     };
     let row = BenchSuiteRow {
-        suite: suite.name().to_owned(),
+        suite: SuiteId::new(suite.name()),
         version: data.sha256.clone(),
         source: name_of(path),
-        declaration: declaration.to_owned(),
+        declaration: declaration.map(str::to_owned),
         items: data.items.len() as u64,
         imported_at: now,
     };

@@ -16,12 +16,12 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item, Sampling};
-use crate::domain::benchmark::judgement::Tokens as CountedTokens;
+use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Judgement, Status};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::llm::Usage;
-use crate::infra::storage::{BenchJudgementRow, IncludeText, StoreError};
+use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 use crate::services::benchmark::answer_index::AnswerIndex;
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 use crate::services::benchmark::model_client::{ModelClient, RunLimits};
@@ -152,7 +152,7 @@ struct PendingJudgement {
 impl<'c> Contestant<'c> {
     async fn load(bench: RunContext<'_>, plan: JudgingPlan<'c>, model: &'c ModelId) -> Result<Self, StoreError> {
         let (set, baseline) = (bench.set(), plan.baseline);
-        let rows = bench.store.bench_judgements(&set, model.as_str(), "", IncludeText::No).await?;
+        let rows = bench.store.bench_judgements(&set, BenchFilter::of_model(model), IncludeText::No).await?;
         let against = baseline.map_or("", ModelId::as_str);
         let ours = rows.into_iter().filter(|row| row.variant == bench.suite.variant() && row.baseline == against);
         let counts = |status| match status {
@@ -370,6 +370,6 @@ impl JudgeRun<'_> {
     }
 }
 
-fn counted(usage: Usage) -> Option<CountedTokens> {
-    Some(CountedTokens { prompt: usage.input?, reply: usage.output? })
+fn counted(usage: Usage) -> Option<JudgeTokens> {
+    Some(JudgeTokens { prompt: usage.input?, reply: usage.output? })
 }

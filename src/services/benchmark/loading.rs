@@ -7,6 +7,7 @@ use super::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::references::Beside;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
@@ -42,7 +43,7 @@ pub async fn load(
     version: Option<&str>,
     options: &SuiteOptions,
 ) -> Result<Loaded, BenchError> {
-    let files = store.bench_suites().await?.into_iter().filter(|row| row.suite == name);
+    let files = store.bench_suites().await?.into_iter().filter(|row| row.suite.as_str() == name);
     let mut files = files.filter(|row| row.version.starts_with(version.unwrap_or_default()));
     let row = match files.next() {
         Some(row) => row,
@@ -53,7 +54,7 @@ pub async fn load(
         }
     };
     let suite = suite_of(&row, options)?;
-    let items = store.bench_items(name, &row.version).await?;
+    let items = store.bench_items(&row.suite, &row.version).await?;
     let items = items.iter().map(|row| item_of(&row.item, &row.body)).collect::<Result<_, _>>()?;
     let data = SuiteData { sha256: row.version.clone(), items };
     let suite = match &options.references {
@@ -74,7 +75,7 @@ async fn beside(
     if !suite.mode().has_references() {
         return Err(BenchError::NoReferences { suite: name });
     }
-    let set = BenchSet { suite: name.clone(), version: data.sha256.clone(), sample: 1 };
+    let set = BenchSet { suite: SuiteId::new(&name), version: data.sha256.clone(), sample: 1 };
     let given = AnswerIndex::load(store, &set, &ModelId::new(model)).await?;
     let of = |item: &Item| (item.id.clone(), given.to(suite.as_ref(), item));
     let answers: HashMap<String, Vec<Answer>> =
@@ -90,9 +91,9 @@ async fn beside(
 /// # Errors
 /// [`BenchError::Suite`].
 pub fn suite_of(row: &BenchSuiteRow, options: &SuiteOptions) -> Result<Box<dyn Suite>, BenchError> {
-    match row.declaration.as_str() {
-        "" => Ok(suite(&row.suite, options)?),
-        declaration => Ok(custom_suite(declaration, options)?),
+    match &row.declaration {
+        None => Ok(suite(row.suite.as_str(), options)?),
+        Some(declaration) => Ok(custom_suite(declaration, options)?),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod error;
 pub mod scores;
 
 use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::infra::clock::Clock;
 use crate::infra::llm;
@@ -32,7 +33,7 @@ use crate::infra::storage::{BenchSet, Store};
 pub struct RunContext<'b> {
     /// The database.
     pub store: &'b Store,
-    /// The time of day.
+    /// Clock of the stored rows.
     pub clock: &'b dyn Clock,
     /// Randomness, for ids.
     pub rng: &'b SharedRng,
@@ -48,7 +49,7 @@ impl RunContext<'_> {
     /// The round of answers that it is about.
     #[must_use]
     pub fn set(&self) -> BenchSet {
-        BenchSet { suite: self.suite.name().to_owned(), version: self.data.sha256.clone(), sample: self.sample }
+        BenchSet { suite: SuiteId::new(self.suite.name()), version: self.data.sha256.clone(), sample: self.sample }
     }
 }
 

@@ -112,7 +112,7 @@ impl AskError {
 }
 
 impl ModelClient {
-    /// Takes a model whose own guard neither tries again nor rests: both are done here.
+    /// Takes a model whose own guard has no retries and no circuit breaker: this client does both.
     #[must_use]
     pub fn new(id: ModelId, model: Arc<dyn ChatModel>, settings: BenchSettings, rng: ChaCha8Rng) -> Self {
         Self {
@@ -230,7 +230,7 @@ fn may_pass(error: &ChatError) -> bool {
     !matches!(error, ChatError::Status { .. }) || error.is_retryable()
 }
 
-/// What was heard of a reply so far.
+/// The part of a reply that has arrived.
 #[derive(Default)]
 struct PartialReply {
     text: String,

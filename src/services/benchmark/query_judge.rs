@@ -40,8 +40,8 @@ pub(in crate::services) struct JudgeReply {
     pub(in crate::services) usage: Usage,
 }
 
-/// Asks, and asks again where the reply cannot be read. Nothing is heard where the run ends first; an error is told beside
-/// what was heard, unless it is a refusal, which is heard as such.
+/// Asks the judge, and asks again if the reply cannot be parsed. Returns no reply if the run ends first. An error is returned
+/// beside the reply, unless it is a refusal, which is a reply of its own.
 pub(in crate::services) async fn query_judge(
     judge: &ModelClient,
     request: &JudgeRequest,

@@ -9,7 +9,8 @@ use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseli
 use crate::domain::benchmark::score::Coverage;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store, StoreError,
+    BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store,
+    StoreError,
 };
 
 /// A data file of a suite, with what was done over it.
@@ -42,7 +43,7 @@ impl SuiteSummary {
         let count = |ok: &dyn Fn(&JudgedGroup) -> bool| {
             self.judged.iter().filter(|group| ok(group)).map(|group| group.count).sum()
         };
-        Coverage { ok: count(&|group| group.status == Status::Ok.as_str()), total: count(&|_| true) }
+        Coverage { ok: count(&|group| group.status == Status::Ok), total: count(&|_| true) }
     }
 
     /// The latest judgement.
@@ -74,7 +75,7 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
 /// # Errors
 /// [`StoreError`].
 pub async fn scores(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<ModelScores>, StoreError> {
-    let mut rows = bench.store.bench_judgements(&bench.set(), "", "", IncludeText::No).await?;
+    let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
     rows.retain(|row| row.variant == bench.suite.variant());
     // A contestant is every model that is judged, selected or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
@@ -109,7 +110,7 @@ pub struct ItemView {
 pub async fn item(store: &Store, set: &BenchSet, id: &str) -> Result<Option<ItemView>, StoreError> {
     let Some(body) = store.bench_item(&set.suite, &set.version, id).await? else { return Ok(None) };
     let item = super::loading::item_of(id, &body)?;
-    let answers = store.bench_answers(set, "", id).await?;
-    let judgements = store.bench_judgements(set, "", id, IncludeText::Yes).await?;
+    let answers = store.bench_answers(set, BenchFilter::of_item(id)).await?;
+    let judgements = store.bench_judgements(set, BenchFilter::of_item(id), IncludeText::Yes).await?;
     Ok(Some(ItemView { item, answers, judgements }))
 }

@@ -17,10 +17,12 @@ use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, Sel
 use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::infra::storage::{
-    AnswerLength, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store, StoreError,
+    AnswerLength, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store,
+    StoreError,
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
@@ -117,7 +119,7 @@ impl SuiteResults {
             published,
             findings: &self.findings,
         };
-        Report::of(material, judge, language)
+        Report::new(material, judge, language)
     }
 }
 
@@ -132,9 +134,9 @@ pub async fn measure(
     filter: &JudgementFilter,
 ) -> Result<SuiteResults, BenchError> {
     let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
-    let judgements = store.judgement_count(suite, &loaded.row.version).await?;
-    let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: way.sample };
-    let mut rows = store.bench_judgements(&set, "", "", IncludeText::No).await?;
+    let judgements = store.judgement_count(&loaded.row.suite, &loaded.row.version).await?;
+    let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: way.sample };
+    let mut rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await?;
     let grid = cross_validation(store, &set, way, &rows, filter).await?;
     rows.retain(|row| row.variant == way.variant);
     // Whoever is judged at all is a contestant, shown or not.
@@ -143,7 +145,7 @@ pub async fn measure(
     let lengths = store.answer_lengths(&set).await?;
     let way = way.clone();
     let computed = tokio::task::spawn_blocking(move || {
-        let findings = Findings::of(&judged(&rows), &by_answer(lengths));
+        let findings = Findings::new(&judged(&rows), &by_answer(lengths));
         let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
         let entries = entries(&loaded, rows, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
@@ -161,7 +163,11 @@ async fn cross_validation(
     filter: &JudgementFilter,
 ) -> Result<SelfPreferenceMatrix, StoreError> {
     let second = match way.sample {
-        1 => store.bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, "", "", IncludeText::No).await?,
+        1 => {
+            store
+                .bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, BenchFilter::ALL, IncludeText::No)
+                .await?
+        }
         _ => Vec::new(),
     };
     let mut latest = BTreeMap::new();
@@ -180,7 +186,7 @@ async fn cross_validation(
         model,
         score,
     });
-    Ok(SelfPreferenceMatrix::of(scores))
+    Ok(SelfPreferenceMatrix::new(scores))
 }
 
 /// What was published of a suite: in the papers, and in files that were imported.
@@ -214,7 +220,7 @@ fn printed(suite: &str) -> impl Iterator<Item = PublishedScore> {
 /// The scores of all suites, kept while they are true.
 pub struct SuiteResultsCache {
     store: Store,
-    measured: SingleFlight<(String, RunSelector), SuiteResults, BenchError>,
+    measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
     reports: SingleFlight<(Same<SuiteResults>, Option<String>, Language), Report, BenchError>,
     listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
 }
@@ -233,39 +239,39 @@ impl SuiteResultsCache {
     ///
     /// # Errors
     /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
-    pub async fn measured(&self, suite: &str, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
+    pub async fn measured(&self, suite: &SuiteId, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
         let way = self.exact(suite, way).await?;
         let judgements = self.store.judgement_count(suite, &way.data).await?;
         let is_current = |measured: &SuiteResults| measured.judgements == judgements;
-        let key = (suite.to_owned(), way.clone());
+        let key = (suite.clone(), way.clone());
         if let Some(kept) = self.measured.kept(&key, is_current) {
             return Ok(kept);
         }
         self.check_is_there(suite, &way).await?;
         let compute = || {
             let (store, (suite, way)) = (self.store.clone(), key.clone());
-            async move { measure(&store, &suite, &way, &JudgementFilter::default()).await }
+            async move { measure(&store, suite.as_str(), &way, &JudgementFilter::default()).await }
         };
         Ok(self.measured.get(key.clone(), is_current, compute).await?)
     }
 
     /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
     /// among those that are kept. A suite's own way is shown without judgements too.
-    async fn check_is_there(&self, suite: &str, way: &RunSelector) -> Result<(), BenchError> {
+    async fn check_is_there(&self, suite: &SuiteId, way: &RunSelector) -> Result<(), BenchError> {
         let summaries = self.suites().await?;
-        let of_file = |summary: &&SuiteSummary| summary.suite.suite == suite && summary.suite.version == way.data;
+        let of_file = |summary: &&SuiteSummary| summary.suite.suite == *suite && summary.suite.version == way.data;
         let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
         if way.is_in(summary) {
             return Ok(());
         }
         // What the suite does not have at all says so first.
         suite_of(&summary.suite, &way.options())?;
-        Err(BenchError::NotJudged { suite: suite.to_owned(), variant: way.variant.clone(), sample: way.sample })
+        Err(BenchError::NotJudged { suite: suite.to_string(), variant: way.variant.clone(), sample: way.sample })
     }
 
     /// The same with the full SHA-256 of the data file, so that every spelling of a file shares one cache entry.
-    async fn exact(&self, suite: &str, way: &RunSelector) -> Result<RunSelector, StoreError> {
-        let mut files = self.store.bench_suites().await?.into_iter().filter(|file| file.suite == suite);
+    async fn exact(&self, suite: &SuiteId, way: &RunSelector) -> Result<RunSelector, StoreError> {
+        let mut files = self.store.bench_suites().await?.into_iter().filter(|file| file.suite == *suite);
         let file = files.find(|file| file.version.starts_with(&way.data));
         Ok(RunSelector { data: file.map_or_else(|| way.data.clone(), |file| file.version), ..way.clone() })
     }
@@ -276,7 +282,7 @@ impl SuiteResultsCache {
     /// As [`measure`].
     pub async fn report(
         &self,
-        suite: &str,
+        suite: &SuiteId,
         way: &RunSelector,
         judge: Option<String>,
         language: Language,
@@ -286,7 +292,7 @@ impl SuiteResultsCache {
         let make = || {
             let (store, measured, judge) = (self.store.clone(), Arc::clone(&measured), judge.clone());
             async move {
-                let published = published(&store, &measured.loaded.row.suite).await?;
+                let published = published(&store, measured.loaded.row.suite.as_str()).await?;
                 let report = move || measured.report(judge.as_deref(), &published, language);
                 Ok(tokio::task::spawn_blocking(report).await?)
             }

@@ -22,7 +22,7 @@ use crate::domain::time::Timestamp;
 use crate::formats::model_table::ModelTable;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
-use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// Number of concurrent page reads.
 const AT_ONCE: usize = 2;
@@ -129,7 +129,8 @@ impl<'s> SeriesReader<'s> {
     /// [`ReadSeriesError`].
     pub async fn stored_scores(&mut self) -> Result<Vec<SeriesName>, ReadSeriesError> {
         let Some(store) = self.sources.store else { return Ok(Vec::new()) };
-        let suites: BTreeSet<String> = store.bench_suites().await?.into_iter().map(|row| row.suite).collect();
+        let suites: BTreeSet<String> =
+            store.bench_suites().await?.into_iter().map(|row| row.suite.to_string()).collect();
         let mut names = Vec::new();
         for suite in suites {
             match self.suite(&suite, None).await {
@@ -229,7 +230,7 @@ impl<'s> SeriesReader<'s> {
         if self.log.as_ref().is_some_and(|(known, _)| *known == wanted) {
             return Ok(());
         }
-        let reading = ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: AT_ONCE };
+        let reading = LogQuery { columns: wanted, range: VoteRange::ALL, concurrency: AT_ONCE };
         let last_seq = AtomicI64::new(0);
         let log = read_log(self.store(name)?, reading, |_, last| last_seq.store(last, Ordering::Relaxed)).await?;
         self.used.votes =

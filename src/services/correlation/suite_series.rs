@@ -8,7 +8,7 @@ use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::panel_scores::most_used_baseline;
 use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
-use crate::infra::storage::{BenchSet, IncludeText, Store};
+use crate::infra::storage::{BenchFilter, BenchSet, IncludeText, Store};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::by_baseline;
 
@@ -23,8 +23,8 @@ pub(super) async fn read(
     bootstrap: BootstrapOptions,
 ) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
     let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
-    let set = BenchSet { suite: suite.to_owned(), version: loaded.row.version.clone(), sample: 1 };
-    let mut rows = store.bench_judgements(&set, "", "", IncludeText::No).await?;
+    let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: 1 };
+    let mut rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await?;
     rows.retain(|row| row.variant.is_empty() && judge.is_none_or(|judge| row.judgement.judge_model == judge));
     let judgements = most_used_baseline(by_baseline(rows));
     if judgements.is_empty() {

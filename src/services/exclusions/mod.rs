@@ -1,3 +1,5 @@
 //! Excludes votes from the ratings and rates them again: which votes, what that would change, and the change itself.
 
+pub mod decision;
+pub mod preview;
 pub mod selection;

@@ -1,16 +1,18 @@
-//! Finds votes by voter, model, rule, battle, number or time.
+//! Finds votes by voter, model, rule, battle, prompt, number or time.
 //!
 //! The log is read once and filtered here: a voter's pseudonym cannot be turned back into what the database knows, and an index for
 //! each question that an operator asks now and then would cost every vote.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::domain::battle::Outcome;
+use crate::domain::battle::{BattleId, Outcome};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
+use crate::services::prompt_index::PromptIndex;
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
@@ -27,14 +29,23 @@ pub struct VoteFilter {
     /// Models, on either side.
     pub models: Vec<String>,
     /// The battle.
-    pub battle: Option<String>,
+    pub battle: Option<BattleId>,
     /// Name of a rule that excludes the vote.
     pub rule: Option<String>,
+    /// Cluster of the first prompt.
+    pub prompt_cluster: Option<ClusterId>,
 }
 
 impl Default for VoteFilter {
     fn default() -> Self {
-        Self { range: VoteRange::ALL, voters: Vec::new(), models: Vec::new(), battle: None, rule: None }
+        Self {
+            range: VoteRange::ALL,
+            voters: Vec::new(),
+            models: Vec::new(),
+            battle: None,
+            rule: None,
+            prompt_cluster: None,
+        }
     }
 }
 
@@ -65,10 +76,14 @@ pub async fn select(
     progress: impl Fn(i64, i64),
 ) -> Result<Vec<SelectedVote>, StoreError> {
     let Some(range) = numbers(store, filter).await? else { return Ok(Vec::new()) };
+    let of_cluster = match filter.prompt_cluster {
+        Some(cluster) => Some(PromptIndex::read(store, &progress).await?.votes_of(cluster)),
+        None => None,
+    };
     let last = store.last_vote_seq().await?.min(range.upto);
     let in_force = store.exclusions_in_force(range).await?;
     let mut selection =
-        Selection { filter, in_force, models: HashMap::new(), voters: HashMap::new(), votes: Vec::new() };
+        Selection { filter, of_cluster, in_force, models: HashMap::new(), voters: HashMap::new(), votes: Vec::new() };
     let mut after = range.after;
     while after < last {
         let upto = after.saturating_add(PAGE).min(last);
@@ -93,6 +108,8 @@ async fn numbers(store: &Store, filter: &VoteFilter) -> Result<Option<VoteRange>
 /// A selection under way.
 struct Selection<'f> {
     filter: &'f VoteFilter,
+    /// The votes of the prompt cluster, if the filter names one.
+    of_cluster: Option<HashSet<i64>>,
     in_force: ExclusionsInForce,
     /// Names of models.
     models: HashMap<String, Arc<str>>,
@@ -129,6 +146,7 @@ impl Selection<'_> {
     fn is_selected(&mut self, seq: i64, voter: &str, models: [&str; 2]) -> bool {
         let VoteFilter { voters, models: wanted, rule, .. } = self.filter;
         (wanted.is_empty() || wanted.iter().any(|model| models.contains(&model.as_str())))
+            && self.of_cluster.as_ref().is_none_or(|votes| votes.contains(&seq))
             && rule.as_ref().is_none_or(|rule| self.in_force.rules_of(seq).any(|other| **other == **rule))
             && (voters.is_empty() || {
                 let pseudonym = shared(&mut self.voters, voter, voter_pseudonym);

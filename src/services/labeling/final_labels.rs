@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_label;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::facets::Facets;
@@ -39,10 +40,10 @@ impl FinalLabels {
 }
 
 /// Puts final labels in place of what visitors said, in battles in the order of their ids, all of them after `last`.
-pub async fn settle(store: &Store, last: &str, battles: &mut [BattleLine]) -> Result<(), StoreError> {
+pub async fn settle(store: &Store, last: Option<&BattleId>, battles: &mut [BattleLine]) -> Result<(), StoreError> {
     let Some(upto) = battles.last().map(|battle| battle.id.clone()) else { return Ok(()) };
     for scheme in Scheme::ALL {
-        let labels = store.labels_between(scheme, last, &upto).await?;
+        let labels = store.labels_between(scheme, last.map_or("", BattleId::as_str), upto.as_str()).await?;
         let mut decided = HashMap::new();
         for query in labels.chunk_by(|one, other| one.query_id == other.query_id) {
             let said: Vec<_> = query.iter().map(|label| (label.source, label.label.as_str())).collect();

@@ -4,19 +4,22 @@
 //! ([`single_flight`](crate::services::single_flight)), with a cool-down, and results are cached, so the cost is
 //! bounded for any number and kind of requests.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::freshness::Freshness;
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
+use crate::domain::integrity::board_change::BoardChange;
+use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::rating::FitError;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::domain::rating::ranking::{Ranking, rank_log_with_differences};
+use crate::domain::rating::ranking::{Ranking, rank_log, rank_log_with_differences};
 use crate::domain::rating::scoring::{BothBadRule, TieRule};
 use crate::domain::rating::slice::{Slice, SliceColumn, SliceError, Turns};
 use crate::domain::rating::tally::Tally;
@@ -27,6 +30,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
 use crate::services::leaderboard::refit::leaderboard_options;
+use crate::services::prompt_index::PromptIndex;
 use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
 /// Number of moments in the rating history.
@@ -55,10 +59,45 @@ pub struct LeaderboardFilter {
     pub without_ties: bool,
     /// With style control.
     pub style: bool,
+    /// With the sides held equal.
+    pub side: bool,
+    /// With how often each model is good enough.
+    pub level: bool,
     /// Also in each slice of this column.
     pub pool_by: Option<SliceColumn>,
     /// Votes cast before this time.
     pub until: Option<Timestamp>,
+    /// Which of these votes count.
+    pub votes: CountedVotes,
+}
+
+/// Which votes count on a leaderboard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum CountedVotes {
+    /// Those that no rule excludes.
+    #[default]
+    Rated,
+    /// All, also those that rules exclude.
+    WithExcluded,
+    /// Of the rated votes, the first one of each voter on each cluster of prompts.
+    UniquePrompts,
+}
+
+/// A spelling that names no such votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("with_excluded, unique_prompts or nothing")]
+pub struct UnknownCountedVotes;
+
+impl FromStr for CountedVotes {
+    type Err = UnknownCountedVotes;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCountedVotes> {
+        match text {
+            "with_excluded" => Ok(Self::WithExcluded),
+            "unique_prompts" => Ok(Self::UniquePrompts),
+            _ => Err(UnknownCountedVotes),
+        }
+    }
 }
 
 /// A leaderboard for a filter.
@@ -71,8 +110,10 @@ pub struct FilteredLeaderboard {
     pub differences: Differences,
     /// Counts and predictions of every pair.
     pub pairs: Pairs,
-    /// Rating history; empty with style control.
+    /// Rating history; empty with style control and with the sides held equal.
     pub history: Vec<Moment>,
+    /// Against the leaderboard of the rated votes; `None` for that itself.
+    pub change: Option<BoardChange>,
 }
 
 /// Why there is no leaderboard for a filter.
@@ -161,6 +202,8 @@ impl FilteredLeaderboards {
             options.scoring.both_bad = BothBadRule::Drop;
         }
         options.style = filter.style;
+        options.side = filter.side;
+        options.good_enough = filter.level;
         options.pool_by = filter.pool_by;
         Ok(options)
     }
@@ -181,11 +224,52 @@ async fn read_and_fit(
     let mut columns = ColumnSet { seconds: true, style: filter.style, voters, ..ColumnSet::default() };
     slice.add_columns(&mut columns);
     filter.pool_by.into_iter().for_each(|column| column.add_to(&mut columns));
-    let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
-    let fitted = tokio::task::spawn_blocking(move || fit(&slice, log, &options)).await??;
-    let FittedVotes { ranking: Ranking { board, differences }, pairs, history } = fitted;
+    let reading = LogQuery { columns, range, concurrency: 1 };
+    let (log, rated) = match filter.votes {
+        CountedVotes::Rated => (read_log(&store, reading, |_, _| {}).await?, None),
+        votes => {
+            let both = read_both(&store, reading, votes, |_, _| {}).await?;
+            (both.counted, Some(both.rated))
+        }
+    };
+    let fitted = tokio::task::spawn_blocking(move || {
+        let fitted = fit(&slice, log, &options)?;
+        // There may be no rated vote of the slice.
+        let rated = rated.map(|rated| rank_log(&slice.take(rated).unwrap_or_default(), &options));
+        let change = rated.transpose()?.map(|rated| BoardChange::between(&rated, &fitted.ranking.board));
+        Ok::<_, FilteredLeaderboardError>((fitted, change))
+    });
+    let (FittedVotes { ranking: Ranking { board, differences }, pairs, history }, change) = fitted.await??;
     let freshness = Freshness::new(last_vote_seq, began.elapsed());
-    Ok(FilteredLeaderboard { freshness, board, differences, pairs, history })
+    Ok(FilteredLeaderboard { freshness, board, differences, pairs, history, change })
+}
+
+/// The votes that count, and those that count by default.
+pub(crate) struct BothLogs {
+    pub(crate) counted: VoteLog,
+    pub(crate) rated: VoteLog,
+}
+
+/// Reads the log once for both. `progress` hears of the last number read, and of the last of all.
+///
+/// # Errors
+/// [`ReadLogError`].
+pub(crate) async fn read_both(
+    store: &Store,
+    reading: LogQuery,
+    votes: CountedVotes,
+    progress: impl Fn(i64, i64),
+) -> Result<BothLogs, ReadLogError> {
+    let in_force = store.exclusions_in_force(reading.range).await?;
+    let counted = match votes {
+        CountedVotes::Rated => in_force.clone(),
+        CountedVotes::WithExcluded => ExclusionsInForce::default(),
+        // A later vote repeats an earlier one whatever range of times is asked for.
+        CountedVotes::UniquePrompts => PromptIndex::read(store, &progress).await?.without_repeated(in_force.clone()),
+    };
+    let cast = read_cast_votes(store, reading, progress).await?;
+    let both = move || BothLogs { counted: cast.rated(&counted), rated: cast.rated(&in_force) };
+    Ok(tokio::task::spawn_blocking(both).await?)
 }
 
 impl LeaderboardFilter {
@@ -227,7 +311,7 @@ struct FittedVotes {
 fn fit(slice: &Slice, log: VoteLog, options: &LeaderboardOptions) -> Result<FittedVotes, FilteredLeaderboardError> {
     let log = slice.take(log)?;
     let ranking = rank_log_with_differences(&log, options)?;
-    let pairs = Pairs::of(&ranking.board.models, &Tally::from_log(&log, options.scoring));
+    let pairs = Pairs::new(&ranking.board.models, &Tally::from_log(&log, options.scoring));
     let history = history(&log, HISTORY_MOMENTS, options)?;
     Ok(FittedVotes { ranking, pairs, history })
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::infra::storage::{Store, VoteRange};
 
@@ -33,7 +33,7 @@ impl RatedVotes {
         }
         if self.last_seq < upto {
             let range = VoteRange { after: self.last_seq, upto, ..VoteRange::ALL };
-            let mut new = read_log(store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+            let mut new = read_log(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
             // The tally of the leaderboard counts these.
             new.excluded.clear();
             Arc::make_mut(&mut self.log).append(&new);

@@ -23,6 +23,7 @@ use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::publication::Publication;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
@@ -229,6 +230,22 @@ pub struct Refitter {
 }
 
 impl Refitter {
+    /// How long the new votes wait for others before they appear on the leaderboard; `None` where it is time to fit.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn wait_for_votes(&self) -> Result<Option<Duration>, StoreError> {
+        if self.ranked_by.is_none() {
+            return Ok(None);
+        }
+        let settings = self.settings.now();
+        let rating = &settings.rating;
+        let rule = Publication { votes: rating.group_votes, every: Duration::from_secs(rating.group_seconds.into()) };
+        let held = self.leaderboard.latest().last_vote_seq;
+        let new = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), rule.votes).await?;
+        Ok(new.first().and_then(|oldest| rule.wait(new.len(), oldest.created_at, self.clock.now())))
+    }
+
     /// Time of the oldest vote that the latest leaderboard lacks.
     async fn oldest_unranked(&self) -> Result<Option<Timestamp>, StoreError> {
         let held = self.leaderboard.latest().last_vote_seq;
@@ -284,6 +301,14 @@ impl Refitter {
         // A copy takes a few hundred kilobytes for any number of votes.
         let (comparisons, elo) = (self.tally.counts.comparisons.clone(), self.tally.counts.elo.clone());
         Ok(tokio::task::spawn_blocking(move || rank(&comparisons, &elo, &options)).await??)
+    }
+
+    /// Whether exclusions changed, by whatever process, since the votes were counted.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_changed(&self) -> Result<bool, StoreError> {
+        self.tally.is_outdated(&self.store).await
     }
 
     /// Stores the counts of the votes for the next process.

@@ -10,7 +10,8 @@ use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
 use super::refit::leaderboard_options;
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
+use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::robustness::{OverallRobustness, RobustnessOptions, overall_robustness};
@@ -36,6 +37,8 @@ pub struct RobustnessSnapshot {
     pub computed_at: Option<Timestamp>,
     /// The report.
     pub report: OverallRobustness,
+    /// What rigging would take, and may have done.
+    pub rigging: RiggingReport,
     cost: Duration,
 }
 
@@ -123,13 +126,13 @@ impl RobustnessService {
         let started = Instant::now();
         let columns = ColumnSet { voters: true, ..ColumnSet::default() };
         let range = VoteRange { upto: input_version.last_vote_seq, ..VoteRange::ALL };
-        let log = read_log(&self.store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+        let log = read_log(&self.store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
         let LeaderboardOptions { scoring, confidence, .. } = input_version.rating;
         let options = RobustnessOptions { scoring, confidence, ..RobustnessOptions::default() };
-        let report = tokio::task::spawn_blocking(move || on_one_thread(&log, options)).await??;
+        let (report, rigging) = tokio::task::spawn_blocking(move || on_one_thread(&log, options)).await??;
         let computed_at = Some(self.clock.now());
         let (input_version, cost) = (Some(input_version), started.elapsed());
-        self.latest.send_replace(Arc::new(RobustnessSnapshot { input_version, computed_at, report, cost }));
+        self.latest.send_replace(Arc::new(RobustnessSnapshot { input_version, computed_at, report, rigging, cost }));
         Ok(true)
     }
 
@@ -142,7 +145,10 @@ impl RobustnessService {
     }
 }
 
-fn on_one_thread(log: &VoteLog, options: RobustnessOptions) -> Result<OverallRobustness, RobustnessError> {
+fn on_one_thread(
+    log: &VoteLog,
+    options: RobustnessOptions,
+) -> Result<(OverallRobustness, RiggingReport), RobustnessError> {
     let alone = ThreadPoolBuilder::new().num_threads(1).build()?;
-    Ok(alone.install(|| overall_robustness(log, options))?)
+    alone.install(|| Ok((overall_robustness(log, options)?, rigging_report(log, options.seed)?)))
 }

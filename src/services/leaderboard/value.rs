@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, LeaderboardFilter};
 use super::freshness::Freshness;
-use super::vote_log::{ReadLogError, ReadOptions, read_log};
+use super::vote_log::{LogQuery, ReadLogError, read_log};
 use crate::domain::rating::slice::SliceError;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::report::ValueReport;
-use crate::domain::rating::value::usage::Usage;
+use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::config::CurrentSettings;
@@ -36,7 +36,7 @@ const CACHED: usize = 48;
 #[derive(Debug)]
 struct RecentUsage {
     freshness: Freshness,
-    usage: Usage,
+    usage: ArenaUsage,
 }
 
 /// Everything that the usage depends on besides the votes: the filter, the time of the last label change if the filter
@@ -84,7 +84,8 @@ impl ValueReports {
         last_seq: i64,
     ) -> Result<Arc<RecentUsage>, FilteredLeaderboardError> {
         // How ratings are computed does not matter here.
-        let filter = LeaderboardFilter { without_ties: false, style: false, ..filter.clone() };
+        let filter =
+            LeaderboardFilter { without_ties: false, style: false, side: false, level: false, ..filter.clone() };
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
         let key = (filter.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
         let read = || read_usage(self.store.clone(), filter.clone());
@@ -97,13 +98,13 @@ async fn read_usage(store: Store, filter: LeaderboardFilter) -> Result<RecentUsa
     let last = store.last_vote_seq().await.map_err(ReadLogError::from)?;
     let range = VoteRange { after: last.saturating_sub(RECENT_VOTES).max(0), upto: last, ..VoteRange::ALL };
     let (slice, mut columns) = (filter.slice(), ColumnSet::default());
-    Usage::add_columns(&mut columns);
+    ArenaUsage::add_columns(&mut columns);
     slice.add_columns(&mut columns);
-    let log = read_log(&store, ReadOptions { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    let log = read_log(&store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
     let usage = tokio::task::spawn_blocking(move || match slice.take(log) {
         // The slice may have older votes only.
-        Err(SliceError::Unknown { .. }) => Ok(Usage::default()),
-        taken => taken.map(|log| Usage::of(&log)),
+        Err(SliceError::Unknown { .. }) => Ok(ArenaUsage::default()),
+        taken => taken.map(|log| ArenaUsage::new(&log)),
     });
     let usage = usage.await??;
     Ok(RecentUsage { freshness: Freshness::new(last, began.elapsed()), usage })

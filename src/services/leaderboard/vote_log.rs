@@ -3,6 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::integrity::cast_votes::CastVotes;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, StyleColumns, VoteLog};
@@ -37,7 +38,7 @@ impl ReadLogError {
 
 /// How to read the log.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadOptions {
+pub struct LogQuery {
     /// Columns to read.
     pub columns: ColumnSet,
     /// Votes to read.
@@ -51,30 +52,60 @@ pub struct ReadOptions {
 ///
 /// # Errors
 /// [`ReadLogError`].
-pub async fn read_log(
+pub async fn read_log(store: &Store, options: LogQuery, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
+    read_votes(store, options, Excluded::Counted, progress).await.map(|votes| votes.log)
+}
+
+/// Reads all votes, excluded ones too, with their numbers.
+///
+/// # Errors
+/// [`ReadLogError`].
+pub async fn read_cast_votes(
     store: &Store,
-    options: ReadOptions,
+    options: LogQuery,
     progress: impl Fn(i64, i64),
-) -> Result<VoteLog, ReadLogError> {
-    let ReadOptions { columns, range, concurrency } = options;
+) -> Result<CastVotes, ReadLogError> {
+    read_votes(store, options, Excluded::Read, progress).await
+}
+
+/// What a reading does with excluded votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Excluded {
+    /// Counts them by rule.
+    Counted,
+    /// Reads them like all others.
+    Read,
+}
+
+async fn read_votes(
+    store: &Store,
+    options: LogQuery,
+    excluded: Excluded,
+    progress: impl Fn(i64, i64),
+) -> Result<CastVotes, ReadLogError> {
+    let LogQuery { columns, range, concurrency } = options;
     let schemes = schemes(store, columns).await?;
-    let stored_columns = stored_columns(columns, &schemes);
+    let stored_columns = stored_columns(columns, &schemes, excluded);
     let last = store.last_vote_seq().await?.min(range.upto);
     let pages = stream::iter((range.after..last).step_by(PAGE)).map(async |after| {
         let upto = after.saturating_add(PAGE as i64).min(last);
         let range = VoteRange { after, upto, ..range };
-        let page = store.vote_page(range, &stored_columns).await?;
+        let page = match excluded {
+            Excluded::Counted => store.vote_page(range, &stored_columns).await?,
+            Excluded::Read => store.cast_vote_page(range, &stored_columns).await?,
+        };
         let labels = FinalLabels::of_votes(store, &schemes, range).await?;
-        let log = tokio::task::spawn_blocking(move || parse_page(&page, &labels, columns)).await??;
-        Ok::<_, ReadLogError>((upto, log))
+        let votes = tokio::task::spawn_blocking(move || parse_page(&page, &labels, columns)).await??;
+        Ok::<_, ReadLogError>((upto, votes))
     });
     let mut pages = pages.buffered(concurrency.max(1));
-    let mut log = VoteLog::with_columns(columns);
-    while let Some((upto, page)) = pages.try_next().await? {
-        log.append(&page);
+    let mut votes = CastVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
+    while let Some((upto, mut page)) = pages.try_next().await? {
+        votes.log.append(&page.log);
+        votes.numbers.append(&mut page.numbers);
         progress(upto, last);
     }
-    Ok(log)
+    Ok(votes)
 }
 
 /// The label schemes of the requested columns, if any prompt is labelled.
@@ -88,10 +119,10 @@ async fn schemes(store: &Store, columns: ColumnSet) -> Result<Vec<Scheme>, ReadL
     Ok(schemes)
 }
 
-fn stored_columns(columns: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
+fn stored_columns(columns: ColumnSet, schemes: &[Scheme], excluded: Excluded) -> Vec<VoteColumn> {
     let all = [
-        // Labels are looked up by sequence number.
-        (!schemes.is_empty(), VoteColumn::Seq),
+        // Labels and exclusions are looked up by sequence number.
+        (!schemes.is_empty() || excluded == Excluded::Read, VoteColumn::Seq),
         (columns.voters, VoteColumn::Voter),
         (columns.languages, VoteColumn::Language),
         (columns.categories, VoteColumn::Category),
@@ -107,7 +138,7 @@ fn stored_columns(columns: ColumnSet, schemes: &[Scheme]) -> Vec<VoteColumn> {
     all.into_iter().filter_map(|(requested, column)| requested.then_some(column)).collect()
 }
 
-fn parse_page(page: &VotePage, labels: &FinalLabels, columns: ColumnSet) -> Result<VoteLog, ReadLogError> {
+fn parse_page(page: &VotePage, labels: &FinalLabels, columns: ColumnSet) -> Result<CastVotes, ReadLogError> {
     let mut log = VoteLog::with_columns(columns);
     let mut rated = Vec::with_capacity(page.votes);
     for row in page.rows() {
@@ -126,7 +157,7 @@ fn parse_page(page: &VotePage, labels: &FinalLabels, columns: ColumnSet) -> Resu
             add_value(&mut log, column, value).ok_or_else(|| page.inconsistent(column.name(), value))?;
         }
     }
-    Ok(log)
+    Ok(CastVotes { log, numbers })
 }
 
 /// The sequence numbers of the votes; empty if they were not read.
@@ -146,8 +177,8 @@ fn label_in(labels: &FinalLabels, column: VoteColumn, seq: i64) -> Option<&str> 
 /// Adds a value to its column; `None` for an invalid value.
 fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
     match column {
-        // These identify votes and have no column.
-        VoteColumn::Seq | VoteColumn::Battle => {}
+        // These identify votes and their prompts, and have no column.
+        VoteColumn::Seq | VoteColumn::Battle | VoteColumn::FirstPrompt => {}
         VoteColumn::Voter => add_label(log.voters.as_mut()?, value),
         VoteColumn::Language => add_label(log.languages.as_mut()?, value),
         VoteColumn::Category => add_label(log.categories.as_mut()?, value),

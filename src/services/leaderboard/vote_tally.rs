@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::vote_log::ReadLogError;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::vote_counts::VoteCounts;
-use crate::infra::storage::{PackedVote, Store, StoredCounts, VoteColumn, VotePage, VoteRange};
+use crate::infra::storage::{PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
@@ -65,6 +65,14 @@ impl VoteTally {
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.last_seq
+    }
+
+    /// Whether exclusions of votes that were cast before changed since the last count.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn is_outdated(&self, store: &Store) -> Result<bool, StoreError> {
+        Ok(store.exclusion_changes().await? != self.counts.exclusion_changes)
     }
 
     /// Restores stored counts on the first call, then counts the new votes of the log; all of them again if votes were

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::domain::battle::BattleId;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use crate::domain::time::Timestamp;
@@ -115,7 +116,7 @@ fn vote<'v>(log: &'v VoteLog, row: usize, id: &str, now: Timestamp) -> ImportedV
     let number =
         |column: &Option<Vec<f64>>| column.as_ref().map(|column| column[row]).filter(|value| value.is_finite());
     ImportedVote {
-        battle: format!("{id}-{:09}", row + 1),
+        battle: BattleId::new(format!("{id}-{:09}", row + 1)),
         voter: label(&log.voters).unwrap_or_default(),
         a: name(log.a[row]),
         b: name(log.b[row]),

@@ -75,6 +75,7 @@ base_url = "${upstream}/v1"
   return `[providers]
 discover = false
 practice = "never"
+retries = 0
 
 [rating]
 debounce_ms = 50

@@ -1,7 +1,8 @@
 // A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
 // contains "hostile" or "short" gets that, any other one a rich reply from one model and a Chinese one from the other, or an
 // English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
-// other half: the reply ends when it is stopped.
+// other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
+// ends in the middle, "say nothing" no answer at all.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,8 +11,9 @@ const reply = (name) => readFile(new URL(`../replies/${name}.md`, import.meta.ur
 
 /** Starts the server and gives `{ url, stop }`. */
 export async function startUpstream() {
+  const failed = new Set();
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    answer(request, response, failed).catch(() => response.destroy());
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const stop = () =>
@@ -22,13 +24,18 @@ export async function startUpstream() {
   return { url: `http://127.0.0.1:${server.address().port}`, stop };
 }
 
-async function answer(request, response) {
+async function answer(request, response, failed) {
   let body = "";
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
   if (!request.url.endsWith("/chat/completions")) return response.writeHead(404).end();
   const { model, messages } = JSON.parse(body);
   const question = messages.at(-1).content;
+  if (question.includes("fails at first") && !failed.has(model + question)) {
+    failed.add(model + question);
+    return response.writeHead(500).end();
+  }
   response.writeHead(200, { "content-type": "text/event-stream" });
+  if (question.includes("say nothing")) return response.flushHeaders(); // left open
   const all = pieces(await textFor(question, model));
   for (const piece of question.includes("slowly") ? all.slice(0, all.length / 2) : all) {
     if (response.destroyed) return;
@@ -36,6 +43,7 @@ async function answer(request, response) {
     // A model's pace, not a wait for anything.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
+  if (question.includes("break off")) return response.destroy();
   if (question.includes("slowly")) return; // left open
   response.end("data: [DONE]\n\n");
 }

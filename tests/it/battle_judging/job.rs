@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use langya::domain::battle::BattleId;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store};
 
@@ -31,7 +32,7 @@ async fn field(max_calls_per_day: u64) -> Field {
     field
 }
 
-async fn battle(server: &Server) -> String {
+async fn battle(server: &Server) -> BattleId {
     let mut visitor = Visitor::connect(&server.url).await;
     visitor.ask("Which river is the longest on earth?").await;
     visitor.until_ready().await;

@@ -6,7 +6,7 @@ mod runs;
 
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
-use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{
@@ -21,7 +21,7 @@ use crate::support::upstream::Script;
 /// A battle with its vote.
 #[derive(Clone)]
 struct Battle {
-    id: String,
+    id: BattleId,
     models: [&'static str; 2],
     outcome: Outcome,
     language: &'static str,
@@ -43,7 +43,7 @@ impl Battle {
             _ => Outcome::Tie,
         };
         Self {
-            id: format!("battle-{number:03}"),
+            id: BattleId::new(format!("battle-{number:03}")),
             models: ["one", "two"],
             outcome,
             language: "English",
@@ -59,7 +59,7 @@ impl Battle {
         let models = self.models.map(ModelId::new);
         let row = BattleRow {
             id: self.id.clone(),
-            visitor: "visitor".into(),
+            visitor: VisitorId::new("visitor"),
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models,
             pairing_policy: "uniform".into(),
@@ -68,7 +68,7 @@ impl Battle {
             language: self.language.into(),
             category: self.category.map(str::to_owned),
             intent: None,
-            answered_by: Some("run".into()),
+            answered_by: Some(RunId::new("run")),
         };
         store.register_models(&self.models.map(card), Timestamp(1)).await.unwrap();
         for (turn, quality) in (1..).zip(&self.quality) {
@@ -77,12 +77,22 @@ impl Battle {
                 store.insert_battle(&row, &question, Timestamp(2)).await.unwrap();
             } else {
                 assert!(
-                    store.begin_turn(&self.id, turn, Some(&question), Some("run"), "run", Timestamp(3)).await.unwrap()
+                    store
+                        .begin_turn(
+                            &self.id,
+                            turn,
+                            Some(&question),
+                            Some(&RunId::new("run")),
+                            &RunId::new("run"),
+                            Timestamp(3)
+                        )
+                        .await
+                        .unwrap()
                 );
             }
             let replies = Side::BOTH.map(|side| self.reply(side, quality[side.index()]));
             let progress = Progress { stage: Stage::Ready, turn };
-            assert!(store.finish_turn(&self.id, "run", progress, &replies, Timestamp(4)).await.unwrap());
+            assert!(store.finish_turn(&self.id, &RunId::new("run"), progress, &replies, Timestamp(4)).await.unwrap());
         }
         let vote = NewVoteRow {
             id: format!("vote-on-{}", self.id),
@@ -101,8 +111,14 @@ impl Battle {
         if let Some(rule) = self.exclusion {
             let vote_seq = store.vote_on(&self.id).await.unwrap().unwrap().seq;
             let excluded_at = Timestamp(self.voted_at);
-            let exclusion =
-                NewExclusion { id: &self.id, vote_seq, rule, reason: "a test", excluded_by: "ann", excluded_at };
+            let exclusion = NewExclusion {
+                id: self.id.as_str(),
+                vote_seq,
+                rule,
+                reason: "a test",
+                excluded_by: "ann",
+                excluded_at,
+            };
             assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
         }
     }

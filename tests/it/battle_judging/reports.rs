@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use langya::domain::battle::Outcome;
-use langya::domain::benchmark::judgement::{Game, Status, Tokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::correlation::{Aliases, Series, SeriesName};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::rating::options::LeaderboardOptions;
@@ -36,7 +36,7 @@ fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
         status: Status::Ok,
         attempts: 1,
         latency_ms: 1,
-        tokens: Tokens::default(),
+        tokens: JudgeTokens::default(),
         created_at: Timestamp(7_000),
     })
 }

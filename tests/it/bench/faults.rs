@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use langya::domain::benchmark::judgement::Status;
-use langya::infra::storage::IncludeText;
+use langya::infra::storage::{BenchFilter, IncludeText};
 use serde_json::Value;
 
 use super::mtbench101::{Dialogue, compare, data, dialogues, expected};
@@ -86,7 +86,7 @@ async fn every_ending_is_kept_with_the_judges_words(
 ) {
     let store = field.store().await;
     let set = field.set(&store, "mtbench101").await;
-    let rows = store.bench_judgements(&set, "", "", IncludeText::Yes).await.unwrap();
+    let rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::Yes).await.unwrap();
     let mut found: BTreeMap<Status, usize> = BTreeMap::new();
     for row in &rows {
         let said = &row.judgement;

@@ -69,7 +69,10 @@ async fn scores_by_dimension_are_those_that_a_judge_may_give_also_in_a_cell() {
     field.done(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
     let store = field.store().await;
     let set = field.set(&store, "mtbench101").await;
-    let kept = store.bench_judgements(&set, "", "", langya::infra::storage::IncludeText::Yes).await.unwrap();
+    let kept = store
+        .bench_judgements(&set, langya::infra::storage::BenchFilter::ALL, langya::infra::storage::IncludeText::Yes)
+        .await
+        .unwrap();
     let parsed = serde_json::to_string(&kept[0].judgement.parsed).unwrap();
     assert_eq!(parsed, "{\"score\":7.0,\"rating\":{\"a\":9.0}}");
     field.write("v.csv", "item,model,judge,score,rating\n1,other,j,7,clear\n");
@@ -180,6 +183,6 @@ async fn bad_answers_and_verdicts_are_refused_by_their_line_and_leave_nothing() 
     }
     let store = field.store().await;
     let set = field.set(&store, "mtbench101").await;
-    assert_eq!(store.bench_answers(&set, "", "").await.unwrap(), []);
+    assert_eq!(store.bench_answers(&set, langya::infra::storage::BenchFilter::ALL).await.unwrap(), []);
     assert_eq!(store.published_scores().await.unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use langya::infra::storage::IncludeText;
+use langya::infra::storage::{BenchFilter, IncludeText};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,13 +19,14 @@ const RUN: [&str; 5] = ["bench", "run", "mtbench101", "--judge", "judge"];
 async fn kept(field: &Field) -> BTreeSet<String> {
     let store = field.store().await;
     let set = field.set(&store, "mtbench101").await;
-    let answers = store.bench_answers(&set, "", "").await.unwrap();
+    let answers = store.bench_answers(&set, BenchFilter::ALL).await.unwrap();
     let texts: BTreeMap<_, _> =
         answers.iter().map(|row| ((row.model.clone(), row.item.clone(), row.turn), row.text.clone())).collect();
-    let judged = store.bench_judgements(&set, "", "", IncludeText::No).await.unwrap().into_iter().map(|row| {
-        let said = row.judgement;
-        format!("judged {}", texts[&(said.model, said.item_id, said.turn)])
-    });
+    let judged =
+        store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await.unwrap().into_iter().map(|row| {
+            let said = row.judgement;
+            format!("judged {}", texts[&(said.model, said.item_id, said.turn)])
+        });
     let judged: Vec<String> = judged.collect();
     store.close().await;
     texts.into_values().map(|text| format!("answered {text}")).chain(judged).collect()

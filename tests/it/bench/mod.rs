@@ -196,7 +196,7 @@ impl Field {
     /// The first round of answers over the latest data of a suite.
     async fn set(&self, store: &Store, suite: &str) -> BenchSet {
         let suites = store.bench_suites().await.unwrap();
-        let latest = suites.into_iter().find(|row| row.suite == suite).unwrap();
+        let latest = suites.into_iter().find(|row| row.suite.as_str() == suite).unwrap();
         BenchSet { suite: latest.suite, version: latest.version, sample: 1 }
     }
 }

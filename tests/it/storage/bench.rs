@@ -1,24 +1,34 @@
 //! What every database promises of benchmarks: facts are kept once, never changed, and found again.
 
+use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::Sampling;
-use langya::domain::benchmark::judgement::{Game, Judgement, Status, Tokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText, PublishedScoreRow,
-    Store,
+    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText,
+    PublishedScoreRow, Store,
 };
 
+fn suite_id() -> SuiteId {
+    SuiteId::new("mtbench101")
+}
+
+fn of<'f>(model: &'f str, item: &'f str) -> BenchFilter<'f> {
+    BenchFilter { model: Some(model), item: Some(item) }
+}
+
 fn set() -> BenchSet {
-    BenchSet { suite: "mtbench101".into(), version: "v1".into(), sample: 1 }
+    BenchSet { suite: suite_id(), version: "v1".into(), sample: 1 }
 }
 
 async fn suite(store: &Store, version: &str, at: i64) -> Imported {
     let suite = BenchSuiteRow {
-        suite: "mtbench101".into(),
+        suite: suite_id(),
         version: version.into(),
         source: "file.jsonl".into(),
-        declaration: String::new(),
+        declaration: None,
         items: 2,
         imported_at: Timestamp(at),
     };
@@ -68,7 +78,7 @@ fn judgement(id: &str, status: Status, at: i64) -> BenchJudgementRow {
             status,
             attempts: 1,
             latency_ms: Some(9),
-            tokens: Some(Tokens { prompt: 5, reply: 6 }),
+            tokens: Some(JudgeTokens { prompt: 5, reply: 6 }),
             ts: at,
         },
     }
@@ -81,18 +91,18 @@ pub(super) async fn a_data_file_is_kept_once_and_in_its_order(store: &Store) {
     let suites = store.bench_suites().await.unwrap();
     let versions: Vec<_> = suites.iter().map(|row| (row.version.as_str(), row.imported_at.0, row.items)).collect();
     assert_eq!(versions, [("v2", 3, 2), ("v1", 1, 2)], "the latest file comes first");
-    let items = store.bench_items("mtbench101", "v1").await.unwrap();
+    let items = store.bench_items(&suite_id(), "v1").await.unwrap();
     assert_eq!(items.iter().map(|row| row.item.as_str()).collect::<Vec<_>>(), ["b", "a"]);
-    assert_eq!(store.bench_item("mtbench101", "v1", "a").await.unwrap().as_deref(), Some("{\"a\": \"琅琊\"}"));
-    assert_eq!(store.bench_item("mtbench101", "v1", "c").await.unwrap(), None);
+    assert_eq!(store.bench_item(&suite_id(), "v1", "a").await.unwrap().as_deref(), Some("{\"a\": \"琅琊\"}"));
+    assert_eq!(store.bench_item(&suite_id(), "v1", "c").await.unwrap(), None);
 }
 
 pub(super) async fn a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing(store: &Store) {
     let suite = BenchSuiteRow {
-        suite: "s".into(),
+        suite: SuiteId::new("s"),
         version: "v".into(),
         source: String::new(),
-        declaration: String::new(),
+        declaration: None,
         items: 2,
         imported_at: Timestamp(1),
     };
@@ -107,13 +117,13 @@ pub(super) async fn an_answer_to_a_question_is_kept_once(store: &Store) {
     store.insert_answers(&set(), &[first.clone(), answer("2", "b", "ask")]).await.unwrap();
     let anew = BenchAnswerRow { text: "other".into(), ..answer("3", "a", "ask") };
     store.insert_answers(&set(), &[anew.clone(), first.clone()]).await.unwrap();
-    assert_eq!(store.bench_answers(&set(), "m", "a").await.unwrap(), std::slice::from_ref(&first));
+    assert_eq!(store.bench_answers(&set(), of("m", "a")).await.unwrap(), std::slice::from_ref(&first));
     assert_eq!(store.import_answers(&set(), &[anew, answer("4", "a", "another ask")]).await.unwrap(), 1);
     let second_round = BenchSet { sample: 2, ..set() };
     store.insert_answers(&second_round, &[answer("5", "a", "ask")]).await.unwrap();
-    assert_eq!(store.bench_answers(&set(), "", "").await.unwrap().len(), 3);
-    assert_eq!(store.bench_answers(&set(), "n", "").await.unwrap(), []);
-    let answered = store.answered("mtbench101", "v1").await.unwrap();
+    assert_eq!(store.bench_answers(&set(), BenchFilter::ALL).await.unwrap().len(), 3);
+    assert_eq!(store.bench_answers(&set(), BenchFilter::of_model(&ModelId::new("n"))).await.unwrap(), []);
+    let answered = store.answered(&suite_id(), "v1").await.unwrap();
     let counts: Vec<_> = answered.iter().map(|row| (row.sample, row.model.as_str(), row.answers)).collect();
     assert_eq!(counts, [(1, "m", 3), (2, "m", 1)]);
 }
@@ -126,7 +136,7 @@ pub(super) async fn a_score_that_is_no_number_is_not_kept(store: &Store) {
         row.judgement.parsed = Some(Verdict::Rating(Rating { score, dimensions }));
         assert!(store.insert_judgements(&[judgement("0", Status::Ok, 1), row]).await.is_err(), "{score} {dimension}");
     }
-    assert_eq!(store.bench_judgements(&set(), "", "", IncludeText::Yes).await.unwrap(), []);
+    assert_eq!(store.bench_judgements(&set(), BenchFilter::ALL, IncludeText::Yes).await.unwrap(), []);
 }
 
 pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store) {
@@ -137,15 +147,15 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     for _ in 0..2 {
         store.insert_judgements(&[first.clone(), second.clone()]).await.unwrap();
     }
-    let kept = store.bench_judgements(&set(), "m", "a", IncludeText::Yes).await.unwrap();
+    let kept = store.bench_judgements(&set(), of("m", "a"), IncludeText::Yes).await.unwrap();
     assert_eq!(kept, [failed, first.clone(), judgement("4", Status::TransportFailed, 3)]);
     let mut without_words = first.clone();
     without_words.judgement.raw_text.clear();
     without_words.earlier.clear();
-    assert_eq!(store.bench_judgements(&set(), "", "", IncludeText::No).await.unwrap()[1], without_words);
+    assert_eq!(store.bench_judgements(&set(), BenchFilter::ALL, IncludeText::No).await.unwrap()[1], without_words);
     let by_another_way = BenchJudgementRow { variant: "rules".into(), ..judgement("5", Status::Ok, 4) };
     assert_eq!(store.import_judgements(&[second, by_another_way]).await.unwrap(), 1);
-    let groups = store.judged("mtbench101", "v1").await.unwrap();
+    let groups = store.judged(&suite_id(), "v1").await.unwrap();
     let counts: Vec<_> = groups.iter().map(|row| (row.variant.as_str(), row.status.as_str(), row.count)).collect();
     assert_eq!(counts, [("", "ok", 1), ("", "transport_failed", 2), ("rules", "ok", 1)]);
 }

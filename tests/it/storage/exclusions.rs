@@ -3,20 +3,36 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
+use langya::domain::integrity::board_change::BoardChange;
+use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use langya::domain::integrity::pseudonym::voter_pseudonym;
+use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::ranking::rank_log;
+use langya::domain::rating::vote_counts::VoteCounts;
 use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
-use langya::infra::storage::{ExclusionRow, InsertedVote, NewExclusion, NewVoteRow, Store, VoteExclusion};
+use langya::infra::storage::{
+    BattleRow, ExclusionDecision, ExclusionRow, InsertedVote, NewExclusion, NewReply, NewVoteRow, Store, VoteExclusion,
+    VoteRange,
+};
+use langya::services::exclusions::decision::{Author, Decision};
+use langya::services::exclusions::preview::preview;
+use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
+use langya::services::prompt_index::PromptIndex;
 
 use super::fits::{cast, whole_log};
-use super::{exclude, ready, vote};
+use super::{battle, exclude, ready, reply, vote};
+use crate::support::arena::card;
 
 pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(store: &Store) {
     for id in ["x", "y"] {
@@ -26,9 +42,9 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclusion_changes().await.unwrap(), 0);
     exclude(store, "y", "duplicate").await;
     exclude(store, "y", "admin").await;
-    let vote = store.vote_on("y").await.unwrap().unwrap();
+    let vote = store.vote_on(&BattleId::new("y")).await.unwrap().unwrap();
     assert_eq!(vote.exclusion.as_deref(), Some("admin"), "one rule is named: the first in alphabetical order");
-    assert_eq!(store.vote_on("x").await.unwrap().unwrap().exclusion, None);
+    assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion, None);
 
     let again = NewExclusion {
         id: "again",
@@ -42,7 +58,7 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
     assert_eq!(store.exclude_votes(&[again, nowhere]).await.unwrap(), 0, "once a rule, and only votes");
     assert!(store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(!store.withdraw_exclusion(vote.seq, "admin", "bob", Timestamp(12)).await.unwrap(), "once");
-    assert_eq!(store.vote_on("y").await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
+    assert_eq!(store.vote_on(&BattleId::new("y")).await.unwrap().unwrap().exclusion.as_deref(), Some("duplicate"));
     assert_eq!(store.exclude_votes(&[again]).await.unwrap(), 1, "what was withdrawn may be excluded again");
     assert_eq!(store.exclusion_changes().await.unwrap(), 4, "three exclusions and one withdrawal");
 
@@ -54,22 +70,23 @@ pub(super) async fn an_exclusion_stands_beside_the_vote_and_can_be_withdrawn(sto
 
 /// Twelve battles with two ballots each at once, every third battle excluded when its vote is cast.
 pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &Store) {
-    let excluding = |rules: &[&'static str]| {
-        let exclusion = |rule: &&'static str| VoteExclusion { rule, reason: format!("because of {rule}") };
+    use ExclusionRule::{Admin, FailedSide, IdentityLeak};
+    let excluding = |rules: &[ExclusionRule]| {
+        let exclusion = |rule: &ExclusionRule| VoteExclusion { rule: *rule, reason: format!("because of {rule}") };
         rules.iter().map(exclusion).collect::<Vec<_>>()
     };
     let mut votes = Vec::new();
     for number in 0..12 {
         let id = format!("b{number}");
         ready(store, &id).await;
-        let exclusions = excluding(if number % 3 == 0 { &["identity_leak", "failed_side"] } else { &[] });
+        let exclusions = excluding(if number % 3 == 0 { &[IdentityLeak, FailedSide] } else { &[] });
         votes.push(NewVoteRow { exclusions, ..vote(&format!("first {id}"), &id, 1) });
-        votes.push(NewVoteRow { exclusions: excluding(&["admin"]), ..vote(&format!("second {id}"), &id, 1) });
+        votes.push(NewVoteRow { exclusions: excluding(&[Admin]), ..vote(&format!("second {id}"), &id, 1) });
     }
     let answers = join_all(votes.iter().chain(&votes[..1]).map(|vote| store.insert_vote(vote))).await;
     assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(InsertedVote::Stored))).count(), 13, "{answers:?}");
     for number in 0..12 {
-        let kept = store.vote_on(&format!("b{number}")).await.unwrap().unwrap();
+        let kept = store.vote_on(&BattleId::new(format!("b{number}"))).await.unwrap().unwrap();
         let rows = store.exclusions_of(kept.seq).await.unwrap();
         let mut rules: Vec<&str> = rows.iter().map(|row| row.rule.as_str()).collect();
         rules.sort_unstable();
@@ -78,12 +95,12 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
         assert!(rows.iter().all(|row| as_cast(row) && row.reason == format!("because of {}", row.rule)), "{rows:?}");
     }
     assert_eq!(store.exclusion_changes().await.unwrap(), 0, "no vote that was counted as rated is excluded");
-    let late = NewVoteRow { exclusions: excluding(&["identity_leak"]), ..vote("late", "b0", 1) };
+    let late = NewVoteRow { exclusions: excluding(&[IdentityLeak]), ..vote("late", "b0", 1) };
     assert!(matches!(store.insert_vote(&late).await.unwrap(), InsertedVote::Existing(_)));
-    let seq = store.vote_on("b0").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "identity_leak", "bob", Timestamp(3_000)).await.unwrap());
     assert_eq!(store.insert_vote(&votes[0]).await.unwrap(), InsertedVote::Stored, "sent again after a withdrawal");
-    assert_eq!(store.vote_on("b0").await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
+    assert_eq!(store.vote_on(&BattleId::new("b0")).await.unwrap().unwrap().exclusion.as_deref(), Some("failed_side"));
     assert_eq!(store.exclusion_changes().await.unwrap(), 1, "the withdrawal");
 }
 
@@ -123,11 +140,132 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     assert!(!second.refit().await.unwrap(), "the stored leaderboard heeds it");
     assert_eq!((second.tally.counts.read, second.tally.counts.excluded["admin"]), (8, 1));
 
-    let seq = store.vote_on("v3").await.unwrap().unwrap().seq;
+    let seq = store.vote_on(&BattleId::new("v3")).await.unwrap().unwrap().seq;
     assert!(store.withdraw_exclusion(seq, "admin", "bob", Timestamp(11)).await.unwrap());
     assert!(first.refit().await.unwrap());
     assert_eq!(leaderboard.latest().board, whole.board, "to the last bit as before");
     let mut third = refitter();
     exclude(store, "v5", "admin").await;
     assert!(third.refit().await.unwrap(), "the first fit of a process sees that too");
+}
+
+fn decision(id: &str, rule: &str, at: i64) -> ExclusionDecision {
+    let text = str::to_owned;
+    ExclusionDecision {
+        id: text(id),
+        rule: text(rule),
+        reason: text("spam"),
+        decided_by: text("ann"),
+        decided_at: Timestamp(at),
+    }
+}
+
+pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &Store) {
+    for id in ["x", "y", "z"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(id, id, 1)).await.unwrap();
+    }
+    let seq = async |battle: &str| store.vote_on(&BattleId::new(battle)).await.unwrap().unwrap().seq;
+    let [x, y, z] = [seq("x").await, seq("y").await, seq("z").await];
+    assert_eq!(store.exclude(&decision("one", "admin", 10), &[x, y, 999]).await.unwrap(), 2, "only votes");
+    assert_eq!(store.exclude(&decision("two", "admin", 11), &[x, y, z]).await.unwrap(), 1, "once a rule");
+    assert_eq!(store.exclude(&decision("three", "identity_leak", 12), &[x]).await.unwrap(), 1);
+    assert_eq!(store.exclude(&decision("four", "admin", 13), &[]).await.unwrap(), 0);
+    let in_force = store.exclusions_in_force(VoteRange { after: x, ..VoteRange::ALL }).await.unwrap();
+    assert_eq!((in_force.rule_of(x), in_force.rule_of(y)), (None, Some("admin")), "of the range");
+    assert_eq!(store.exclusion_changes().await.unwrap(), 4);
+
+    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(20)).await.unwrap(), 2);
+    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(21)).await.unwrap(), 0, "once");
+    assert_eq!(store.exclusion_changes().await.unwrap(), 6);
+    assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion.as_deref(), Some("identity_leak"));
+    assert_eq!(store.withdraw_exclusions(&[x, y, z], None, "bob", Timestamp(22)).await.unwrap(), 2, "by any rule");
+    assert_eq!(store.exclusions_in_force(VoteRange::ALL).await.unwrap().rules().len(), 0);
+
+    let end = (Timestamp(i64::MAX), "");
+    let ids = |rows: &[ExclusionRow]| -> Vec<String> { rows.iter().map(|row| row.id.clone()).collect() };
+    let all = store.latest_exclusions(None, end, 9).await.unwrap();
+    assert_eq!(ids(&all), [format!("three-{x}"), format!("two-{z}"), format!("one-{y}"), format!("one-{x}")]);
+    assert!(all.iter().all(|row| row.withdrawn.as_ref().is_some_and(|(by, _)| by == "bob")), "{all:?}");
+    let after = (all[1].excluded_at, all[1].id.as_str());
+    assert_eq!(ids(&store.latest_exclusions(None, after, 1).await.unwrap()), [format!("one-{y}")], "a page of one");
+    assert_eq!(ids(&store.latest_exclusions(Some("identity_leak"), end, 9).await.unwrap()), [format!("three-{x}")]);
+}
+
+/// Votes of two voters on prompts of which some are copies, between three models.
+async fn cast_by_several(store: &Store) {
+    store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
+    let prompts = [
+        "Which river is the longest on earth, and how is that measured?",
+        "Write four lines about a mountain in autumn.",
+        "which RIVER is the longest on earth and how is that measured",
+    ];
+    let pairs = [["one", "two"], ["two", "three"], ["three", "one"], ["two", "one"]];
+    for number in 0_usize..48 {
+        let id = format!("c{number}");
+        let row = BattleRow {
+            visitor: VisitorId::new(format!("voter {}", number % 2)),
+            models: pairs[number % 4].map(ModelId::new),
+            ..battle(&id)
+        };
+        store.insert_battle(&row, prompts[number / 4 % 3], Timestamp(1_000)).await.unwrap();
+        let progress = Progress { stage: Stage::Ready, turn: 1 };
+        let replies =
+            [Side::A, Side::B].map(|side| NewReply { model: row.models[side.index()].clone(), ..reply(side, "text") });
+        store.finish_turn(&BattleId::new(&id), &RunId::new("run"), progress, &replies, Timestamp(1_500)).await.unwrap();
+        let cast = NewVoteRow { outcome: Outcome::ALL[number * 5 % 7 % 4], ..vote(&id, &id, 1) };
+        assert_eq!(store.insert_vote(&cast).await.unwrap(), InsertedVote::Stored);
+    }
+}
+
+/// The leaderboard and the stored counts of a process that starts now.
+async fn fresh(store: &Store) -> (Leaderboard, VoteCounts) {
+    let mut tally = VoteTally::default();
+    tally.catch_up(store, |_| {}).await.unwrap();
+    let options = leaderboard_options(&Settings::default().rating).unwrap();
+    let board =
+        rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
+    tally.store(store, StoreWhen::AnyNew).await.unwrap();
+    tally.counts.exclusion_changes = 0;
+    (board, tally.counts)
+}
+
+pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
+    cast_by_several(store).await;
+    let clusters = PromptIndex::read(store, |_, _| {}).await.unwrap();
+    let summaries = clusters.summaries(&ExclusionsInForce::default());
+    assert_eq!(summaries.iter().map(|summary| (summary.votes, summary.voters)).collect::<Vec<_>>(), [(32, 2), (16, 2)]);
+    let before = fresh(store).await;
+    let by_voter = VoteFilter { voters: vec![voter_pseudonym("voter 1")], ..VoteFilter::default() };
+    let by_prompt = VoteFilter { prompt_cluster: Some(summaries[1].id), ..VoteFilter::default() };
+    let by_number = VoteFilter { range: VoteRange { after: 3, upto: 17, ..VoteRange::ALL }, ..VoteFilter::default() };
+    let by_model = VoteFilter { models: vec!["three".to_owned()], ..VoteFilter::default() };
+    let by_battle = VoteFilter { battle: Some(BattleId::new("c5")), ..VoteFilter::default() };
+    for (filter, rule, expected) in [
+        (by_voter, ExclusionRule::AnomalousVoter, 24),
+        (by_prompt, ExclusionRule::DuplicatePrompt, 16),
+        (by_number, ExclusionRule::Admin, 14),
+        (by_model, ExclusionRule::RateLimited, 24),
+        (by_battle, ExclusionRule::IdentityLeak, 1),
+    ] {
+        let author = |id: &str| Author { id: format!("{id} {rule}"), name: "ann".into(), decided_at: Timestamp(9) };
+        let votes = select(store, &filter, |_, _| {}).await.unwrap();
+        assert_eq!(votes.len(), expected, "{filter:?}");
+        let exclude = Decision::Exclude { rule, reason: "a test".into() };
+        let options = leaderboard_options(&Settings::default().rating).unwrap();
+        let announced = preview(store, &votes, &exclude, options, |_, _| {}).await.unwrap();
+        assert_eq!(exclude.write(store, &votes, author("out")).await.unwrap(), expected as u64);
+        let without = fresh(store).await;
+        assert_eq!(announced, BoardChange::between(&before.0, &without.0), "the preview said so");
+        assert_ne!(without.0.models, before.0.models, "{rule}");
+        assert_eq!(without.0.votes.excluded, [(rule.name().to_owned(), expected as u64)].into());
+        assert_eq!(without.1.excluded, without.0.votes.excluded);
+        // A rule is undone by its name, whatever the filter was.
+        let undo = VoteFilter { rule: Some(rule.to_string()), ..VoteFilter::default() };
+        let votes = select(store, &undo, |_, _| {}).await.unwrap();
+        let include = Decision::Include { rule: Some(rule.to_string()) };
+        assert_eq!(include.write(store, &votes, author("in")).await.unwrap(), expected as u64);
+        assert_eq!(fresh(store).await, before, "{rule}: to the last bit as before");
+    }
+    assert_eq!(store.exclusion_changes().await.unwrap(), 2 * (24 + 16 + 14 + 24 + 1), "nothing is forgotten");
 }

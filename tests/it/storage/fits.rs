@@ -10,7 +10,7 @@ use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store, StoredCounts, VoteColumn, VoteRange};
-use langya::services::leaderboard::vote_log::{ReadOptions, read_log};
+use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::leaderboard::vote_tally::{Counted, StoreWhen, VoteTally};
 
 use super::{exclude, ready, vote};
@@ -33,7 +33,7 @@ pub(super) async fn cast(store: &Store, numbers: std::ops::Range<i64>) {
 }
 
 pub(super) async fn whole_log(store: &Store, wanted: ColumnSet) -> VoteLog {
-    read_log(store, ReadOptions { columns: wanted, range: VoteRange::ALL, concurrency: 2 }, |_, _| {}).await.unwrap()
+    read_log(store, LogQuery { columns: wanted, range: VoteRange::ALL, concurrency: 2 }, |_, _| {}).await.unwrap()
 }
 
 pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {

@@ -18,6 +18,14 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO side_failures (battle_id, turn, side, model, replaced_by, reason, failed_at) VALUES \
              ('b1', 1, 'b', 'one', 'two', 'timed out', 11) ON CONFLICT DO NOTHING"
         }
+        "register_models.sql" => {
+            "INSERT INTO model_changes (model, number, changed_at, state, weight, name, organization, license, practice, \
+             provider_model, reason, author) VALUES ('one', 1, 1, 'paused', 0, 'One', '', '', FALSE, NULL, '', 'settings'); \
+             INSERT INTO pairing_changes (number, changed_at, policy, policy_version, uniform_share, elo_width, \
+             new_model_votes, new_model_boost) VALUES (1, 1, 'weighted', 1, 0.2, 100, 50, 2); \
+             INSERT INTO counted_sources (source, through_day) VALUES ('arena', 0); \
+             INSERT INTO battle_days (source, day, model, battles) VALUES ('arena', 0, 'one', 2), ('arena', 0, 'two', 2)"
+        }
         "keep_labels.sql" => {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"

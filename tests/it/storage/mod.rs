@@ -9,6 +9,7 @@ mod migrations;
 mod outages;
 pub(crate) mod partitions;
 mod postgres;
+pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
 
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::join_all;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
-use langya::domain::battle::{ModelId, Outcome, Side};
+use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;
 use langya::infra::storage::{
@@ -34,12 +35,15 @@ use bench::{
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
+    decisions_are_undone_to_the_last_bit, many_votes_are_excluded_and_rated_again_in_one_step,
     the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
+
+use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
 
 use verdicts::{
     a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,
@@ -53,10 +57,18 @@ use crate::support::postgres::TestDatabase;
 
 const ALWAYS: [Timestamp; 2] = [Timestamp(i64::MIN), Timestamp(i64::MAX)];
 
+fn battle_id(id: &str) -> BattleId {
+    BattleId::new(id)
+}
+
+fn by(run: &str) -> RunId {
+    RunId::new(run)
+}
+
 fn battle(id: &str) -> BattleRow {
     BattleRow {
-        id: id.into(),
-        visitor: "visitor".into(),
+        id: BattleId::new(id),
+        visitor: VisitorId::new("visitor"),
         progress: Progress { stage: Stage::Answering, turn: 1 },
         models: [ModelId::new("one"), ModelId::new("two")],
         pairing_policy: "weighted".into(),
@@ -65,7 +77,7 @@ fn battle(id: &str) -> BattleRow {
         language: "zh".into(),
         category: Some("maths".into()),
         intent: None,
-        answered_by: Some("run".into()),
+        answered_by: Some(by("run")),
     }
 }
 
@@ -84,7 +96,7 @@ fn reply(side: Side, text: &str) -> NewReply {
 fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
     NewVoteRow {
         id: id.into(),
-        battle: battle.into(),
+        battle: BattleId::new(battle),
         turn,
         outcome: Outcome::BWins,
         satisfaction: Some(4),
@@ -102,12 +114,12 @@ async fn ready(store: &Store, id: &str) {
     store.insert_battle(&battle(id), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
     let progress = Progress { stage: Stage::Ready, turn: 1 };
-    store.finish_turn(id, "run", progress, &replies, Timestamp(1_500)).await.unwrap();
+    store.finish_turn(&BattleId::new(id), &by("run"), progress, &replies, Timestamp(1_500)).await.unwrap();
 }
 
 /// Excludes the vote on a battle.
 async fn exclude(store: &Store, battle: &str, rule: &str) {
-    let vote_seq = store.vote_on(battle).await.unwrap().unwrap().seq;
+    let vote_seq = store.vote_on(&BattleId::new(battle)).await.unwrap().unwrap().seq;
     let id = format!("{rule} on {battle}");
     let excluded_at = Timestamp(9);
     let exclusion = NewExclusion { id: &id, vote_seq, rule, reason: "a test", excluded_by: "ann", excluded_at };
@@ -115,7 +127,7 @@ async fn exclude(store: &Store, battle: &str, rule: &str) {
 }
 
 async fn stage(store: &Store, id: &str) -> Stage {
-    store.battle(id).await.unwrap().unwrap().progress.stage
+    store.battle(&BattleId::new(id)).await.unwrap().unwrap().progress.stage
 }
 
 async fn models_are_registered_renamed_and_kept(store: &Store) {
@@ -132,22 +144,22 @@ async fn models_are_registered_renamed_and_kept(store: &Store) {
 
 async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
     ready(store, "x").await;
-    let (row, new) = (store.battle("x").await.unwrap().unwrap(), battle("x"));
+    let (row, new) = (store.battle(&battle_id("x")).await.unwrap().unwrap(), battle("x"));
     assert_eq!((row.visitor, row.models, row.pairing_policy), (new.visitor, new.models, new.pairing_policy));
     assert_eq!((row.policy_version, row.pair_probability), (new.policy_version, new.pair_probability));
     assert_eq!((row.language, row.category, row.intent), (new.language, new.category, new.intent));
     assert_eq!(row.answered_by, new.answered_by);
     assert_eq!(row.progress, Progress { stage: Stage::Ready, turn: 1 });
-    let turns = store.turns("x").await.unwrap();
+    let turns = store.turns(&battle_id("x")).await.unwrap();
     assert_eq!((turns.len(), turns[0].turn, turns[0].prompt.as_str()), (1, 1, "琅琊榜?"));
     assert_eq!(replies(store, "x").await, [reply(Side::A, "A"), reply(Side::B, "B")]);
-    let record = store.battle_record("x").await.unwrap().unwrap();
-    let (turns, replies) = (store.turns("x").await.unwrap(), store.replies("x").await.unwrap());
-    let battle_row = store.battle("x").await.unwrap().unwrap();
+    let record = store.battle_record(&battle_id("x")).await.unwrap().unwrap();
+    let (turns, replies) = (store.turns(&battle_id("x")).await.unwrap(), store.replies(&battle_id("x")).await.unwrap());
+    let battle_row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!(record, BattleRecord { battle: battle_row, turns, replies });
-    assert!(store.battle("y").await.unwrap().is_none());
-    assert!(store.battle_record("y").await.unwrap().is_none());
-    let other = BattleRow { answered_by: Some("other".into()), ..battle("x") };
+    assert!(store.battle(&battle_id("y")).await.unwrap().is_none());
+    assert!(store.battle_record(&battle_id("y")).await.unwrap().is_none());
+    let other = BattleRow { answered_by: Some(by("other")), ..battle("x") };
     let refused = store.insert_battle(&other, "琅琊榜?", Timestamp(1_000)).await.unwrap_err();
     assert!(matches!(refused, StoreError::IdInUse(_)), "an id is used once: {refused}");
 }
@@ -161,16 +173,18 @@ async fn a_record_is_of_one_moment(store: &Store) {
     let battle = async {
         for turn in 2..=TURNS {
             let (former, run) = (run_of(turn - 1), run_of(turn));
-            assert!(store.begin_turn("x", turn, Some("And?"), Some(&former), &run, Timestamp(3)).await.unwrap());
+            assert!(
+                store.begin_turn(&battle_id("x"), turn, Some("And?"), Some(&former), &run, Timestamp(3)).await.unwrap()
+            );
             let progress = Progress { stage: Stage::Ready, turn };
             let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
-            assert!(store.finish_turn("x", &run, progress, &replies, Timestamp(4)).await.unwrap());
+            assert!(store.finish_turn(&battle_id("x"), &run, progress, &replies, Timestamp(4)).await.unwrap());
         }
         over.store(true, Ordering::Relaxed);
     };
     let read = async {
         while !over.load(Ordering::Relaxed) {
-            let BattleRecord { battle, turns, replies } = store.battle_record("x").await.unwrap().unwrap();
+            let BattleRecord { battle, turns, replies } = store.battle_record(&battle_id("x")).await.unwrap().unwrap();
             let Progress { stage, turn } = battle.progress;
             let answered = turn - u32::from(stage == Stage::Answering);
             assert_eq!(turns.last().map(|last| last.turn), Some(turn), "{stage:?}");
@@ -181,48 +195,73 @@ async fn a_record_is_of_one_moment(store: &Store) {
 }
 
 /// The run that answers a turn; the first one's is the one of [`battle`].
-fn run_of(turn: u32) -> String {
-    if turn == 1 { "run".to_owned() } else { format!("run {turn}") }
+fn run_of(turn: u32) -> RunId {
+    if turn == 1 { by("run") } else { by(&format!("run {turn}")) }
 }
 
 async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
     ready(store, "x").await;
     assert!(
-        !store.begin_turn("x", 3, Some("Skipped?"), Some("run"), "far", Timestamp(3)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 3, Some("Skipped?"), Some(&by("run")), &by("far"), Timestamp(3))
+            .await
+            .unwrap(),
         "turn 2 comes first"
     );
     assert!(
-        !store.begin_turn("x", 2, Some("And?"), Some("former"), "late", Timestamp(3)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("former")), &by("late"), Timestamp(3))
+            .await
+            .unwrap(),
         "other replies"
     );
-    assert!(!store.begin_turn("x", 1, None, None, "late", Timestamp(3)).await.unwrap(), "other replies");
-    assert!(store.begin_turn("x", 2, Some("And?"), Some("run"), "second", Timestamp(3)).await.unwrap());
     assert!(
-        !store.begin_turn("x", 2, None, Some("second"), "third", Timestamp(4)).await.unwrap(),
+        !store.begin_turn(&battle_id("x"), 1, None, None, &by("late"), Timestamp(3)).await.unwrap(),
+        "other replies"
+    );
+    assert!(
+        store
+            .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store.begin_turn(&battle_id("x"), 2, None, Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap(),
         "it is being answered"
     );
     assert!(
-        !store.begin_turn("x", 3, Some("Again?"), Some("second"), "third", Timestamp(4)).await.unwrap(),
+        !store
+            .begin_turn(&battle_id("x"), 3, Some("Again?"), Some(&by("second")), &by("third"), Timestamp(4))
+            .await
+            .unwrap(),
         "it is being answered"
     );
-    assert!(!store.begin_turn("y", 1, None, None, "third", Timestamp(4)).await.unwrap(), "it does not exist");
-    assert_eq!(store.turns("x").await.unwrap().len(), 2);
-    let row = store.battle("x").await.unwrap().unwrap();
+    assert!(
+        !store.begin_turn(&battle_id("y"), 1, None, None, &by("third"), Timestamp(4)).await.unwrap(),
+        "it does not exist"
+    );
+    assert_eq!(store.turns(&battle_id("x")).await.unwrap().len(), 2);
+    let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!(row.progress, Progress { stage: Stage::Answering, turn: 2 });
-    assert_eq!(row.answered_by.as_deref(), Some("second"));
+    assert_eq!(row.answered_by, Some(by("second")));
 }
 
 async fn an_answer_anew_replaces_the_reply(store: &Store) {
     ready(store, "x").await;
-    assert!(store.begin_turn("x", 1, None, Some("run"), "anew", Timestamp(3)).await.unwrap());
+    assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("anew"), Timestamp(3)).await.unwrap());
     let anew = NewReply { ending: ReplyEnding::Cut, first_token_ms: None, ..reply(Side::A, "Anew") };
     let progress = Progress { stage: Stage::Ready, turn: 1 };
-    assert!(store.finish_turn("x", "anew", progress, std::slice::from_ref(&anew), Timestamp(4)).await.unwrap());
+    assert!(
+        store
+            .finish_turn(&battle_id("x"), &by("anew"), progress, std::slice::from_ref(&anew), Timestamp(4))
+            .await
+            .unwrap()
+    );
     assert_eq!(replies(store, "x").await, [anew, reply(Side::B, "B")]);
 }
 
 async fn replies(store: &Store, id: &str) -> Vec<NewReply> {
-    store.replies(id).await.unwrap().into_iter().map(|row| row.reply).collect()
+    store.replies(&BattleId::new(id)).await.unwrap().into_iter().map(|row| row.reply).collect()
 }
 
 fn failure(side: Side, replacement: Option<(ModelId, f64)>) -> SideFailure {
@@ -234,14 +273,19 @@ async fn a_failed_side_is_replaced_or_voids_the_battle(store: &Store) {
     store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
     store.insert_battle(&battle("x"), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     let replaced = failure(Side::B, Some((ModelId::new("three"), 0.25)));
-    assert!(store.record_side_failure("x", "run", &replaced, Timestamp(2)).await.unwrap());
-    let row = store.battle("x").await.unwrap().unwrap();
+    assert!(store.record_side_failure(&battle_id("x"), &by("run"), &replaced, Timestamp(2)).await.unwrap());
+    let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!((row.models, row.pair_probability), ([ModelId::new("one"), ModelId::new("three")], 0.25));
     assert_eq!(row.progress.stage, Stage::Answering);
-    assert!(store.record_side_failure("x", "run", &failure(Side::A, None), Timestamp(3)).await.unwrap());
+    assert!(
+        store.record_side_failure(&battle_id("x"), &by("run"), &failure(Side::A, None), Timestamp(3)).await.unwrap()
+    );
     assert_eq!(stage(store, "x").await, Stage::Voided);
     let finish = async |stage, replies: &[NewReply]| {
-        store.finish_turn("x", "run", Progress { stage, turn: 1 }, replies, Timestamp(4)).await.unwrap()
+        store
+            .finish_turn(&battle_id("x"), &by("run"), Progress { stage, turn: 1 }, replies, Timestamp(4))
+            .await
+            .unwrap()
     };
     assert!(!finish(Stage::Ready, &[]).await, "what is void stays void");
     assert!(finish(Stage::Voided, &[reply(Side::A, "A")]).await, "what was shown of it is kept");
@@ -256,37 +300,57 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
         store.insert_battle(&battle("x"), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     }
     for _ in 0..2 {
-        assert!(store.finish_turn("x", "run", progress, &[reply(Side::A, "A")], Timestamp(2)).await.unwrap());
+        assert!(
+            store
+                .finish_turn(&battle_id("x"), &by("run"), progress, &[reply(Side::A, "A")], Timestamp(2))
+                .await
+                .unwrap()
+        );
     }
     for _ in 0..2 {
-        assert!(store.begin_turn("x", 2, Some("And?"), Some("run"), "second", Timestamp(3)).await.unwrap());
+        assert!(
+            store
+                .begin_turn(&battle_id("x"), 2, Some("And?"), Some(&by("run")), &by("second"), Timestamp(3))
+                .await
+                .unwrap()
+        );
     }
     for _ in 0..2 {
-        assert!(store.take_over_turn("x", Some("second"), "third", Timestamp(4)).await.unwrap());
+        assert!(store.take_over_turn(&battle_id("x"), Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap());
     }
     for _ in 0..2 {
         let failed = SideFailure { turn: 2, ..voided.clone() };
-        assert!(store.record_side_failure("x", "third", &failed, Timestamp(5)).await.unwrap());
+        assert!(store.record_side_failure(&battle_id("x"), &by("third"), &failed, Timestamp(5)).await.unwrap());
     }
-    assert_eq!((store.turns("x").await.unwrap().len(), replies(store, "x").await.len()), (2, 1));
+    assert_eq!((store.turns(&battle_id("x")).await.unwrap().len(), replies(store, "x").await.len()), (2, 1));
     assert_eq!(stage(store, "x").await, Stage::Voided);
 }
 
 async fn a_turn_belongs_to_the_run_that_took_it_last(store: &Store) {
     ready(store, "x").await;
-    assert!(!store.take_over_turn("x", Some("run"), "new", Timestamp(3)).await.unwrap(), "nobody answers it");
-    assert!(store.begin_turn("x", 1, None, Some("run"), "slow", Timestamp(3)).await.unwrap());
-    assert!(!store.take_over_turn("x", None, "new", Timestamp(4)).await.unwrap(), "slow answers it");
-    assert!(store.take_over_turn("x", Some("slow"), "new", Timestamp(4)).await.unwrap());
-    assert!(!store.take_over_turn("x", Some("slow"), "late", Timestamp(5)).await.unwrap(), "new answers it");
+    assert!(
+        !store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(3)).await.unwrap(),
+        "nobody answers it"
+    );
+    assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("slow"), Timestamp(3)).await.unwrap());
+    assert!(!store.take_over_turn(&battle_id("x"), None, &by("new"), Timestamp(4)).await.unwrap(), "slow answers it");
+    assert!(store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("new"), Timestamp(4)).await.unwrap());
+    assert!(
+        !store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("late"), Timestamp(5)).await.unwrap(),
+        "new answers it"
+    );
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     let late = [reply(Side::A, "too late")];
-    assert!(!store.finish_turn("x", "slow", progress, &late, Timestamp(6)).await.unwrap());
-    assert!(!store.record_side_failure("x", "slow", &failure(Side::A, None), Timestamp(6)).await.unwrap());
-    let row = store.battle("x").await.unwrap().unwrap();
-    assert_eq!((row.progress.stage, row.answered_by.as_deref()), (Stage::Answering, Some("new")));
+    assert!(!store.finish_turn(&battle_id("x"), &by("slow"), progress, &late, Timestamp(6)).await.unwrap());
+    assert!(
+        !store.record_side_failure(&battle_id("x"), &by("slow"), &failure(Side::A, None), Timestamp(6)).await.unwrap()
+    );
+    let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
+    assert_eq!((row.progress.stage, row.answered_by), (Stage::Answering, Some(by("new"))));
     assert_eq!(replies(store, "x").await, [reply(Side::A, "A"), reply(Side::B, "B")]);
-    assert!(store.finish_turn("x", "new", progress, &[reply(Side::A, "new")], Timestamp(7)).await.unwrap());
+    assert!(
+        store.finish_turn(&battle_id("x"), &by("new"), progress, &[reply(Side::A, "new")], Timestamp(7)).await.unwrap()
+    );
     assert_eq!(replies(store, "x").await[0].text, "new");
 }
 
@@ -294,9 +358,9 @@ async fn a_turn_from_before_runs_had_names_is_taken_over(store: &Store) {
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
     let old = BattleRow { answered_by: None, ..battle("x") };
     store.insert_battle(&old, "琅琊榜?", Timestamp(1_000)).await.unwrap();
-    assert!(!store.take_over_turn("x", Some("run"), "new", Timestamp(2)).await.unwrap());
-    assert!(store.take_over_turn("x", None, "new", Timestamp(2)).await.unwrap());
-    assert_eq!(store.battle("x").await.unwrap().unwrap().answered_by.as_deref(), Some("new"));
+    assert!(!store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(2)).await.unwrap());
+    assert!(store.take_over_turn(&battle_id("x"), None, &by("new"), Timestamp(2)).await.unwrap());
+    assert_eq!(store.battle(&battle_id("x")).await.unwrap().unwrap().answered_by, Some(by("new")));
 }
 
 async fn instances_know_of_each_other(store: &Store) {
@@ -322,7 +386,7 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!(store.insert_vote(&vote("lost", "y", 1)).await.unwrap(), InsertedVote::BattleMoved);
     assert_eq!(store.insert_vote(&vote("first", "x", 1)).await.unwrap(), InsertedVote::Stored);
     assert_eq!(stage(store, "x").await, Stage::Voted);
-    let first = store.vote_on("x").await.unwrap().unwrap();
+    let first = store.vote_on(&battle_id("x")).await.unwrap().unwrap();
     let second = NewVoteRow { outcome: Outcome::Tie, ..vote("second", "x", 1) };
     assert_eq!(store.insert_vote(&second).await.unwrap(), InsertedVote::Existing(Box::new(first.clone())));
     let (new, kept) = (vote("first", "x", 1), battle("x"));
@@ -330,7 +394,7 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!((first.satisfaction, first.turn, first.created_at), (Some(4), 1, new.created_at));
     assert_eq!((first.first_token_ms, first.duration_ms), (new.first_token_ms, new.duration_ms));
     assert_eq!((first.text_counts, first.exclusion), (new.text_counts, None));
-    assert_eq!((first.models, first.visitor, first.language), (kept.models, kept.visitor, kept.language));
+    assert_eq!((first.models, first.visitor, first.language), (kept.models, Some(kept.visitor), kept.language));
     assert_eq!((first.pairing_policy, first.pair_probability), (kept.pairing_policy, kept.pair_probability));
     assert_eq!((first.category, first.intent), (kept.category, kept.intent));
 }
@@ -340,7 +404,7 @@ async fn a_vote_sent_again_gets_the_answer_of_the_first_time(store: &Store) {
     let (first, second) = (vote("first", "x", 1), vote("second", "x", 1));
     let at_once = [&first, &second, &first].map(|vote| store.insert_vote(vote));
     let answers: Vec<InsertedVote> = join_all(at_once).await.into_iter().map(Result::unwrap).collect();
-    let kept = store.vote_on("x").await.unwrap().unwrap();
+    let kept = store.vote_on(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!(kept.id, "first");
     assert_eq!(answers, [InsertedVote::Stored, InsertedVote::Existing(Box::new(kept)), InsertedVote::Stored]);
 }
@@ -528,7 +592,11 @@ on_both! {
     an_exclusion_stands_beside_the_vote_and_can_be_withdrawn
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
+    many_votes_are_excluded_and_rated_again_in_one_step
+    decisions_are_undone_to_the_last_bit
     counts_of_more_votes_stay
+    a_change_is_recorded_once_and_read_back_as_it_was
+    battles_are_counted_by_the_day_on_which_they_began
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them
     the_queue_leaves_out_what_is_known

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use langya::domain::battle::BattleId;
 use langya::infra::storage::{InsertedVote, Store, VoteRange};
 use tokio::time::timeout;
 
@@ -95,7 +96,7 @@ async fn visit(store: &Store, visitor: usize, voted: &AtomicUsize, enough: usize
         let id = format!("v{visitor}-{number}");
         ready(store, &id).await;
         assert_eq!(store.insert_vote(&vote(&id, &id, 1)).await.unwrap(), InsertedVote::Stored);
-        assert_eq!(store.vote_on(&id).await.unwrap().unwrap().id, id);
+        assert_eq!(store.vote_on(&BattleId::new(&id)).await.unwrap().unwrap().id, id);
         voted.fetch_add(1, Ordering::Relaxed);
     }
 }

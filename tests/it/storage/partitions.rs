@@ -1,7 +1,7 @@
 //! Votes and replies on PostgreSQL lie in partitions by month.
 
-use langya::domain::battle::Side;
 use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{BattleId, RunId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store};
 use sqlx::AssertSqlSafe;
@@ -44,7 +44,7 @@ async fn each_row_lies_in_the_month_in_which_its_battle_began() {
         ));
         let again = store.insert_vote(&vote(&format!("other vote of {id}"), id, 1)).await.unwrap();
         assert!(matches!(again, InsertedVote::Existing(_)), "one vote a battle: {again:?}");
-        assert_eq!(store.replies(id).await.unwrap().len(), 2);
+        assert_eq!(store.replies(&BattleId::new(id)).await.unwrap().len(), 2);
     }
     let expected =
         format!("{LAST_OF_JANUARY} in votes_2026_01, {FIRST_OF_FEBRUARY} in votes_2026_02, x in votes_default");
@@ -182,7 +182,10 @@ pub(crate) async fn past_battle(store: &Store, id: &str, began: Timestamp) {
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
     store.insert_battle(&battle(id), "琅琊榜?", began).await.unwrap();
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];
-    store.finish_turn(id, "run", Progress { stage: Stage::Ready, turn: 1 }, &replies, began).await.unwrap();
+    store
+        .finish_turn(&BattleId::new(id), &RunId::new("run"), Progress { stage: Stage::Ready, turn: 1 }, &replies, began)
+        .await
+        .unwrap();
     let cast = NewVoteRow { created_at: Timestamp(began.0 + 5_000), ..vote(&format!("of {id}"), id, 1) };
     store.insert_vote(&cast).await.unwrap();
 }

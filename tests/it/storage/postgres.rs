@@ -5,7 +5,7 @@ use std::time::Duration;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
+use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, register, verdicts, vote};
 use crate::support::postgres::TestDatabase;
 
 #[actix_web::test]
@@ -28,9 +28,13 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let store = database.open().await;
     bench::fill(&store).await;
     verdicts::fill(&store).await;
+    register::fill(&store).await;
     let pool = database.raw().await;
-    let emptied = ["TRUNCATE bench_judgements", "TRUNCATE battle_verdicts"];
-    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(emptied) {
+    let emptied =
+        ["TRUNCATE bench_judgements", "TRUNCATE battle_verdicts", "TRUNCATE model_changes", "TRUNCATE pairing_changes"];
+    for statement in
+        FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN).chain(emptied)
+    {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }

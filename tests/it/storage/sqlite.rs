@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use langya::domain::battle::BattleId;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreError};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, verdicts, vote};
+use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, register, verdicts, vote};
 
 fn settings(folder: &Path) -> StorageSettings {
     StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
@@ -42,8 +43,9 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let (folder, store) = open().await;
     bench::fill(&store).await;
     verdicts::fill(&store).await;
+    register::fill(&store).await;
     let pool = raw(folder.path()).await;
-    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS) {
+    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }
@@ -58,7 +60,7 @@ async fn the_journal_survives_and_reopening_finds_everything() {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&raw(folder.path()).await).await.unwrap();
     assert_eq!(journal, "wal");
     let again = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
-    assert_eq!(again.vote_on("x").await.unwrap().unwrap().id, "v");
+    assert_eq!(again.vote_on(&BattleId::new("x")).await.unwrap().unwrap().id, "v");
 }
 
 #[actix_web::test]

@@ -1,8 +1,8 @@
 //! What every database promises of judges' verdicts on battles: kept once, never changed, found beside their votes.
 
-use langya::domain::battle::Outcome;
+use langya::domain::battle::{BattleId, Outcome};
 use langya::domain::benchmark::item::Sampling;
-use langya::domain::benchmark::judgement::{Game, Status, Tokens};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{JudgeSpending, SettledGame, Store, VerdictRow};
@@ -12,7 +12,7 @@ use super::{exclude, ready, vote};
 fn verdict(id: &str, status: Status, at: i64) -> VerdictRow {
     VerdictRow {
         id: id.into(),
-        battle: "x".into(),
+        battle: BattleId::new("x"),
         judge: "j".into(),
         game: Game::Second,
         prompt_sha256: "p".into(),
@@ -23,7 +23,7 @@ fn verdict(id: &str, status: Status, at: i64) -> VerdictRow {
         status,
         attempts: 2,
         latency_ms: 9,
-        tokens: Tokens { prompt: 50, reply: 6 },
+        tokens: JudgeTokens { prompt: 50, reply: 6 },
         created_at: Timestamp(at),
     }
 }
@@ -43,15 +43,18 @@ pub(super) async fn a_verdict_is_kept_once_and_failures_may_repeat(store: &Store
     ];
     store.insert_verdicts(&others).await.unwrap();
     let expected: Vec<VerdictRow> = failed.into_iter().chain([first]).chain(others).collect();
-    assert_eq!(store.verdicts_of("x").await.unwrap(), expected);
-    assert_eq!((store.verdict_count().await.unwrap(), store.verdicts_of("y").await.unwrap()), (6, vec![]));
+    assert_eq!(store.verdicts_of(&BattleId::new("x")).await.unwrap(), expected);
+    assert_eq!(
+        (store.verdict_count().await.unwrap(), store.verdicts_of(&BattleId::new("y")).await.unwrap()),
+        (6, vec![])
+    );
 }
 
 pub(super) async fn only_rated_votes_stand_beside_verdicts(store: &Store) {
     for battle in ["x", "y"] {
         ready(store, battle).await;
         store.insert_vote(&vote(battle, battle, 1)).await.unwrap();
-        let on = |id: &str, status| VerdictRow { battle: battle.into(), ..verdict(id, status, 3) };
+        let on = |id: &str, status| VerdictRow { battle: BattleId::new(battle), ..verdict(id, status, 3) };
         let rows = [on(&format!("1{battle}"), Status::Ok), on(&format!("2{battle}"), Status::Refused)];
         store.insert_verdicts(&rows).await.unwrap();
     }
@@ -85,14 +88,14 @@ pub(super) async fn what_is_settled_and_what_was_spent_is_known_since_a_moment(s
         games.sort();
         games
     };
-    let game = |judge: &str| SettledGame { battle: "x".into(), judge: judge.into(), game: Game::Second };
+    let game = |judge: &str| SettledGame { battle: BattleId::new("x"), judge: judge.into(), game: Game::Second };
     assert_eq!(settled("p", 0).await, [game("k"), game("l")], "what never came through is open");
     assert_eq!(settled("p", 30).await, [game("l")]);
     assert_eq!(settled("q", 0).await, []);
     let spent = |judge: &str, rows: u64| JudgeSpending {
         judge: judge.into(),
         calls: 2 * rows,
-        tokens: Tokens { prompt: 50 * rows, reply: 6 * rows },
+        tokens: JudgeTokens { prompt: 50 * rows, reply: 6 * rows },
     };
     assert_eq!(store.verdict_spending(Timestamp(20)).await.unwrap(), [spent("k", 1), spent("l", 2)]);
     assert_eq!(store.verdict_spending(Timestamp(41)).await.unwrap(), []);

@@ -33,11 +33,11 @@ fn a_swap_that_changes_the_verdict_is_position_bias() {
     judgements.push(judged("7", 1, Game::First, Err(Status::ParseFailed)));
     // The same turns of another model are turns of their own.
     judgements.extend(games("1", 1, A, A).map(|game| Judgement { model: "other".to_owned(), ..game }));
-    let bias = PositionBias::of(&judgements);
+    let bias = PositionBias::new(&judgements);
     assert_eq!(bias, PositionBias { turns: 8, consistent: 3, first: 3, second: 1, half_tie: 1 });
     near(bias.changed().unwrap(), 5.0 / 8.0);
     near(bias.towards_first().unwrap(), 2.0 / 8.0);
-    assert_eq!(PositionBias::of(&[]).changed(), Err(Undefined::Nothing));
+    assert_eq!(PositionBias::new(&[]).changed(), Err(Undefined::Nothing));
 }
 
 #[test]
@@ -132,13 +132,13 @@ fn the_rating_bias_is_that_of_the_vector() {
         score: score.as_f64().unwrap(),
     });
     let other = CrossScore { evaluator: "a", generator: "b", model: "c", score: 1.0 };
-    near(SelfPreferenceMatrix::of(own.chain([other])).bias("a").unwrap(), vector["bias"].as_f64().unwrap());
+    near(SelfPreferenceMatrix::new(own.chain([other])).bias("a").unwrap(), vector["bias"].as_f64().unwrap());
 }
 
 #[test]
 fn cells_of_the_grid_are_means_over_runs() {
     let score = |generator, score| CrossScore { evaluator: "a", generator, model: "b", score };
-    let grid = SelfPreferenceMatrix::of([score("b", 7.0), score("b", 9.0), score("c", 4.0)]);
+    let grid = SelfPreferenceMatrix::new([score("b", 7.0), score("b", 9.0), score("c", 4.0)]);
     let cell = grid.cell("a", "b", "b").unwrap();
     assert_eq!((cell.n, cell.std_dev), (2, Some(2f64.sqrt())));
     near(cell.mean, 8.0);

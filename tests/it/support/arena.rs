@@ -100,7 +100,9 @@ impl TestArena {
         settings.storage.data_dir = folder.path().join("data");
         settings.server.workers = 1;
         settings.battle.pace_chars_per_second = 100_000;
+        settings.battle.reserve_ms = 0;
         settings.rating.debounce_ms = 10;
+        settings.rating.group_votes = 1;
         settings.limits = NO_LIMITS;
         change(&mut settings);
         // Two instances with one seed would take two visitors for the same person.

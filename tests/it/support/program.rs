@@ -47,7 +47,12 @@ pub(crate) fn langya_in<S: AsRef<OsStr>>(
 
 fn command(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env_clear().env("LANGYA__PROVIDERS__DISCOVER", "false").current_dir(folder).stdin(Stdio::null());
+    command
+        .env_clear()
+        .env("LANGYA__PROVIDERS__DISCOVER", "false")
+        .env("LANGYA__RATING__GROUP_VOTES", "1")
+        .current_dir(folder)
+        .stdin(Stdio::null());
     command
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
 use langya::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling};
@@ -19,6 +20,8 @@ pub(crate) enum Step {
     Think(String),
     /// Lets other tasks run this many times first.
     Yield(usize),
+    /// Writes nothing for so long: only where the slowness itself is the point.
+    Pause(Duration),
     /// Waits until the test opens the model's gate.
     Gate,
     /// Never says anything again.
@@ -109,6 +112,10 @@ async fn play(step: Step, mut gate: watch::Receiver<bool>) -> Option<Result<Repl
             for _ in 0..times {
                 tokio::task::yield_now().await;
             }
+            None
+        }
+        Step::Pause(pause) => {
+            tokio::time::sleep(pause).await;
             None
         }
         Step::Gate => {

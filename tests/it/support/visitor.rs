@@ -1,5 +1,6 @@
 //! A person at the arena: a websocket with a session cookie, and what it saw.
 
+use langya::domain::battle::BattleId;
 use std::time::Duration;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
@@ -180,10 +181,10 @@ impl Visitor {
     }
 
     /// The id of the latest battle seen.
-    pub(crate) fn battle(&self) -> String {
+    pub(crate) fn battle(&self) -> BattleId {
         let ids =
             self.frames.iter().rev().filter_map(|frame| {
-                serde_json::from_str::<Value>(frame).unwrap()["battle"].as_str().map(str::to_owned)
+                serde_json::from_str::<Value>(frame).unwrap()["battle"].as_str().map(BattleId::new)
             });
         ids.into_iter().next().expect("a battle was seen")
     }

@@ -10,7 +10,7 @@ use crate::stats::real_len;
 
 /// What two judges say of the models that both scored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JudgePair {
+pub struct JudgeAgreement {
     /// The models, in the order of their names.
     pub models: Vec<RankChange>,
     /// Pearson's r of their scores.
@@ -40,7 +40,7 @@ pub struct RankChange {
 
 /// Compares two judges over the models that both scored.
 #[must_use]
-pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<S, f64>) -> JudgePair {
+pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<S, f64>) -> JudgeAgreement {
     let common = first.iter().filter_map(|(model, score)| Some((model.as_ref(), *score, *second.get(model)?)));
     let common: Vec<(&str, f64, f64)> = common.collect();
     let x: Vec<f64> = common.iter().map(|(_, score, _)| *score).collect();
@@ -53,7 +53,7 @@ pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<
         first_rank,
         second_rank,
     };
-    JudgePair {
+    JudgeAgreement {
         models: common.into_iter().zip(ranks).map(change).collect(),
         pearson: pearson(&x, &y),
         spearman: spearman(&x, &y),

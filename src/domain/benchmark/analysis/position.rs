@@ -26,7 +26,7 @@ pub struct PositionBias {
 
 impl PositionBias {
     /// Counts the games of one judge, on all models.
-    pub fn of<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
+    pub fn new<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
         let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
         for judgement in judgements {
             by_model.entry(&judgement.model).or_default().push(judgement);

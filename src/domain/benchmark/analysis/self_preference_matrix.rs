@@ -47,7 +47,7 @@ pub struct SelfPreferenceMatrix {
 
 impl SelfPreferenceMatrix {
     /// Puts scores into their cells.
-    pub fn of<'n>(scores: impl IntoIterator<Item = CrossScore<'n>>) -> Self {
+    pub fn new<'n>(scores: impl IntoIterator<Item = CrossScore<'n>>) -> Self {
         let mut values: BTreeMap<(String, String, String), Vec<f64>> = BTreeMap::new();
         for CrossScore { evaluator, generator, model, score } in scores {
             let key = (evaluator.to_owned(), generator.to_owned(), model.to_owned());

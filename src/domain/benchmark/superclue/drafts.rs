@@ -82,7 +82,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<DraftLine>, DataError> {
 impl DraftLine {
     /// What a model's reply makes of an open item.
     #[must_use]
-    pub fn of(item: &Item, model: &str, reply: &str) -> Self {
+    pub fn new(item: &Item, model: &str, reply: &str) -> Self {
         let unread = |reason: String| UnreadDraft { raw: reply.to_owned(), reason };
         Self {
             id: item.id.clone(),
@@ -175,7 +175,7 @@ mod tests {
     fn lines_are_read_as_they_were_written_and_become_items_of_close() {
         let item = open_item();
         let reply = r#"{"问题": "{x}是几？\n选一个", "选项": ["A. 1", "2", "3", "4"], "答案": "C"}"#;
-        let (made, unread) = (DraftLine::of(&item, "m", reply), DraftLine::of(&item, "m", "不会\n"));
+        let (made, unread) = (DraftLine::new(&item, "m", reply), DraftLine::new(&item, "m", "不会\n"));
         assert_eq!(unread.draft.as_ref().unwrap_err().raw, "不会\n");
         let text = made.to_json() + &unread.to_json();
         assert!(text.lines().all(|line| line.as_bytes().starts_with(HEAD)), "{text}");

@@ -23,30 +23,39 @@ pub struct Capability {
     pub title: &'static str,
     /// The group that it belongs to.
     pub group: &'static str,
-    /// Whether answers are right or wrong, so that a reference helps the judge.
-    pub exact: bool,
+    /// How an answer is judged.
+    pub answers: AnswerKind,
+}
+
+/// How an answer is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// It is right or wrong, so a reference helps the judge.
+    Exact,
+    /// By its quality.
+    Open,
 }
 
 /// The four groups in the paper's order.
 pub const GROUPS: [&str; 4] =
     ["Semantic Understanding & Generation", "Knowledge", "Professional Abilities", "Environmental Adaptation & Safety"];
 
-const fn capability(name: &'static str, title: &'static str, group: usize, exact: bool) -> Capability {
-    Capability { name, title, group: GROUPS[group], exact }
+const fn capability(name: &'static str, title: &'static str, group: usize, answers: AnswerKind) -> Capability {
+    Capability { name, title, group: GROUPS[group], answers }
 }
 
 /// The capabilities in the order of the paper's definitions.
 pub const CAPABILITIES: [Capability; 10] = [
-    capability("语义理解与抽取", "Semantic Understanding", 0, false),
-    capability("闲聊", "Small Talk", 0, false),
-    capability("上下文对话", "Contextual Dialogue", 0, false),
-    capability("生成与创作", "Generation and Creation", 0, false),
-    capability("知识与百科", "Knowledge and Encyclopedia", 1, false),
-    capability("代码", "Code Generation", 2, true),
-    capability("逻辑与推理", "Logic and Reasoning", 2, true),
-    capability("计算", "Calculation", 2, true),
-    capability("角色扮演", "Role Playing", 3, false),
-    capability("安全", "Safety", 3, false),
+    capability("语义理解与抽取", "Semantic Understanding", 0, AnswerKind::Open),
+    capability("闲聊", "Small Talk", 0, AnswerKind::Open),
+    capability("上下文对话", "Contextual Dialogue", 0, AnswerKind::Open),
+    capability("生成与创作", "Generation and Creation", 0, AnswerKind::Open),
+    capability("知识与百科", "Knowledge and Encyclopedia", 1, AnswerKind::Open),
+    capability("代码", "Code Generation", 2, AnswerKind::Exact),
+    capability("逻辑与推理", "Logic and Reasoning", 2, AnswerKind::Exact),
+    capability("计算", "Calculation", 2, AnswerKind::Exact),
+    capability("角色扮演", "Role Playing", 3, AnswerKind::Open),
+    capability("安全", "Safety", 3, AnswerKind::Open),
 ];
 
 /// A capability by its Chinese or its English name.

@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::{capability_of, known_capability, parts};
+use super::{AnswerKind, capability_of, known_capability, parts};
 use crate::benchmark::conversation::Turns;
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
@@ -87,7 +87,7 @@ impl Suite for SuperClueOpen {
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
-        let exact = capability_of(&item.category).is_some_and(|known| known.exact);
+        let exact = capability_of(&item.category).is_some_and(|known| known.answers == AnswerKind::Exact);
         let references = if exact { References::Shown } else { References::Hidden };
         self.rubrics.judgings(item, answers, baseline, references)
     }

@@ -123,7 +123,7 @@ impl Suite for Urs {
         let text = text(bytes)?;
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let headers = reader.headers().map_err(|error| DataProblem::Record(error.to_string()).on(1))?.clone();
-        let (mut items, mut lines) = (Vec::new(), RecordLines::of(text));
+        let (mut items, mut lines) = (Vec::new(), RecordLines::new(text));
         for (number, record) in (1..).zip(reader.records()) {
             let record = record.map_err(|error| DataProblem::Record(reason(&error)).on(lines.at(error.position())))?;
             let line = lines.at(record.position());

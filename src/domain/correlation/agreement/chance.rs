@@ -37,8 +37,8 @@ pub(super) fn by_chance(people: &PairVotes, judge: &PairVotes) -> ChanceReport {
     ChanceReport {
         cohen_majority: with_majority(people, judge),
         cohen_people: with_each(people, judge),
-        fleiss: KappaReport::of(fleiss(&counts), counts.len()),
-        randolph: KappaReport::of(randolph(&counts, LABELS.len()), counts.len()),
+        fleiss: KappaReport::new(fleiss(&counts), counts.len()),
+        randolph: KappaReport::new(randolph(&counts, LABELS.len()), counts.len()),
         krippendorff: alpha(questions),
         krippendorff_with_judge: alpha(
             people
@@ -69,7 +69,7 @@ fn with_majority(people: &PairVotes, judge: &PairVotes) -> KappaReport {
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
     let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));
     let (of_people, of_judge): (Vec<Choice>, Vec<Choice>) = decided.unzip();
-    KappaReport::of(cohen(&of_people, &of_judge), both.len())
+    KappaReport::new(cohen(&of_people, &of_judge), both.len())
 }
 
 fn with_each(people: &PairVotes, judge: &PairVotes) -> MeanKappa {

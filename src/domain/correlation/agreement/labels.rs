@@ -142,7 +142,7 @@ impl<'a> Labelled<'a> {
             judge_human: between(both.iter().map(of_both)).into(),
             judge_majority: judge_majority(&both),
             fleiss: self.fleiss(&counts, &both),
-            randolph: KappaReport::of(randolph(&counts, given), counts.len()),
+            randolph: KappaReport::new(randolph(&counts, given), counts.len()),
             krippendorff: alpha(&of_people, Scale::Interval),
             krippendorff_with_judge: alpha(&of_all, Scale::Interval),
             krippendorff_ordinal: alpha(&of_people, Scale::Ordinal),
@@ -190,10 +190,10 @@ impl<'a> Labelled<'a> {
             fleiss(&counts).map(|found| found.kappa)
         });
         FleissReport {
-            people: KappaReport::of(fleiss(people), people.len()),
+            people: KappaReport::new(fleiss(people), people.len()),
             judge_with_each: MeanKappa::over(&each.collect::<Vec<Result<f64, Undefined>>>(), FEWEST),
-            judge_with_majority: KappaReport::of(fleiss(&decided), both.len()),
-            people_and_judge: KappaReport::of(fleiss(&all), all.len()),
+            judge_with_majority: KappaReport::new(fleiss(&decided), both.len()),
+            people_and_judge: KappaReport::new(fleiss(&all), all.len()),
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct KappaReport {
     pub expected: Option<f64>,
     /// Raters of each item.
     pub raters: Option<u64>,
-    /// Items that it rests on.
+    /// Number of items behind it.
     pub items: usize,
     /// Items left out, since they have another number of raters, or no label that most of them gave.
     pub excluded: usize,
@@ -90,7 +90,7 @@ pub struct KappaReport {
 
 impl KappaReport {
     /// Of so many items in all.
-    pub(super) fn of(found: Result<Kappa, Undefined>, items: usize) -> Self {
+    pub(super) fn new(found: Result<Kappa, Undefined>, items: usize) -> Self {
         match found {
             Ok(found) => Self {
                 kappa: Some(found.kappa),

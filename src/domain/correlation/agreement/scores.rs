@@ -100,8 +100,8 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresRep
         answers: both.len(),
         unmatched: by_people.0.len() + by_judge.0.len() - 2 * both.len(),
         replaced: people.0.len() + judge.0.len() - kept,
-        sample_level: SampleLevelReport::of(sample_level(&scored), &questions),
-        system_level: SystemLevelReport::of(&scored, &models),
+        sample_level: SampleLevelReport::new(sample_level(&scored), &questions),
+        system_level: SystemLevelReport::new(&scored, &models),
         pairwise: PairwiseReport {
             judge_ties_disagree: pairwise(&scored, JudgeTies::Disagree).into(),
             judge_ties_dropped: pairwise(&scored, JudgeTies::Drop).into(),
@@ -111,7 +111,7 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresRep
 }
 
 impl SampleLevelReport {
-    fn of(found: SampleLevel, questions: &BTreeSet<&str>) -> Self {
+    fn new(found: SampleLevel, questions: &BTreeSet<&str>) -> Self {
         let by_question = questions.iter().zip(found.questions);
         Self {
             pearson: found.mean.into(),
@@ -125,8 +125,8 @@ impl SampleLevelReport {
 }
 
 impl SystemLevelReport {
-    fn of(scored: &[ScoredQuestion], models: &BTreeSet<&str>) -> Self {
-        let of = |coefficient| CoefficientReport::of(system_level(scored, coefficient), ConfidenceLevel::default());
+    fn new(scored: &[ScoredQuestion], models: &BTreeSet<&str>) -> Self {
+        let of = |coefficient| CoefficientReport::new(system_level(scored, coefficient), ConfidenceLevel::default());
         Self {
             models: models.iter().map(|&model| model.to_owned()).collect(),
             pearson: of(Coefficient::Pearson),

@@ -40,7 +40,7 @@ pub struct SideShares {
 
 /// The shares of both files, and agreement with sides kept.
 pub(super) fn by_side(votes: &Votes, verdicts: &Votes) -> SidesReport {
-    let (people, judge) = (Sided::of(votes), Sided::of(verdicts));
+    let (people, judge) = (Sided::new(votes), Sided::new(verdicts));
     SidesReport { people: shares(votes), judge: shares(verdicts), chance: by_chance(&people.votes(), &judge.votes()) }
 }
 
@@ -64,7 +64,7 @@ struct Sided<'v> {
 }
 
 impl<'v> Sided<'v> {
-    fn of(votes: &'v Votes) -> Self {
+    fn new(votes: &'v Votes) -> Self {
         let key = |vote: &super::Vote| format!("{}\u{1f}{}\u{1f}{}", vote.question, vote.models[0], vote.models[1]);
         Self { votes, questions: votes.0.iter().map(key).collect() }
     }

@@ -47,7 +47,7 @@ pub struct WinFigures {
 }
 
 impl WinFigures {
-    fn of(counts: WinCounts, planned: Option<u64>) -> Self {
+    fn new(counts: WinCounts, planned: Option<u64>) -> Self {
         let planned = planned.unwrap_or(counts.total());
         Self {
             counts,
@@ -73,7 +73,7 @@ pub(super) fn wins(
         match planned.filter(|&planned| planned < made) {
             Some(planned) => Err(PlannedTooFew { models, made, planned }),
             None => {
-                let [votes, verdicts] = [votes, verdicts].map(|counts| WinFigures::of(counts, planned));
+                let [votes, verdicts] = [votes, verdicts].map(|counts| WinFigures::new(counts, planned));
                 Ok(PairWins { models, votes, verdicts })
             }
         }

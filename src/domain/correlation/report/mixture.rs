@@ -86,7 +86,7 @@ pub fn mixture(
     let weights = best(&mixed, of_target, search)?.weights;
     let against = |values: &[f64]| {
         let cell = pair(&fixed(values), &fixed(of_target), options.level);
-        Correlations::of(&cell, options.level)
+        Correlations::new(&cell, options.level)
     };
     let left_out = match leave_one_out(&mixed, of_target, search) {
         Ok(left) => LeftOut::Found(Box::new(against(&left.predicted))),
@@ -99,8 +99,8 @@ pub fn mixture(
         correlations: against(&mix(&mixed, &weights)),
         in_sample: true,
         leave_one_out: left_out,
-        series: series.iter().enumerate().map(|(at, series)| SeriesReport::of(series, at, &found)).collect(),
-        target: SeriesReport::of(target, series.len(), &found),
+        series: series.iter().enumerate().map(|(at, series)| SeriesReport::new(series, at, &found)).collect(),
+        target: SeriesReport::new(target, series.len(), &found),
         notes: notes(&all, &found),
         models: found.models,
         unmatched: found.unmatched,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::file::Combination;
+use super::file::MixturePlan;
 use super::results::{Data, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};
 use super::{Study, StudyError};
 use crate::correlation::report::{compare, mixture};
@@ -125,7 +125,7 @@ impl Study {
     fn mix(
         &self,
         number: usize,
-        plan: &Combination,
+        plan: &MixturePlan,
         index: &SeriesIndex<'_>,
     ) -> Result<StudiedCombination, StudyError> {
         let series = plan.of.iter().map(|name| index.take(name)).collect::<Result<Vec<_>, _>>()?;

@@ -105,7 +105,7 @@ pub struct Study {
     /// Empty where every two series are compared.
     pub pairs: Vec<[SeriesName; 2]>,
     /// Mixtures.
-    pub combinations: Vec<Combination>,
+    pub combinations: Vec<MixturePlan>,
     /// Parts of the votes.
     pub slices: Vec<VotePart>,
     /// How correlations are computed.
@@ -116,7 +116,7 @@ pub struct Study {
 
 /// Series that are mixed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Combination {
+pub struct MixturePlan {
     /// The series.
     pub of: Vec<SeriesName>,
     /// The series that the mixture is fitted to.
@@ -202,8 +202,8 @@ impl StudyFile {
         Ok([self.name(x)?, self.name(y)?])
     }
 
-    fn combination(&self, line: &CombinationLine) -> Result<Combination, StudyError> {
-        Ok(Combination {
+    fn combination(&self, line: &CombinationLine) -> Result<MixturePlan, StudyError> {
+        Ok(MixturePlan {
             of: line.of.iter().map(|name| self.name(name)).collect::<Result<_, _>>()?,
             target: self.name(&line.target)?,
             step: line.step,

@@ -9,5 +9,5 @@ mod results;
 
 pub use compute::{SeriesIndex, compute};
 pub use error::StudyError;
-pub use file::{Combination, CombinationLine, PairLine, Study, StudyFile};
+pub use file::{CombinationLine, MixturePlan, PairLine, Study, StudyFile};
 pub use results::{Data, Fact, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};

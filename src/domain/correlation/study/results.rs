@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::correlation::report::{BootstrapReport, FEW, MixtureReport, PairReport};
+use crate::correlation::report::{FEW, MixtureReport, PairReport, ResamplingReport};
 use crate::correlation::{Provenance, Subjects};
 
 /// Results of a study.
@@ -15,7 +15,7 @@ pub struct Results {
     /// The level of all intervals.
     pub confidence: f64,
     /// How battles and items were resampled.
-    pub bootstrap: BootstrapReport,
+    pub bootstrap: ResamplingReport,
     /// The requested models; empty for all.
     pub models: Vec<String>,
     /// What all of it is made from.

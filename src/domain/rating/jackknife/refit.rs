@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use nalgebra::DVector;
 
-use super::voter::BlockVote;
+use super::block_votes::BlockVote;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::block::ModelBlock;

@@ -94,7 +94,7 @@ pub(super) fn pool_slices(
     options: &LeaderboardOptions,
 ) -> Result<Option<PooledSlices>, FitError> {
     let is_plain = options.method == Method::Bt && options.scoring.ties != TieRule::Davidson;
-    if !is_plain || options.style || options.side || options.reweight != Reweight::None {
+    if !is_plain || options.has_covariates() || options.reweight != Reweight::None {
         return Err(FitError::PlainPooling);
     }
     let labels = log.and_then(|log| Some((log, by.labels(log)?)));

@@ -13,8 +13,8 @@ use super::super::loss::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::flips::min_votes_to_flip;
-use super::votes_of_voters::VoterVote;
-use super::without_voter::{Refit, WithoutVoter};
+use super::refit::{Refit, WithoutVoter};
+use super::votes_of_voters::CountedVote;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::Fit;
 use crate::stats::real;
@@ -86,7 +86,7 @@ pub(super) fn first_place(
     component: &LargestComponent,
     tally: &Tally,
     fit: &Fit,
-    voters: Option<&[Vec<VoterVote>]>,
+    voters: Option<&[Vec<CountedVote>]>,
 ) -> Result<FirstPlace, FitError> {
     let first = models_in_first_place(fit);
     let models = first.iter().map(|&model| tally.models[model].name.clone()).collect();
@@ -156,12 +156,12 @@ impl<'a> Contest<'a> {
     fn decisive_voters(
         &self,
         tally: &Tally,
-        voters: &[Vec<VoterVote>],
+        voters: &[Vec<CountedVote>],
         refit: &Refit<'_>,
     ) -> Result<DecisiveVoters, FitError> {
         let (mut decisive, mut left_out, mut strongest) = (0, 0, None);
         for batch in self.by_influence(tally, voters).chunks(BATCH) {
-            let lead = |votes: &&Vec<VoterVote>| Ok((votes.len(), self.lead_without(&refit.without(votes)?)));
+            let lead = |votes: &&Vec<CountedVote>| Ok((votes.len(), self.lead_without(&refit.without(votes)?)));
             let leads: Vec<(usize, Option<f64>)> = batch.par_iter().map(lead).collect::<Result<_, FitError>>()?;
             left_out += batch.len();
             let changes = leads.iter().filter(|(_, lead)| lead.is_some_and(|lead| lead < -ROUNDING)).count();
@@ -184,14 +184,14 @@ impl<'a> Contest<'a> {
     }
 
     /// The voters, those without whom the lead is expected to be smallest first.
-    fn by_influence<'v>(&self, tally: &Tally, voters: &'v [Vec<VoterVote>]) -> Vec<&'v Vec<VoterVote>> {
+    fn by_influence<'v>(&self, tally: &Tally, voters: &'v [Vec<CountedVote>]) -> Vec<&'v Vec<CountedVote>> {
         let inverse = &self.component.inverse;
         let pulls: Vec<(f64, DVector<f64>)> = self
             .challengers
             .iter()
             .map(|&challenger| (self.gap(challenger), inverse.column(self.first) - inverse.column(challenger)))
             .collect();
-        let expected_lead = |votes: &Vec<VoterVote>| {
+        let expected_lead = |votes: &Vec<CountedVote>| {
             let mut leads: Vec<f64> = pulls.iter().map(|(gap, _)| *gap).collect();
             for vote in votes {
                 let pair = &tally.pairs[vote.pair];
@@ -207,7 +207,7 @@ impl<'a> Contest<'a> {
             }
             leads.into_iter().fold(f64::INFINITY, f64::min)
         };
-        let mut ordered: Vec<(f64, &Vec<VoterVote>)> =
+        let mut ordered: Vec<(f64, &Vec<CountedVote>)> =
             voters.par_iter().map(|votes| (expected_lead(votes), votes)).collect();
         ordered.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         ordered.into_iter().map(|(_, votes)| votes).collect()

@@ -1,35 +1,62 @@
-//! Covariance of the strengths of one component.
+//! Covariance of the strengths of one component, found as the leaderboard finds it: by leaving out one voter at a time
+//! where several voters are known, else by the sandwich.
 
 use nalgebra::{DMatrix, DVector};
 
+use super::super::interval::Intervals;
+use super::super::jackknife::jackknife;
 use super::super::loss::logistic;
+use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
+use super::super::vote_log::{VoteLog, VotersKnown};
+use super::super::weighting::Weights;
 use super::FitError;
 use crate::rating::fit::{Fit, ModelStrength};
+use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
-/// The sandwich of one component.
+/// What the votes say about the strengths of one component.
 #[derive(Debug)]
 pub(super) struct Information {
     /// Its rated models, by position in the tally; at least two.
     pub(super) members: Vec<usize>,
     /// θ by position in `members`.
     pub(super) strengths: DVector<f64>,
-    /// H⁺ B H⁺.
+    /// V by position in `members`, up to terms that cancel in differences.
     covariance: DMatrix<f64>,
+    /// Effective number of voters by member, where V comes from the variation between voters; 0 for a model that a single
+    /// voter's votes tie to the rest.
+    voters: Option<Vec<f64>>,
 }
 
 impl Information {
     /// One for every component with at least two rated models.
-    pub(super) fn of_components(tally: &Tally, fit: &Fit) -> Result<Vec<Self>, FitError> {
-        fit.members()
-            .into_iter()
-            .filter(|members| members.len() > 1)
-            .map(|members| Self::new(tally, fit, members))
-            .collect()
+    pub(super) fn of_components(
+        log: &VoteLog,
+        scoring: Scoring,
+        tally: &Tally,
+        fit: &Fit,
+    ) -> Result<Vec<Self>, FitError> {
+        let components = fit.members().into_iter().filter(|members| members.len() > 1);
+        let parts = components.map(|members| Self::of_votes(tally, fit, members));
+        if log.voters_known() != VotersKnown::Several {
+            return parts.collect();
+        }
+        let errors = jackknife(log, scoring, &Weights::Equal, tally, fit)?;
+        let intervals = errors.around(fit, ConfidenceLevel::default());
+        parts.map(|part| Ok(part?.between_voters(&intervals))).collect()
     }
 
-    pub(super) fn new(tally: &Tally, fit: &Fit, members: Vec<usize>) -> Result<Self, FitError> {
+    /// With the variation between voters, if its joint covariance is known.
+    fn between_voters(self, intervals: &Intervals) -> Self {
+        let Some(covariance) = intervals.covariances.of(&self.members) else { return self };
+        let voters =
+            |&model: &usize| intervals.strengths[model].and_then(|_| intervals.voters_of(model)).unwrap_or(0.0);
+        Self { covariance, voters: Some(self.members.iter().map(voters).collect()), ..self }
+    }
+
+    /// The sandwich H⁺ B H⁺ of independent votes.
+    fn of_votes(tally: &Tally, fit: &Fit, members: Vec<usize>) -> Result<Self, FitError> {
         let strength = |&model: &usize| match fit.model_strengths[model] {
             ModelStrength::Rated { strength, .. } => strength,
             ModelStrength::Unbounded { .. } => 0.0,
@@ -50,7 +77,7 @@ impl Information {
         let singular = || FitError::Solver("the Hessian cannot be inverted".into());
         let inverse = hessian.cholesky().ok_or_else(singular)?.inverse();
         let covariance = &inverse * middle * &inverse;
-        Ok(Self { members, strengths, covariance })
+        Ok(Self { members, strengths, covariance, voters: None })
     }
 
     /// Positions in `members`, best first; ties in name order.
@@ -67,8 +94,20 @@ impl Information {
         (self.strengths[one] - self.strengths[other], variance.max(0.0))
     }
 
-    pub(super) fn error(&self, member: usize) -> f64 {
-        self.covariance[(member, member)].max(0.0).sqrt()
+    /// Half the width of the interval of a difference in standard errors, with the quantile of the member that has fewer
+    /// voters.
+    pub(super) fn quantile(&self, one: usize, other: usize, level: ConfidenceLevel) -> f64 {
+        let of = |member: usize| level.quantile(self.voters.as_ref().map(|voters| voters[member]));
+        if self.is_carried(one) || self.is_carried(other) { f64::INFINITY } else { of(one).max(of(other)) }
+    }
+
+    fn is_carried(&self, member: usize) -> bool {
+        self.voters.as_ref().is_some_and(|voters| voters[member] <= 0.0)
+    }
+
+    /// Half the width of the interval of a strength.
+    pub(super) fn margin(&self, member: usize, level: ConfidenceLevel) -> f64 {
+        self.quantile(member, member, level) * self.covariance[(member, member)].max(0.0).sqrt()
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) enum VoteKind {
 impl VoteKind {
     pub(super) const ALL: [Self; 3] = [Self::First, Self::Second, Self::Neither];
 
-    pub(super) fn of(outcome: Outcome, first_is_a: bool) -> Self {
+    pub(super) fn new(outcome: Outcome, first_is_a: bool) -> Self {
         match outcome {
             Outcome::AWins if first_is_a => Self::First,
             Outcome::BWins if !first_is_a => Self::First,

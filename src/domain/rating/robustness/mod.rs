@@ -19,12 +19,12 @@ mod kind;
 mod majorities;
 mod overall;
 mod places;
+mod refit;
 mod replicates;
 mod tie_orders;
 mod voter_consistency;
 mod voters;
 mod votes_of_voters;
-mod without_voter;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ pub fn robustness(
     }
     let tally = Tally::from_log(log, options.scoring);
     let fit = fit(&tally)?;
-    let parts: Vec<Information> = Information::of_components(&tally, &fit)?;
+    let parts: Vec<Information> = Information::of_components(log, options.scoring, &tally, &fit)?;
     let places = places_of(&fit);
     let possible = places::possible(&tally, &fit, &parts, options.confidence)?;
     let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
@@ -185,6 +185,25 @@ pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<O
     let fit = fit(&tally)?;
     let votes = votes_of_voters(log, options.scoring, &tally);
     overall_of(log, options, &tally, &fit, votes.as_deref())
+}
+
+/// Upper and lower model of the first neighbours of the largest component, with the fewest votes found whose removal swaps them.
+/// Ties and both-bad votes count half.
+pub(crate) fn neighbour_flips(log: &VoteLog, most: usize) -> Result<Vec<(String, String, Option<u64>)>, FitError> {
+    let tally = Tally::from_log(log, Scoring::default());
+    let fit = fit(&tally)?;
+    let mut members = fit.members().into_iter().next().unwrap_or_default();
+    let model_height = |model: usize| height(&fit.model_strengths[model]);
+    members.sort_by(|&x, &y| model_height(y).total_cmp(&model_height(x)));
+    let name = |model: usize| tally.models[model].name.clone();
+    let pairs = members.windows(2).take(most);
+    pairs
+        .map(|two| {
+            let gap = model_height(two[0]) - model_height(two[1]);
+            let swap = if gap > ROUNDING { min_votes_to_flip(&tally, &fit, two[0], two[1])? } else { None };
+            Ok((name(two[0]), name(two[1]), swap.map(|swap| swap.votes)))
+        })
+        .collect()
 }
 
 /// A strength to sort by; infinite for an unbounded model.
@@ -223,6 +242,8 @@ fn neighbours(
         .par_iter()
         .map(|&(part, upper, lower)| {
             let (gap, variance) = part.gap(upper, lower);
+            // Where Student's t widens the interval, the variance of a normal interval of the same width.
+            let widened = variance * (part.quantile(upper, lower, level) / level.z()).powi(2);
             let (upper, lower) = (part.members[upper], part.members[lower]);
             let swap = if gap > ROUNDING { min_votes_to_flip(tally, fit, upper, lower)? } else { None };
             done.advance();
@@ -233,7 +254,7 @@ fn neighbours(
                 gap_error: POINTS_PER_STRENGTH * variance.sqrt(),
                 votes_to_flip: swap.as_ref().map(|swap| swap.votes),
                 flipped_by: swap.map_or_else(Vec::new, |swap| swap.removed),
-                votes_to_separate: votes_to_separate(gap, variance, level),
+                votes_to_separate: votes_to_separate(gap, widened, level),
             })
         })
         .collect()

@@ -13,7 +13,7 @@ use super::goodness_of_fit::{GoodnessOfFit, goodness_of_fit};
 use super::replicates::replicates;
 use super::tie_orders::{TieOrder, tie_orders};
 use super::voter_consistency::{VoterConsistency, voter_consistency};
-use super::votes_of_voters::VoterVote;
+use super::votes_of_voters::CountedVote;
 use super::{FitError, RobustnessOptions};
 use crate::rating::fit::Fit;
 
@@ -40,7 +40,7 @@ pub(super) fn overall_of(
     options: RobustnessOptions,
     tally: &Tally,
     fit: &Fit,
-    voters: Option<&[Vec<VoterVote>]>,
+    voters: Option<&[Vec<CountedVote>]>,
 ) -> Result<OverallRobustness, FitError> {
     let Some(component) = LargestComponent::new(tally, fit)? else { return Ok(OverallRobustness::default()) };
     let replicates = replicates(&component, tally, options.seed)?;

@@ -3,7 +3,7 @@
 //! A model's true place is at least 1 + the number of models that are significantly better and at most the size of the
 //! component minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for
 //! ranks", section 3). Another model is significantly better if the interval of the difference of the two strengths, by
-//! the joint covariance, lies above 0. All intervals of one model hold simultaneously at the requested confidence: by
+//! the joint covariance (between voters where several are known), lies above 0. All intervals of one model hold simultaneously at the requested confidence: by
 //! Bonferroni's inequality each has level 1 − (1 − confidence)/(n − 1), which needs no simulation and errs towards
 //! wider ranges.
 
@@ -45,7 +45,8 @@ pub(super) fn possible(
 struct Component<'a> {
     fit: &'a Fit,
     part: Option<&'a Information>,
-    z: f64,
+    /// Level of each comparison.
+    each: ConfidenceLevel,
     /// Likelihood-ratio limits of the unbounded models.
     limits: Vec<(usize, f64)>,
 }
@@ -65,7 +66,7 @@ impl<'a> Component<'a> {
         let limits =
             unbounded.map(|&model| Ok((model, limit(tally, fit, model, each)?))).collect::<Result<_, FitError>>()?;
         let part = parts.iter().find(|part| models.binary_search(&part.members[0]).is_ok());
-        Ok(Self { fit, part, z: each.z(), limits })
+        Ok(Self { fit, part, each, limits })
     }
 
     /// Whether one model is significantly better. A likelihood-ratio limit is compared with the far end of the other's
@@ -78,7 +79,7 @@ impl<'a> Component<'a> {
                     return false;
                 };
                 let (gap, variance) = part.gap(one, other);
-                gap > self.z * variance.sqrt() + super::ROUNDING
+                gap > part.quantile(one, other, self.each) * variance.sqrt() + super::ROUNDING
             }
             (ModelStrength::Unbounded { direction: Direction::Above, .. }, ModelStrength::Rated { strength, .. }) => {
                 self.limit(one) > strength + self.margin(other)
@@ -99,8 +100,8 @@ impl<'a> Component<'a> {
     }
 
     fn margin(&self, model: usize) -> f64 {
-        let error = self.part.and_then(|part| Some(part.error(part.members.binary_search(&model).ok()?)));
-        self.z * error.unwrap_or(0.0)
+        let margin = self.part.and_then(|part| Some(part.margin(part.members.binary_search(&model).ok()?, self.each)));
+        margin.unwrap_or(0.0)
     }
 }
 

@@ -21,7 +21,7 @@ use super::super::loss::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::kind::VoteKind;
-use super::votes_of_voters::VoterVote;
+use super::votes_of_voters::CountedVote;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::real_len;
@@ -64,11 +64,11 @@ pub struct VoterConsistency {
 pub(super) fn voter_consistency(
     component: &LargestComponent,
     tally: &Tally,
-    voters: &[Vec<VoterVote>],
+    voters: &[Vec<CountedVote>],
     level: ConfidenceLevel,
 ) -> Option<VoterConsistency> {
     let looked_at = &voters[..voters.len().min(MOST_VOTERS)];
-    let judged = |votes: &Vec<VoterVote>| Likelihood::new(component, tally, votes);
+    let judged = |votes: &Vec<CountedVote>| Likelihood::new(component, tally, votes);
     let judged: Vec<Likelihood> = looked_at.par_iter().filter_map(judged).collect();
     let prior = Prior::most_likely(&judged)?;
     let active = judged.iter().filter(|voter| voter.votes >= FEWEST_VOTES);
@@ -99,7 +99,7 @@ struct Likelihood {
 
 impl Likelihood {
     /// `None` without a vote for a side in the component.
-    fn new(component: &LargestComponent, tally: &Tally, votes: &[VoterVote]) -> Option<Self> {
+    fn new(component: &LargestComponent, tally: &Tally, votes: &[CountedVote]) -> Option<Self> {
         let votes: Vec<RatedVote> = votes.iter().filter_map(|vote| RatedVote::new(component, tally, *vote)).collect();
         let shift = shift_without(component, &votes);
         let mut found = Self { votes: 0, of_node: [1.0; NODES] };
@@ -137,7 +137,7 @@ struct RatedVote {
 }
 
 impl RatedVote {
-    fn new(component: &LargestComponent, tally: &Tally, vote: VoterVote) -> Option<Self> {
+    fn new(component: &LargestComponent, tally: &Tally, vote: CountedVote) -> Option<Self> {
         let pair = &tally.pairs[vote.pair];
         Some(Self { first: component.place(pair.first)?, second: component.place(pair.second)?, kind: vote.kind })
     }

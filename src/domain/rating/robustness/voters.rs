@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::super::tally::Tally;
-use super::votes_of_voters::VoterVote;
-use super::without_voter::Refit;
+use super::refit::Refit;
+use super::votes_of_voters::CountedVote;
 use super::{FitError, PlaceRange, places_of};
 use crate::rating::fit::Fit;
 use crate::stats::real_len;
@@ -53,7 +53,7 @@ impl<F: Fn(f64) + Sync> Counter<F> {
 
 /// Leaves out one voter after another.
 pub(super) fn leave_each_out(
-    voters: &[Vec<VoterVote>],
+    voters: &[Vec<CountedVote>],
     tally: &Tally,
     fitted: &Fit,
     progress: impl Fn(f64) + Sync,

@@ -11,10 +11,13 @@ use crate::stats::real_len;
 /// The features of style, in report order.
 pub const FEATURES: [&str; 4] = ["length", "headings", "lists", "bold"];
 
-/// All features: those of style, and the side.
-pub(super) const NAMES: [&str; COUNT] = [FEATURES[0], FEATURES[1], FEATURES[2], FEATURES[3], "side"];
-pub(super) const COUNT: usize = FEATURES.len() + 1;
+/// All features: those of style, the side, the side in battles of several turns, and the judge's maker.
+pub(super) const NAMES: [&str; COUNT] =
+    [FEATURES[0], FEATURES[1], FEATURES[2], FEATURES[3], "side", "side_in_later_turns", "same_maker"];
+pub(super) const COUNT: usize = FEATURES.len() + 3;
 const SIDE: usize = FEATURES.len();
+const SIDE_IN_LATER_TURNS: usize = SIDE + 1;
+const SAME_MAKER: usize = SIDE + 2;
 /// The side's feature of a model that is shown first.
 const SHOWN_FIRST: f64 = 1.0;
 /// One number for each feature.
@@ -27,7 +30,7 @@ pub(super) const CHUNK: usize = 1 << 14;
 /// A vote as the loss reads it, swapped if necessary so that the pair's first model is on side A.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StyledVote {
-    /// The features: those of style z-scored, the side 1 or −1; 0 for those that were not asked for.
+    /// The features: those of style z-scored, the others 1, 0 or −1; 0 for those that were not asked for.
     pub(super) x: FeatureVector,
     /// Points of the pair's first model.
     pub(super) points: f64,
@@ -96,6 +99,8 @@ impl StyledVotes {
             *varies = Some(scale.std_dev > 0.0);
         }
         varies[SIDE] = options.covariates.side.then_some(true);
+        varies[SIDE_IN_LATER_TURNS] = options.turns.map(|turns| counted.iter().any(|&row| turns[row as usize] > 1));
+        varies[SAME_MAKER] = options.same_maker.map(|maker| counted.iter().any(|&row| maker[row as usize] != 0));
         Self { votes, rows: sorting.rows, groups, models, components, varies }
     }
 
@@ -169,6 +174,10 @@ fn styled_vote(
     if options.covariates.side {
         x[SIDE] = SHOWN_FIRST;
     }
+    if options.turns.is_some_and(|turns| turns[row] > 1) {
+        x[SIDE_IN_LATER_TURNS] = SHOWN_FIRST;
+    }
+    x[SAME_MAKER] = options.same_maker.map_or(0.0, |maker| f64::from(maker[row]));
     let points = log.outcomes[row].points_a();
     let weight = options.weights.map_or(1.0, |weights| weights[row]);
     if turn { StyledVote { x: x.map(|x| -x), points: 1.0 - points, weight } } else { StyledVote { x, points, weight } }

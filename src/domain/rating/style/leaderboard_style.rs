@@ -14,13 +14,14 @@ use super::super::weighting::Weights;
 use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};
 use crate::stats::confidence::ConfidenceLevel;
 
-/// The effect of a feature of style, or of the side, with its interval.
+/// The effect of a feature of style, of the side or of a judge's maker, with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StyleEffect {
     /// Name of the feature.
     pub feature: String,
     /// Change of the log odds of a preference per standard deviation of the feature; for `side`, the log odds of a
-    /// preference for the model on side A between equal models.
+    /// preference for the model on side A between equal models; for `side_in_later_turns`, what several turns add to it; for
+    /// `same_maker`, the log odds of a judge's preference for a model of its own maker.
     pub coefficient: f64,
     /// Lower bound.
     pub lower: f64,
@@ -60,8 +61,20 @@ pub(in super::super) fn style_controlled(
     };
     let log = log.ok_or(FitError::SingleVotes)?;
     let weights = weights_of(log, tally, weights, options.scoring);
-    let covariates = Covariates { style: options.style, side: options.side };
-    let options_of_style = StyleOptions { scoring: options.scoring, covariates, errors, weights: weights.as_deref() };
+    let covariates = Covariates { style: options.style, side: options.side || options.turn };
+    let turns = match options.turn {
+        true => Some(log.turns.as_deref().ok_or(FitError::NoTurns)?),
+        false => None,
+    };
+    let same_maker = options.makers.as_ref().map(|makers| makers.preferences(log)).transpose()?;
+    let options_of_style = StyleOptions {
+        scoring: options.scoring,
+        covariates,
+        errors,
+        weights: weights.as_deref(),
+        turns,
+        same_maker: same_maker.as_deref(),
+    };
     let styled = fit_style(log, tally, plain, options_of_style)?;
     let shown = interval != IntervalMethod::None;
     let voters = styled.voters;

@@ -1,5 +1,5 @@
-//! Covariates: ratings adjusted for the length and formatting of the replies (style control), and for the side on which
-//! a model was shown.
+//! Covariates: ratings adjusted for the length and formatting of the replies (style control), for the side on which a model
+//! was shown, and for the maker of a judge.
 //!
 //! Bradley–Terry with covariates, d = θ_a − θ_b + x·β (Li et al. 2024, "Does style matter?"; Chiang et al. 2024). The
 //! features x of a vote are (a − b)/(a + b) of the two replies' tokens, headings, list items and bold spans, 0 if both
@@ -8,7 +8,9 @@
 //! the uncertainty of the effects.
 //!
 //! The side is a feature too: 1 for the model on side A, not z-scored, so that its effect is the log odds of a preference for A
-//! between equal models (Agresti 2013, section 11.6.3, has it as the advantage of the home team).
+//! between equal models (Agresti 2013, section 11.6.3, has it as the advantage of the home team). In battles of several turns
+//! a further feature, also 1 for A, has the change of this advantage. The maker's feature is 1 for a model of the maker of
+//! the judge who voted, so that its effect is the judge's preference for models of its own maker.
 //!
 //! Unbounded models and components are the same as without style: the likelihood of such votes goes to 1 for any β. All
 //! components share β. A feature whose effect is not identified, because it is constant, depends on the others or
@@ -19,12 +21,14 @@ mod features;
 mod jackknife;
 mod leaderboard_style;
 mod loss;
+mod makers;
 
 use nalgebra::{DMatrix, DVector};
 
 pub use features::FEATURES;
 pub use leaderboard_style::StyleEffect;
 pub(super) use leaderboard_style::{StyledBoard, style_controlled};
+pub use makers::Makers;
 
 use super::FitError;
 use super::covariance::Covariances;
@@ -85,6 +89,10 @@ pub struct StyleOptions<'log> {
     pub errors: StyleErrors,
     /// Weight of each log row; 1 if `None`.
     pub weights: Option<&'log [f64]>,
+    /// The number of turns of each log row, to adjust for the side in battles of several turns.
+    pub turns: Option<&'log [u32]>,
+    /// For each log row, whether A (1), B (−1) or neither alone (0) is of the judge's maker, to adjust for that.
+    pub same_maker: Option<&'log [i8]>,
 }
 
 /// Strengths with style control, and the effects of the features.
@@ -100,7 +108,8 @@ pub struct StyledFit {
     pub carried: Vec<usize>,
     /// Joint covariance of the strengths.
     pub(super) covariances: Covariances,
-    /// Effects of the features in the fit, in the order of [`FEATURES`], then the side.
+    /// Effects of the features in the fit, in the order of [`FEATURES`], then the side, the side in battles of several turns,
+    /// and the judge's maker.
     pub effects: Vec<Effect>,
     /// Features left out and missing intervals.
     pub notes: Vec<RatingNote>,
@@ -109,10 +118,10 @@ pub struct StyledFit {
 /// The effect of one feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
-    /// Its name, one of [`FEATURES`] or `side`.
+    /// Its name: one of [`FEATURES`], `side`, `side_in_later_turns` or `same_maker`.
     pub feature: &'static str,
-    /// Change of the log odds of a preference per standard deviation of the feature; for the side, the log odds of a
-    /// preference for A between equal models.
+    /// Change of the log odds of a preference per standard deviation of a feature of style; for the others, as in
+    /// [`StyleEffect::coefficient`].
     pub coefficient: f64,
     /// Standard error of the coefficient, if requested and identified.
     pub error: Option<f64>,

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::pareto::{Criteria, pareto_set};
 use super::prices::{ModelPrice, PriceList};
-use super::report::{CheaperModel, CostBasis, ModelValue, Reservation, ValueFinding, ValueReport};
-use super::usage::{ModelUsage, Usage};
+use super::report::{Caveat, CheaperModel, CostBasis, ModelValue, ValueFinding, ValueReport};
+use super::usage::{ArenaUsage, ModelUsage};
 use crate::rating::POINTS_PER_STRENGTH;
 use crate::rating::differences::{Differences, RatingDifference};
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
@@ -32,7 +32,7 @@ pub struct ValueInput<'a> {
     /// Prices.
     pub prices: &'a PriceList,
     /// Tokens and times.
-    pub usage: &'a Usage,
+    pub usage: &'a ArenaUsage,
     /// Models that are for practice only.
     pub practice: &'a BTreeSet<String>,
 }
@@ -64,7 +64,7 @@ pub fn join(input: ValueInput<'_>) -> ValueReport {
     }
 }
 
-fn cost_basis(usage: &Usage) -> CostBasis {
+fn cost_basis(usage: &ArenaUsage) -> CostBasis {
     match (usage.prompt_tokens, usage.answers) {
         (_, 0) => CostBasis::OutputPrice,
         (None, _) => CostBasis::Replies,
@@ -105,15 +105,15 @@ fn cost(price: &ModelPrice, usage: ModelUsage, prompt_tokens: Option<f64>, basis
     Some(cost).filter(|cost| cost.is_finite())
 }
 
-fn reservation(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Reservation> {
+fn reservation(model: &RankedModel, practice: &BTreeSet<String>) -> Option<Caveat> {
     if practice.contains(&model.model) {
-        Some(Reservation::Practice)
+        Some(Caveat::Practice)
     } else if model.unbounded.is_some() || model.rating.is_none() {
-        Some(Reservation::Unbounded)
+        Some(Caveat::Unbounded)
     } else if model.provisional {
-        Some(Reservation::Provisional)
+        Some(Caveat::Provisional)
     } else {
-        (model.component != LARGEST_GROUP).then_some(Reservation::OtherGroup)
+        (model.component != LARGEST_GROUP).then_some(Caveat::OtherGroup)
     }
 }
 

@@ -73,7 +73,7 @@ pub struct ModelValue {
     /// Where.
     pub price_source: Option<PriceSource>,
     /// Why the model is shown and not compared.
-    pub reservation: Option<Reservation>,
+    pub reservation: Option<Caveat>,
     /// Whether no other model is at least as good by rating and cost and better by one; `None` if it is not compared.
     pub pareto: Option<bool>,
     /// The same by rating, cost, time to the first token and speed, as far as they are known of the model.
@@ -85,7 +85,7 @@ pub struct ModelValue {
 /// Why a model is shown and not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reservation {
+pub enum Caveat {
     /// A built-in practice model.
     Practice,
     /// It won or lost every vote, so that its rating has no finite estimate.

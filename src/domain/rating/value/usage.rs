@@ -17,7 +17,7 @@ pub const FEWEST_TIMES: usize = 10;
 
 /// What the battles of a vote log took.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Usage {
+pub struct ArenaUsage {
     /// Answers with counted tokens.
     pub answers: u64,
     /// Mean tokens of a prompt, the same for all models: pairing does not look at prompts, so all models get the same kind.
@@ -37,8 +37,8 @@ pub struct ModelUsage {
     pub tokens_per_second: Option<f64>,
 }
 
-impl Usage {
-    /// Adds the columns that [`Usage::of`] reads.
+impl ArenaUsage {
+    /// Adds the columns that [`ArenaUsage::new`] reads.
     pub fn add_columns(columns: &mut ColumnSet) {
         columns.turns = true;
         columns.style = true;
@@ -48,7 +48,7 @@ impl Usage {
 
     /// The usage of the votes of a log, as far as it has the columns.
     #[must_use]
-    pub fn of(log: &VoteLog) -> Self {
+    pub fn new(log: &VoteLog) -> Self {
         let (mut prompts, mut models) = (Mean::default(), vec![Samples::default(); log.models.as_slice().len()]);
         let has_one_turn = |row: &usize| log.turns.as_ref().is_none_or(|turns| turns[*row] == 1);
         for row in (0..log.len()).filter(has_one_turn) {
@@ -132,7 +132,7 @@ mod tests {
     /// Votes of `x` against `y` with these tokens, one a vote.
     fn log(tokens: &[u32]) -> VoteLog {
         let mut columns = ColumnSet::default();
-        Usage::add_columns(&mut columns);
+        ArenaUsage::add_columns(&mut columns);
         let mut log = VoteLog::with_columns(columns);
         for &tokens in tokens {
             log.push("x", "y", Outcome::Tie).unwrap();
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn tokens_are_averaged_and_times_are_rounded_medians() {
-        let usage = Usage::of(&log(&[100; 10]));
+        let usage = ArenaUsage::new(&log(&[100; 10]));
         assert_eq!((usage.answers, usage.prompt_tokens), (20, Some(7.0)));
         let x = usage.models["x"];
         assert_eq!(x.reply_tokens, Some(100.0));
@@ -163,7 +163,7 @@ mod tests {
         let mut log = log(&[100; 10]);
         log.turns.as_mut().unwrap()[3] = 2;
         log.style.as_mut().unwrap().tokens[3] = [9_999, 9_999];
-        let usage = Usage::of(&log);
+        let usage = ArenaUsage::new(&log);
         assert_eq!(usage.answers, 18);
         assert_eq!(usage.models["x"], ModelUsage { reply_tokens: Some(100.0), ..ModelUsage::default() });
     }
@@ -172,10 +172,10 @@ mod tests {
     fn a_count_of_zero_is_not_recorded() {
         let mut log = log(&[0, 40, 0, 60]);
         log.prompt_tokens.as_mut().unwrap().fill(0);
-        let usage = Usage::of(&log);
+        let usage = ArenaUsage::new(&log);
         assert_eq!((usage.answers, usage.prompt_tokens), (4, None));
         assert_eq!(usage.models["x"].reply_tokens, Some(50.0));
-        assert_eq!(Usage::of(&VoteLog::default()), Usage::default());
+        assert_eq!(ArenaUsage::new(&VoteLog::default()), ArenaUsage::default());
     }
 
     #[test]

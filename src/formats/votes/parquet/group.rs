@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::super::columns::Field;
+use super::super::column_names::Field;
 use super::ReadPlan;
-use super::column::{ParquetColumn, TimeUnit};
+use super::column_reader::{ParquetColumn, TimeUnit};
 use crate::formats::votes::parquet::texts::Texts;
 
 /// The columns of one row group.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::super::batch::{STYLE_NAMES, VoteBatch, count};
-use super::super::columns::{Field, TIMINGS};
+use super::super::column_names::{Field, TIMINGS};
 use super::super::error::RowError;
-use super::column::ParquetColumn;
+use super::column_reader::ParquetColumn;
 use super::group::RowGroup;
 use super::rows::{ParquetRows, Read};
 use super::texts::Texts;

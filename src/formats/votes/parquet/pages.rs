@@ -30,11 +30,11 @@ pub(super) fn read_texts(
                 }
                 let levels = if max_level > 0 { 4 + length_at(&buf, 0)? } else { 0 };
                 let begin = if max_level > 0 { 4 } else { 0 };
-                DataPage::of(&buf, begin, levels, num_values, encoding)?
+                DataPage::new(&buf, begin, levels, num_values, encoding)?
             }
             Page::DataPageV2 { buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
                 let begin = rep_levels_byte_len as usize;
-                DataPage::of(&buf, begin, begin + def_levels_byte_len as usize, num_values, encoding)?
+                DataPage::new(&buf, begin, begin + def_levels_byte_len as usize, num_values, encoding)?
             }
         };
         let values = match data.encoding {
@@ -65,7 +65,7 @@ struct DataPage {
 }
 
 impl DataPage {
-    fn of(
+    fn new(
         buffer: &bytes::Bytes,
         begin: usize,
         end: usize,

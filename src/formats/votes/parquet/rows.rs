@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED};
 use super::super::cell::{as_seconds, in_calendar, parse_seconds};
-use super::super::columns::Field;
+use super::super::column_names::Field;
 use super::super::error::{RowError, shortened};
 use super::super::winner::{one_of, parse_winner, parse_word};
-use super::column::{ParquetColumn, TimeUnit};
+use super::column_reader::{ParquetColumn, TimeUnit};
 use super::group::RowGroup;
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
@@ -37,9 +37,9 @@ impl<'g> ParquetRows<'g> {
         Some(Self {
             group,
             models: [Models::new(group.texts(Field::ModelA)?), Models::new(group.texts(Field::ModelB)?)],
-            winners: Winners::of(group),
-            times: Times::of(group),
-            exclusions: Exclusions::of(group),
+            winners: Winners::new(group),
+            times: Times::new(group),
+            exclusions: Exclusions::new(group),
         })
     }
 
@@ -107,7 +107,7 @@ impl<'w> Winners<'w> {
         self.both_equal.as_ref().is_some_and(|flags| !says_equal(flags)) && !self.words.as_ref().is_some_and(chooses)
     }
 
-    fn of(group: &'w RowGroup<'_>) -> Self {
+    fn new(group: &'w RowGroup<'_>) -> Self {
         let numbers = |field| group.numbers(field);
         let words = group.texts(Field::Winner).map(|texts| {
             let outcomes = texts.names.iter().map(|text| parse_word(text)).collect();
@@ -149,7 +149,7 @@ enum Times<'t> {
 }
 
 impl<'t> Times<'t> {
-    fn of(group: &'t RowGroup<'_>) -> Option<Self> {
+    fn new(group: &'t RowGroup<'_>) -> Option<Self> {
         let field = if group.of(Field::Time).is_some() { Field::Time } else { Field::Millis };
         // The name of the column says the unit where the column does not.
         let unit = match (group.unit(field), field) {
@@ -198,7 +198,7 @@ struct Exclusions<'e> {
 }
 
 impl<'e> Exclusions<'e> {
-    fn of(group: &'e RowGroup<'_>) -> Self {
+    fn new(group: &'e RowGroup<'_>) -> Self {
         Self {
             rated: group.numbers(Field::Rated),
             rules: group.texts(Field::Exclusion),

@@ -10,7 +10,7 @@ use super::super::error::{FilePosition, VoteFileError};
 use super::super::limits::ReadLimits;
 use super::super::text_table::{TextTable, chosen};
 use super::check_size;
-use super::column::read_column;
+use super::column_reader::read_column;
 
 /// Reads the columns that have one of these names.
 pub(in super::super) fn read_table<R: ChunkReader + 'static>(

@@ -230,24 +230,34 @@ impl Expression {
             Expression::Negative(inner) => format!("-{}", inner.latex()),
             Expression::Root(inner) => format!("\\sqrt{{{}}}", inner.latex()),
             Expression::Percent(inner) => format!("{}\\%", inner.latex()),
-            Expression::Binary(left, sign, right) => {
-                binary_latex(&left.latex_within(*sign, false), *sign, &right.latex_within(*sign, true))
-            }
+            Expression::Binary(left, sign, right) => binary_latex(
+                &left.latex_within(*sign, Operand::Left),
+                *sign,
+                &right.latex_within(*sign, Operand::Right),
+            ),
         }
     }
 
     /// With brackets where the order of the signs asks for them.
-    fn latex_within(&self, outer: char, on_the_right: bool) -> String {
+    fn latex_within(&self, outer: char, operand: Operand) -> String {
         let Expression::Binary(_, inner, _) = self else { return self.latex() };
         let rank = |sign| match sign {
             '+' | '-' => 1,
             '*' | '/' => 2,
             _ => 3,
         };
+        let on_the_right = operand == Operand::Right;
         let fraction = outer == '/' || (outer == '^' && on_the_right);
         let same = rank(*inner) == rank(outer) && (on_the_right == (outer != '^')) && outer != '+';
         if !fraction && (rank(*inner) < rank(outer) || same) { format!("({})", self.latex()) } else { self.latex() }
     }
+}
+
+/// Which operand of a binary expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    Left,
+    Right,
 }
 
 fn apply(left: f64, sign: char, right: f64) -> f64 {

@@ -184,7 +184,7 @@ pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     ],
     prefers_a: "A 更好",
     prefers_b: "B 更好",
-    tie: "平手",
+    tie: "平局",
     right: "正确",
     wrong: "错误",
 };

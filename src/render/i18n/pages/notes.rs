@@ -9,7 +9,7 @@ pub(super) fn english(note: &RatingNote) -> String {
 
 pub(super) fn chinese(note: &RatingNote) -> String {
     match note {
-        RatingNote::NoVotes => "还没有计分选票：两个模型之间有了第一张选票，排行榜就会出现".into(),
+        RatingNote::NoVotes => "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现".into(),
         RatingNote::Slice { conditions } => format!("仅统计符合以下条件的选票：{}", conditions.join("、")),
         RatingNote::NotConverged => "拟合未收敛：评分仅供参考".into(),
         RatingNote::NoTies => "没有平局，因此戴维森模型与布拉德利–特里模型相同".into(),
@@ -86,6 +86,8 @@ fn feature_name(feature: &str) -> &str {
         "lists" => "列表",
         "bold" => "加粗",
         "side" => "左右位置",
+        "side_in_later_turns" => "多轮对战中的左右位置",
+        "same_maker" => "与评审模型同一厂商",
         other => other,
     }
 }

@@ -1,7 +1,7 @@
 //! What models cost for what they are worth.
 
 use crate::domain::rating::value::prices::Currency;
-use crate::domain::rating::value::report::{CheaperModel, CostBasis, Reservation, ValueFinding, percent, points};
+use crate::domain::rating::value::report::{Caveat, CheaperModel, CostBasis, ValueFinding, percent, points};
 use crate::render::i18n::fill;
 
 /// The texts of one language.
@@ -58,12 +58,12 @@ impl ValueTexts {
     }
 
     /// Why a model is shown and not compared.
-    pub(crate) fn reservation(&self, reservation: Reservation) -> &'static str {
+    pub(crate) fn reservation(&self, reservation: Caveat) -> &'static str {
         self.reservations[match reservation {
-            Reservation::Practice => 0,
-            Reservation::Unbounded => 1,
-            Reservation::Provisional => 2,
-            Reservation::OtherGroup => 3,
+            Caveat::Practice => 0,
+            Caveat::Unbounded => 1,
+            Caveat::Provisional => 2,
+            Caveat::OtherGroup => 3,
         }]
     }
 
@@ -121,7 +121,7 @@ pub(super) const ENGLISH: ValueTexts = ValueTexts {
 pub(super) const CHINESE: ValueTexts = ValueTexts {
     title: "该用哪个模型？",
     back: "排行榜",
-    votes: "张计分选票",
+    votes: "张有效票",
     answers: "次回答用于计算费用与时间",
     higher: "评分更高、但费用未知：",
     table: "各模型的评分、费用与时间",

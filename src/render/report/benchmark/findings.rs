@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Analysis, Datum, ScoreEntry};
-use crate::domain::benchmark::analysis::judges::{JudgePair, compare};
+use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
@@ -38,21 +38,21 @@ pub struct Findings {
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
     /// Each with the judge's name as it is shown, by baseline.
     preferences: Vec<(String, SelfPreference)>,
-    pairs: Vec<(String, String, JudgePair)>,
+    pairs: Vec<(String, String, JudgeAgreement)>,
     grid: SelfPreferenceMatrix,
 }
 
 impl Findings {
     /// Looks at every judgement with a verdict.
     #[must_use]
-    pub fn of(judged: &[Judged<'_>], lengths: &Lengths) -> Self {
+    pub fn new(judged: &[Judged<'_>], lengths: &Lengths) -> Self {
         let mut by_judge: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
         for one in judged.iter().filter(|one| !one.judgement.judge_model.is_empty()) {
             by_judge.entry(&one.judgement.judge_model).or_default().push(one);
         }
         let mut findings = Self::default();
         for (judge, judged) in by_judge {
-            let position = PositionBias::of(judged.iter().map(|one| one.judgement));
+            let position = PositionBias::new(judged.iter().map(|one| one.judgement));
             if position.turns > 0 {
                 findings.position.push((judge.to_owned(), position));
             }
@@ -164,7 +164,7 @@ impl Findings {
 
     fn judge_pairs(&self, words: &FindingTexts) -> Analysis {
         let r = |found: &Result<Correlation, Undefined>| Datum::Number(found.as_ref().ok().map(|found| found.r));
-        let row = |(first, second, pair): &(String, String, JudgePair)| {
+        let row = |(first, second, pair): &(String, String, JudgeAgreement)| {
             vec![
                 Datum::Text(first.clone()),
                 Datum::Text(second.clone()),

@@ -134,7 +134,7 @@ pub struct Chart {
 impl Report {
     /// The report of a judge, or of the jury where none is named and there is one.
     #[must_use]
-    pub fn of(material: Material<'_>, judge: Option<&str>, language: Language) -> Self {
+    pub fn new(material: Material<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
         let judges = judges(material.entries);
         let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);

@@ -50,7 +50,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
         published,
         findings: &Findings::default(),
     };
-    Report::of(material, None, language)
+    Report::new(material, None, language)
 }
 
 /// Columns of the table of a published series whose key ends so, and the heads over them.

@@ -5,10 +5,11 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::{Page, Section, respond};
+use crate::domain::battle::pacing::measured::PacingKind;
 use crate::domain::language::Language;
-use crate::infra::config::{LimitSettings, Settings, WindowLimits};
+use crate::infra::config::{BattleSettings, LimitSettings, PacingMode, Settings, WindowLimits};
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::LimitTexts;
+use crate::render::i18n::pages::{LimitTexts, PacingInForce};
 use crate::server::state::AppState;
 
 #[derive(Template)]
@@ -19,6 +20,8 @@ struct AboutPage {
     judged: bool,
     /// What is said of limits; nothing where there are none.
     limits: Vec<String>,
+    /// What time may tell before the vote.
+    pacing: PacingInForce,
 }
 
 /// `GET /about`
@@ -30,7 +33,9 @@ pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpRespon
 pub(super) fn rules(request: &HttpRequest, settings: &Settings) -> HttpResponse {
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
-    respond(request, StatusCode::OK, &AboutPage { page, judged: !settings.judge.models.is_empty(), limits })
+    let about =
+        AboutPage { page, judged: !settings.judge.models.is_empty(), limits, pacing: in_force(&settings.battle) };
+    respond(request, StatusCode::OK, &about)
 }
 
 fn limits(words: &LimitTexts, limits: &LimitSettings) -> Vec<String> {
@@ -48,4 +53,19 @@ fn limits(words: &LimitTexts, limits: &LimitSettings) -> Vec<String> {
         said.insert(0, words.reason.to_owned());
     }
     said
+}
+
+fn in_force(battle: &BattleSettings) -> PacingInForce {
+    let kind = match battle.pacing {
+        PacingMode::Common => PacingKind::Common,
+        PacingMode::Classes => PacingKind::Classes,
+        PacingMode::Whole => PacingKind::Whole,
+        PacingMode::Raw => PacingKind::Raw,
+    };
+    PacingInForce {
+        kind,
+        start_classes_ms: battle.start_classes_ms.clone(),
+        tempo_classes: battle.tempo_classes.clone(),
+        slow_class_share: battle.slow_class_share,
+    }
 }

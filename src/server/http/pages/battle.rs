@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
-use crate::infra::config::AccessMode;
+use crate::infra::config::{AccessMode, Settings};
 
 #[derive(Template)]
 #[template(path = "battle.html")]
@@ -14,14 +14,18 @@ struct BattlePage {
     page: Page,
     /// The words that the script needs, as JSON.
     script_strings: String,
+    /// The longest prompt that the arena takes.
+    max_prompt_bytes: usize,
     /// Whether the visitor has signed in, and so can sign out.
     signed_in: bool,
 }
 
-/// The page for whoever may take part; `access` says how they were let in.
+/// The page for whoever may take part, under these settings.
 #[must_use]
-pub fn battle(request: &HttpRequest, access: AccessMode) -> HttpResponse {
+pub fn battle(request: &HttpRequest, settings: &Settings) -> HttpResponse {
     let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
-    respond(request, StatusCode::OK, &BattlePage { page, script_strings, signed_in: access != AccessMode::Open })
+    let max_prompt_bytes = settings.battle.max_prompt_bytes;
+    let signed_in = settings.access.mode != AccessMode::Open;
+    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes, signed_in })
 }

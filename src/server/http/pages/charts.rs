@@ -31,7 +31,7 @@ pub struct ChartView {
 impl ChartView {
     /// A chart, called what its title says.
     #[must_use]
-    pub fn of(svg: String) -> Self {
+    pub fn new(svg: String) -> Self {
         Self { label: chart::title(&svg).to_owned(), svg }
     }
 }

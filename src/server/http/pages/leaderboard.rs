@@ -9,16 +9,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::charts::ChartView;
+use super::exclusions::{ChangeView, ExclusionsFold};
 use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
+use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
+use crate::domain::rating::style::StyleEffect;
 use crate::render::i18n::pages::page_texts;
-use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
+use crate::render::i18n::pages::{ExclusionTexts, LeaderboardTexts, LevelTexts, PageTexts};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 
 /// A leaderboard as it is shown.
@@ -26,6 +29,8 @@ use crate::server::http::leaderboard_query::LeaderboardQuery;
 pub struct LeaderboardView {
     /// When it was fitted, in milliseconds since 1970; `None` before the first vote.
     pub as_of_ms: Option<i64>,
+    /// Confidence level of its intervals and ranks, as a share.
+    pub confidence: f64,
     /// Rated votes in it.
     pub votes: u64,
     /// Notes of the leaderboard.
@@ -38,12 +43,20 @@ pub struct LeaderboardView {
     pub facets: Arc<Facets>,
     /// Ratings in each slice, where they were asked for; models by name.
     pub pooled: Option<PooledSlices>,
+    /// Models by how often they are good enough, where that was asked for; with their names.
+    pub levels: Vec<RankedModel>,
+    /// The effect of the side, where it is held equal.
+    pub side: Option<StyleEffect>,
     /// Models that have prices.
     pub priced: usize,
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
     pub robustness: Option<RobustnessFold>,
+    /// Which votes are left out, on the leaderboard of all votes.
+    pub exclusions: Option<ExclusionsFold>,
+    /// What the choice of votes changes, where another is asked for.
+    pub change: Option<ChangeView>,
 }
 
 impl LeaderboardView {
@@ -72,7 +85,7 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts) -> Vec<FilterField> {
+    fn fields(&self, words: &LeaderboardTexts, levels: &LevelTexts, exclusions: &ExclusionTexts) -> Vec<FilterField> {
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
             facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
@@ -91,7 +104,18 @@ impl LeaderboardView {
             ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
             ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
             ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
+            ("side", levels.side, &query.side, vec![fixed("control", levels.side_held_equal)]),
+            ("level", levels.title, &query.level, vec![fixed("show", levels.choice)]),
             ("pool_by", words.pool_by, &query.pool_by, self.columns(words)),
+            (
+                "votes",
+                exclusions.counted,
+                &query.votes,
+                vec![
+                    fixed("with_excluded", exclusions.with_excluded),
+                    fixed("unique_prompts", exclusions.unique_prompts),
+                ],
+            ),
         ]
         .into_iter()
         .filter(|(.., choices)| !choices.is_empty())
@@ -181,7 +205,7 @@ pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpRespons
 /// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
 #[must_use]
 pub fn rows_html(view: &LeaderboardView, language: Language) -> String {
-    let scale = AxisScale::of(&view.rows);
+    let scale = AxisScale::new(&view.rows);
     let rows = view.rows.iter().map(|row| IntervalRow { row, bar: scale.bar(row) }).collect();
     let rendered = Rows { t: page_texts(language), rows }.render();
     rendered.expect("writing numbers and strings to a String does not fail")
@@ -288,7 +312,7 @@ struct AxisScale {
 }
 
 impl AxisScale {
-    fn of(rows: &[LeaderboardRow]) -> Self {
+    fn new(rows: &[LeaderboardRow]) -> Self {
         let ends = rows.iter().flat_map(|row| [row.lower, row.upper, row.rating]).flatten().filter(|x| x.is_finite());
         let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
         if low < high { Self { low, high } } else { Self { low: 900.0, high: 1100.0 } }

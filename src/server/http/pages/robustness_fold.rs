@@ -1,5 +1,6 @@
 //! How firm the leaderboard is, folded away on its page.
 
+use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::language::Language;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::domain::time::Timestamp;
@@ -18,12 +19,16 @@ impl RobustnessFold {
     /// `name` gives the name that people read of a model. `None` where there is nothing to say.
     pub(crate) fn new(
         report: &OverallRobustness,
+        rigging: &RiggingReport,
         computed_at: Timestamp,
         language: Language,
         name: impl Fn(&str) -> String,
     ) -> Option<Self> {
         let texts = &page_texts(language).robustness;
-        let answers = texts.answers(report, name);
+        let mut answers = texts.answers(report, &name);
+        if !answers.is_empty() {
+            answers.extend(page_texts(language).rigging.answers(rigging, report.votes, &name));
+        }
         let time = jiff::Timestamp::from_millisecond(computed_at.0).ok()?;
         let (votes, time) = (report.votes.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string());
         let computed = fill(texts.computed, &[("votes", &votes), ("time", &time)]);

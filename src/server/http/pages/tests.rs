@@ -6,12 +6,15 @@ use crate::domain::battle::Outcome;
 use crate::domain::battle_judging::report::{BattleJudgingReport, report};
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::judgement::{Game, Status};
+use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::judging::verdict::Preference;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
-use crate::infra::config::{AccessMode, JudgeSettings, Settings, WindowLimits};
+use crate::infra::config::{
+    AccessMode, AccessSettings, BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits,
+};
 use crate::render::i18n::pages::page_texts;
 
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
@@ -30,7 +33,7 @@ fn request(uri: &str) -> HttpRequest {
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     vec![
-        text(battle::battle(&request(&format!("/{query}")), AccessMode::Invite)).await,
+        text(battle::battle(&request(&format!("/{query}")), &invited())).await,
         text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
@@ -81,7 +84,8 @@ fn fold(language: Language) -> Option<RobustnessFold> {
     let lead = Lead { second: "heron".into(), points: 100.0 };
     let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
     let report = OverallRobustness { votes: 80, first_place: Some(first_place), ..OverallRobustness::default() };
-    RobustnessFold::new(&report, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
+    let rigging = RiggingReport::default();
+    RobustnessFold::new(&report, &rigging, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
 }
 
 #[actix_web::test]
@@ -145,7 +149,7 @@ async fn an_unknown_address_is_a_404_in_html() {
 
 #[actix_web::test]
 async fn the_script_of_the_battle_page_finds_its_words() {
-    let page = text(battle::battle(request("/")).await).await;
+    let page = text(battle::battle(&request("/"), &Settings::default())).await;
     let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");
@@ -297,6 +301,32 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
     settings.limits.votes = WindowLimits::NONE;
     settings.limits.proof_above = 1.0;
     assert!(!page("?lang=en", &settings).await.contains("<h2>Limits</h2>"));
+}
+
+#[actix_web::test]
+async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
+    let page = async |pacing, query| {
+        let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
+        let settings = Settings { battle, ..Settings::default() };
+        text(about::rules(&request(&format!("/about{query}")), &settings)).await
+    };
+    let classes = page(PacingMode::Classes, "?lang=en").await;
+    assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
+    assert!(classes.contains("120 or 30 characters a second") && classes.contains("in 37 % of all cases"), "{classes}");
+    assert!(page(PacingMode::Classes, "?lang=zh").await.contains("37% 的对战"));
+    for (pacing, name, measured) in [
+        (PacingMode::Common, "“common”", true),
+        (PacingMode::Whole, "“whole”", true),
+        (PacingMode::Raw, "“raw”", false),
+    ] {
+        let english = page(pacing, "?lang=en").await;
+        assert!(english.contains(name) && english.contains("Measured:") == measured, "{english}");
+    }
+}
+
+/// The settings of an arena that lets in who has an invite.
+fn invited() -> Settings {
+    Settings { access: AccessSettings { mode: AccessMode::Invite, ..AccessSettings::default() }, ..Settings::default() }
 }
 
 /// The settings of an arena with or without a judge.

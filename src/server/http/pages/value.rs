@@ -68,7 +68,7 @@ pub fn value(request: &HttpRequest, view: &ValueView) -> HttpResponse {
         view,
         sentence: words.finding(&report.finding),
         price_unit: words.price_unit(currency),
-        chart: ChartView::of(chart::value::draw(report, &cost, frame)),
+        chart: ChartView::new(chart::value::draw(report, &cost, frame)),
         cost,
         rows: report.models.iter().map(|value| row(value, words)).collect(),
         page,

@@ -1,6 +1,7 @@
 //! Following a battle that another instance answers.
 
 use super::{BattleEvent, EPOCH_GAP, EventEntry, LiveBattle, exchanges};
+use crate::domain::battle::RunId;
 use crate::domain::battle::state::Stage;
 use crate::infra::storage::BattleRecord;
 use std::time::Duration;
@@ -56,13 +57,13 @@ impl LiveBattle {
         false
     }
 
-    /// The other instance cannot be heard: tells what the database holds, and leaves the rest to
+    /// The other instance cannot be reached: the log gets what the database holds, and the rest comes by
     /// [`LiveBattle::catch_up`].
     pub(in crate::services::arena) fn mark_unreachable(&self) {
         let mut state = self.state();
         if state.followed == Some(FollowState::Listening) && state.log.is_empty() {
             state.followed = Some(FollowState::Deaf);
-            self.tell_again(&mut state);
+            self.log_turns(&mut state);
         }
     }
 
@@ -77,7 +78,7 @@ impl LiveBattle {
         self.heard.cancel();
         if state.log.is_empty() {
             state.exchanges = exchanges;
-            return self.tell_again(&mut state);
+            return self.log_turns(&mut state);
         }
         let telling = EventEpoch::of_latest_turn(&state.log, progress.turn);
         if progress.stage == Stage::Voided && telling.begun {
@@ -106,12 +107,12 @@ impl LiveBattle {
 
     /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
     /// the other one may have told more, and may come back.
-    pub(in crate::services::arena) fn adopt(&self, run: &str, apart: u64) {
+    pub(in crate::services::arena) fn adopt(&self, run: &RunId, apart: u64) {
         let mut state = self.state();
         if state.followed.take().is_some() {
             state.next_seq += apart;
         }
-        state.row.answered_by = Some(run.to_owned());
+        state.row.answered_by = Some(run.clone());
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.

@@ -1,12 +1,12 @@
 use super::*;
-use crate::domain::battle::ModelId;
+use crate::domain::battle::{ModelId, RunId};
 use crate::infra::storage::{NewReply, ReplyEnding};
 
 /// A battle of one turn as the database has it.
 fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
     let row = BattleRow {
-        id: "x".into(),
-        visitor: "visitor".into(),
+        id: BattleId::new("x"),
+        visitor: VisitorId::new("visitor"),
         progress: Progress { stage, turn: 1 },
         models: ["one", "two"].map(ModelId::new),
         pairing_policy: "uniform".into(),
@@ -15,7 +15,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
         language: "en".into(),
         category: None,
         intent: None,
-        answered_by: Some("there.0".into()),
+        answered_by: Some(RunId::new("there.0")),
     };
     let reply = |(side, text): (Side, &&str)| NewReply {
         side,

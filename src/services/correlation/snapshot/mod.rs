@@ -29,7 +29,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::services::leaderboard::refit::{LatestLeaderboard, leaderboard_options};
-use crate::services::leaderboard::vote_log::{ReadOptions, read_log};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// How votes and judged items are resampled. The command line draws more often, with the same seed.
 const BOOTSTRAP: BootstrapOptions = BootstrapOptions { replicates: 200, seed: 0 };
@@ -234,7 +234,7 @@ impl CorrelationService {
         }
         let wanted = ColumnSet { seconds: true, ..ColumnSet::default() };
         let range = VoteRange { upto: input_version.votes, ..VoteRange::ALL };
-        let log = read_log(&self.store, ReadOptions { columns: wanted, range, concurrency: 1 }, |_, _| {}).await?;
+        let log = read_log(&self.store, LogQuery { columns: wanted, range, concurrency: 1 }, |_, _| {}).await?;
         let (rating, aliases) = (input_version.rating.clone(), input_version.aliases.clone());
         let moments = tokio::task::spawn_blocking(move || {
             let mut moments = history(&log, MOMENTS, &rating)?;

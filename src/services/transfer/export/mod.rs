@@ -7,13 +7,13 @@ mod rows;
 
 use std::io::{self, Write};
 
-use crate::domain::battle::Side;
+use crate::domain::battle::{BattleId, Side};
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::time::Timestamp;
 use crate::formats::scores::ScoreRow;
-use crate::formats::tables::columns::{
+use crate::formats::tables::export_columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
 use crate::formats::tables::{Format, TableWriter};
@@ -51,7 +51,7 @@ pub enum ExportError {
     Leaderboard(#[from] serde_json::Error),
 }
 
-/// Writes the selected votes and returns how many there were. `progress` hears of the last one's number in the log, and of
+/// Writes the selected votes and returns how many there were. `progress` gets the number of the last one in the log, and of
 /// the log's last one.
 ///
 /// # Errors
@@ -73,7 +73,7 @@ pub async fn votes(
         let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
         for vote in &page {
             let [a, b] = said_in(store, selection, &vote.battle).await?;
-            table.write(&LogRow::of(vote, &labels, a, b))?;
+            table.write(&LogRow::new(vote, &labels, a, b))?;
             seq = vote.seq;
         }
         progress(seq, last);
@@ -83,7 +83,7 @@ pub async fn votes(
     }
 }
 
-/// Writes the selected battles, voted on or not, and returns how many there were. `progress` hears of every page of them.
+/// Writes the selected battles, voted on or not, and returns how many there were. `progress` gets the size of every page of them.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -96,24 +96,24 @@ pub async fn battles(
 ) -> Result<u64, ExportError> {
     let said = if selection.with_text { &CONVERSATIONS[..] } else { &[] };
     let mut table = TableWriter::begin(format, [&BATTLE_COLUMNS[..], said].concat(), out)?;
-    let mut last = String::new();
+    let mut last: Option<BattleId> = None;
     loop {
-        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
-        final_labels::settle(store, &last, &mut page).await?;
+        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
+        final_labels::settle(store, last.as_ref(), &mut page).await?;
         for battle in &page {
-            table.write(&BattleExportRow::of(battle, said_in(store, selection, &battle.id).await?))?;
+            table.write(&BattleExportRow::new(battle, said_in(store, selection, &battle.id).await?))?;
         }
         progress(page.len() as u64);
         let full = page.len() == PAGE as usize;
         match page.pop() {
-            Some(battle) if full => last = battle.id,
+            Some(battle) if full => last = Some(battle.id),
             _ => return Ok(table.finish()?),
         }
     }
 }
 
-/// Writes the replies of the selected battles, a row for each side of a turn, and returns how many there were. `progress` hears
-/// of every page of battles.
+/// Writes the replies of the selected battles, a row for each side of a turn, and returns how many there were. `progress` gets
+/// the size of every page of battles.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -125,20 +125,20 @@ pub async fn replies(
     mut progress: impl FnMut(u64),
 ) -> Result<u64, ExportError> {
     let mut table = TableWriter::begin(format, REPLY_COLUMNS.to_vec(), out)?;
-    let mut last = String::new();
+    let mut last: Option<BattleId> = None;
     loop {
-        let mut page = store.battles_after(&last, selection.since, selection.until, PAGE).await?;
+        let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
         for battle in &page {
             let turns = store.turns(&battle.id).await?;
             for row in store.replies(&battle.id).await? {
                 let prompt = turns.iter().find(|turn| turn.turn == row.turn).map_or("", |turn| turn.prompt.as_str());
-                table.write(&ReplyRecord::of(&battle.id, prompt, &row))?;
+                table.write(&ReplyRecord::new(&battle.id, prompt, &row))?;
             }
         }
         progress(page.len() as u64);
         let full = page.len() == PAGE as usize;
         match page.pop() {
-            Some(battle) if full => last = battle.id,
+            Some(battle) if full => last = Some(battle.id),
             _ => return Ok(table.finish()?),
         }
     }
@@ -179,12 +179,16 @@ pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Sen
     Ok(table.finish()?)
 }
 
-async fn said_in(store: &Store, selection: Selection, battle: &str) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+async fn said_in(
+    store: &Store,
+    selection: Selection,
+    battle: &BattleId,
+) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
     let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
     Ok(said.map_or([None, None], |said| said.map(Some)))
 }
 
-async fn conversations(store: &Store, battle: &str) -> Result<[Vec<Utterance>; 2], StoreError> {
+async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Utterance>; 2], StoreError> {
     let turns = store.turns(battle).await?;
     let replies = store.replies(battle).await?;
     Ok(Side::BOTH.map(|side| {

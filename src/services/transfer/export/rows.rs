@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
-use crate::formats::tables::columns::winner;
 use crate::formats::tables::conversation_metadata::ConversationMetadata;
+use crate::formats::tables::export_columns::winner;
 use crate::infra::storage::{BattleLine, ReplyRow, VoteRow};
 use crate::services::labeling::final_labels::FinalLabels;
 
@@ -48,7 +49,7 @@ pub(super) struct Utterance {
 }
 
 impl<'a> LogRow<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         vote: &'a VoteRow,
         labels: &'a FinalLabels,
         conversation_a: Option<Vec<Utterance>>,
@@ -56,16 +57,16 @@ impl<'a> LogRow<'a> {
     ) -> Self {
         Self {
             seq: vote.seq,
-            battle_id: &vote.battle,
+            battle_id: vote.battle.as_str(),
             model_a: vote.models[0].as_str(),
             model_b: vote.models[1].as_str(),
             winner: winner(vote.outcome),
-            judge: voter_pseudonym(&vote.visitor),
+            judge: pseudonym(vote.visitor.as_ref()),
             turn: vote.turn,
             anony: true,
             language: &vote.language,
             tstamp: seconds(vote.created_at),
-            conv_metadata: ConversationMetadata::of(&vote.text_counts),
+            conv_metadata: ConversationMetadata::new(&vote.text_counts),
             category: labels.of(Scheme::Superclue, vote.seq).or(vote.category.as_deref()),
             intent: labels.of(Scheme::Urs, vote.seq).or(vote.intent.as_deref()),
             satisfaction: vote.satisfaction,
@@ -105,12 +106,12 @@ pub(super) struct BattleExportRow<'a> {
 }
 
 impl<'a> BattleExportRow<'a> {
-    pub(super) fn of(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
+    pub(super) fn new(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
         Self {
-            battle_id: &battle.id,
-            judge: voter_pseudonym(&battle.visitor),
-            stage: &battle.stage,
+            battle_id: battle.id.as_str(),
+            judge: pseudonym(battle.visitor.as_ref()),
+            stage: battle.stage.as_str(),
             model_a: &battle.models[0],
             model_b: &battle.models[1],
             turn: battle.turn,
@@ -142,10 +143,10 @@ pub(super) struct ReplyRecord<'a> {
 }
 
 impl<'a> ReplyRecord<'a> {
-    pub(super) fn of(battle_id: &'a str, prompt: &'a str, row: &'a ReplyRow) -> Self {
+    pub(super) fn new(battle: &'a BattleId, prompt: &'a str, row: &'a ReplyRow) -> Self {
         let reply = &row.reply;
         Self {
-            battle_id,
+            battle_id: battle.as_str(),
             turn: row.turn,
             side: reply.side.as_str(),
             model: reply.model.as_str(),
@@ -157,6 +158,11 @@ impl<'a> ReplyRecord<'a> {
             duration_ms: reply.duration_ms,
         }
     }
+}
+
+/// The voter's name in the export; empty for an imported vote that names no voter.
+fn pseudonym(visitor: Option<&VisitorId>) -> String {
+    visitor.map(|visitor| voter_pseudonym(visitor.as_str())).unwrap_or_default()
 }
 
 fn seconds(time: Timestamp) -> f64 {
@@ -172,15 +178,15 @@ mod tests {
 
     use super::*;
     use crate::domain::battle::text_counts::TextCounts;
-    use crate::domain::battle::{ModelId, Outcome};
+    use crate::domain::battle::{BattleId, ModelId, Outcome};
     use crate::infra::rng::hex;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {
             seq: 7,
             id: "vote".to_owned(),
-            battle: "battle".to_owned(),
-            visitor: visitor.to_owned(),
+            battle: BattleId::new("battle"),
+            visitor: (!visitor.is_empty()).then(|| VisitorId::new(visitor)),
             models: [ModelId::new("one"), ModelId::new("other")],
             outcome: Outcome::BWins,
             turn: 2,
@@ -203,7 +209,7 @@ mod tests {
     }
 
     fn row(visitor: &str) -> Value {
-        serde_json::to_value(LogRow::of(&vote(visitor), &FinalLabels::default(), None, None)).unwrap()
+        serde_json::to_value(LogRow::new(&vote(visitor), &FinalLabels::default(), None, None)).unwrap()
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn prices(outputs: &[(&str, f64)]) -> PriceList {
     PriceList { currency: None, models }
 }
 
-fn joined(ranking: &Ranking, prices: &PriceList, usage: &Usage, practice: &[&str]) -> ValueReport {
+fn joined(ranking: &Ranking, prices: &PriceList, usage: &ArenaUsage, practice: &[&str]) -> ValueReport {
     let practice = practice.iter().map(|&model| model.to_owned()).collect();
     let Ranking { board, differences } = ranking;
     join(ValueInput { board, differences, prices, usage, practice: &practice })
@@ -42,7 +42,7 @@ fn model<'r>(report: &'r ValueReport, name: &str) -> &'r ModelValue {
 fn the_cheapest_model_that_cannot_be_told_apart_from_the_best_is_found() {
     let ranking = ranking(&CLOSE, &LeaderboardOptions::default());
     let prices = prices(&[("a", 10.0), ("b", 1.6), ("c", 0.1)]);
-    let report = joined(&ranking, &prices, &Usage::default(), &[]);
+    let report = joined(&ranking, &prices, &ArenaUsage::default(), &[]);
     assert_eq!(report.cost_basis, CostBasis::OutputPrice);
     let ValueFinding::CheaperModel { best, cheaper } = &report.finding else { panic!("{:?}", report.finding) };
     assert_eq!((best.as_str(), cheaper.model.as_str()), ("a", "b"), "c costs less and is rated lower");
@@ -63,14 +63,14 @@ fn a_wordy_model_costs_more_than_its_price_says() {
     let ranking = ranking(&CLOSE, &LeaderboardOptions::default());
     let replies = |tokens| ModelUsage { reply_tokens: Some(tokens), ..ModelUsage::default() };
     let models = BTreeMap::from([("a".to_owned(), replies(100.0)), ("b".to_owned(), replies(900.0))]);
-    let usage = Usage { answers: 8, prompt_tokens: Some(20.0), models };
+    let usage = ArenaUsage { answers: 8, prompt_tokens: Some(20.0), models };
     let report = joined(&ranking, &prices(&[("a", 10.0), ("b", 2.0), ("c", 1.0)]), &usage, &[]);
     // 1,000 answers: (20 · 5 + 100 · 10) · 1,000 / 1,000,000, and (20 · 1 + 900 · 2) / 1,000.
     let costs = ["a", "b"].map(|name| model(&report, name).cost.unwrap());
     assert!((costs[0] - 1.1).abs() < 1e-12 && (costs[1] - 1.82).abs() < 1e-12, "{costs:?}");
     assert_eq!((model(&report, "c").cost, model(&report, "c").pareto), (None, None), "no answer of c was counted");
     assert_eq!(report.finding, ValueFinding::BestIsCheapest { best: "a".into() });
-    let without_prompts = Usage { prompt_tokens: None, ..usage };
+    let without_prompts = ArenaUsage { prompt_tokens: None, ..usage };
     let report = joined(&ranking, &prices(&[("a", 10.0)]), &without_prompts, &[]);
     assert_eq!((report.cost_basis, model(&report, "a").cost), (CostBasis::Replies, Some(1.0)));
 }
@@ -81,7 +81,7 @@ fn times_keep_a_fast_model_in_the_set_of_all_criteria() {
     let fast = ModelUsage { first_token_seconds: Some(0.2), ..ModelUsage::default() };
     let slow = ModelUsage { first_token_seconds: Some(0.9), ..ModelUsage::default() };
     let models = BTreeMap::from([("a".to_owned(), slow), ("b".to_owned(), fast), ("c".to_owned(), slow)]);
-    let usage = Usage { models, ..Usage::default() };
+    let usage = ArenaUsage { models, ..ArenaUsage::default() };
     let report = joined(&ranking, &prices(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]), &usage, &[]);
     assert_eq!(["a", "b", "c"].map(|name| model(&report, name).pareto.unwrap()), [true, false, false]);
     assert_eq!(["a", "b", "c"].map(|name| model(&report, name).pareto_with_times.unwrap()), [true, true, false]);
@@ -92,10 +92,10 @@ fn models_without_a_firm_rating_are_shown_and_not_compared() {
     let votes = [CLOSE[0], CLOSE[1], CLOSE[2], ("few", "a", 5, 5), ("winner", "a", 40, 0), ("other", "else", 40, 40)];
     let ranking = ranking(&votes, &LeaderboardOptions::default());
     let all = ["a", "b", "c", "few", "winner", "other", "else"];
-    let report = joined(&ranking, &prices(&all.map(|name| (name, 1.0))), &Usage::default(), &["c"]);
+    let report = joined(&ranking, &prices(&all.map(|name| (name, 1.0))), &ArenaUsage::default(), &["c"]);
     let reservations = all.map(|name| model(&report, name).reservation);
-    let other = Some(Reservation::OtherGroup);
-    let (practice, few, winner) = (Reservation::Practice, Reservation::Provisional, Reservation::Unbounded);
+    let other = Some(Caveat::OtherGroup);
+    let (practice, few, winner) = (Caveat::Practice, Caveat::Provisional, Caveat::Unbounded);
     assert_eq!(reservations, [None, None, Some(practice), Some(few), Some(winner), other, other]);
     assert_eq!(report.finding, ValueFinding::BestIsCheapest { best: "a".into() });
     for value in &report.models {
@@ -107,16 +107,16 @@ fn models_without_a_firm_rating_are_shown_and_not_compared() {
 #[test]
 fn what_the_votes_do_not_say_is_not_said() {
     let sandwich = ranking(&CLOSE, &LeaderboardOptions::default());
-    let nothing = joined(&sandwich, &prices(&[("a", 1.0), ("unknown", 1.0)]), &Usage::default(), &[]);
+    let nothing = joined(&sandwich, &prices(&[("a", 1.0), ("unknown", 1.0)]), &ArenaUsage::default(), &[]);
     assert_eq!((nothing.finding, nothing.rated_higher_without_cost), (ValueFinding::TooFewModels, Vec::new()));
 
-    let without_best = joined(&sandwich, &prices(&[("b", 2.0), ("c", 1.0)]), &Usage::default(), &[]);
+    let without_best = joined(&sandwich, &prices(&[("b", 2.0), ("c", 1.0)]), &ArenaUsage::default(), &[]);
     assert_eq!(without_best.finding, ValueFinding::CheaperAreLower { best: "b".into(), cheaper: 1 });
     assert_eq!(without_best.rated_higher_without_cost, ["a"]);
 
     let by = |interval| LeaderboardOptions { interval, ..LeaderboardOptions::default() };
     let no_intervals = ranking(&CLOSE, &by(IntervalMethod::None));
-    let report = joined(&no_intervals, &prices(&[("a", 2.0), ("b", 1.0)]), &Usage::default(), &[]);
+    let report = joined(&no_intervals, &prices(&[("a", 2.0), ("b", 1.0)]), &ArenaUsage::default(), &[]);
     assert_eq!(report.finding, ValueFinding::NoDifference { best: "a".into() });
     assert_eq!(report.models[0].cheaper, None);
 }
@@ -125,7 +125,7 @@ fn what_the_votes_do_not_say_is_not_said() {
 fn of_equally_cheap_models_the_better_rated_is_recommended_and_a_free_one_saves_everything() {
     let votes = [("a", "b", 52, 48), ("a", "c", 54, 46), ("b", "c", 50, 50)];
     let ranking = ranking(&votes, &LeaderboardOptions::default());
-    let report = joined(&ranking, &prices(&[("a", 1.0), ("b", 0.0), ("c", 0.0)]), &Usage::default(), &[]);
+    let report = joined(&ranking, &prices(&[("a", 1.0), ("b", 0.0), ("c", 0.0)]), &ArenaUsage::default(), &[]);
     let ValueFinding::CheaperModel { cheaper, .. } = &report.finding else { panic!("{:?}", report.finding) };
     assert_eq!((cheaper.model.as_str(), cheaper.saving.to_bits()), ("b", 1.0_f64.to_bits()));
     assert!(report.sentence.contains("b costs nothing."), "{}", report.sentence);

@@ -10,7 +10,7 @@ use crate::domain::rating::robustness::{
 
 pub(in crate::render::i18n::pages) const CHINESE: RobustnessTexts = RobustnessTexts {
     title: "这份榜单有多可靠？",
-    computed: "{time} 由已评分模型之间的 {votes} 张选票算出。以下各项都不改变评分。",
+    computed: "{time} 由已评分模型之间的 {votes} 张选票算出。以上各项都不改变评分。",
     answers,
 };
 

@@ -88,7 +88,7 @@ impl ItemPage<'_> {
 
 impl ItemPageView {
     /// Renders everything that was said of an item.
-    pub(crate) fn of(suite: &dyn Suite, view: &ItemView, language: Language, carried: String) -> Self {
+    pub(crate) fn new(suite: &dyn Suite, view: &ItemView, language: Language, carried: String) -> Self {
         let item = &view.item;
         Self {
             suite: escaped(suite.name()),

@@ -33,12 +33,12 @@ pub(crate) struct SuiteCard {
 }
 
 impl SuiteCard {
-    pub(crate) fn of(summary: &SuiteSummary) -> Result<Self, BenchError> {
+    pub(crate) fn new(summary: &SuiteSummary) -> Result<Self, BenchError> {
         let row = &summary.suite;
         let coverage = summary.coverage();
         let judged = summary.judged.iter().map(|group| group.model.as_str());
         Ok(Self {
-            suite: row.suite.clone(),
+            suite: row.suite.to_string(),
             title: suite_of(row, &SuiteOptions::default())?.title().to_owned(),
             version: row.version.clone(),
             source: row.source.clone(),

@@ -26,7 +26,7 @@ pub(super) struct MatrixCell {
 }
 
 impl MatrixView {
-    pub(super) fn of(names: &Names<'_>) -> Self {
+    pub(super) fn new(names: &Names<'_>) -> Self {
         let grid = names.view.board.matrix(names.view.group);
         let series: Vec<_> = grid.series.iter().map(|&place| &names.view.board.catalog.series()[place]).collect();
         let labels: Vec<String> = series.iter().map(|series| names.of(series)).collect();

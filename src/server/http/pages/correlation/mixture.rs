@@ -17,7 +17,7 @@ pub(super) struct MixtureView {
 }
 
 impl MixtureView {
-    pub(super) fn of(report: &MixtureReport, names: &Names<'_>) -> Self {
+    pub(super) fn new(report: &MixtureReport, names: &Names<'_>) -> Self {
         let words = names.words();
         let weight = |series: &crate::domain::correlation::report::SeriesReport| {
             let weight = report.weights.get(&series.series).copied().unwrap_or_default();

@@ -44,7 +44,7 @@ pub(super) struct CoefficientRow {
 
 impl PairView {
     /// `key` distinguishes its charts from others of the page.
-    pub(super) fn of(study: &PairStudy, key: &str, names: &Names<'_>) -> Self {
+    pub(super) fn new(study: &PairStudy, key: &str, names: &Names<'_>) -> Self {
         let report = &study.report;
         let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
         let series = names.view.board.catalog.find(&report.x.series);
@@ -86,7 +86,7 @@ fn drawn(
     };
     let dots: Vec<Dot> = report.points.iter().map(dot).collect();
     let (key, title) = (format!("{key}-scatter"), titles.join(" × "));
-    ChartView::of(scatter::draw(Topic { key: &key, title: &title }, [&titles[0], &titles[1]], &dots, frame))
+    ChartView::new(scatter::draw(Topic { key: &key, title: &title }, [&titles[0], &titles[1]], &dots, frame))
 }
 
 fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<CoefficientRow> {
@@ -166,5 +166,5 @@ fn history(moments: &[HistoryPoint], names: &Names<'_>, frame: Frame) -> Option<
     let moments: Vec<correlation_history::Moment> = moments.iter().map(moment).collect();
     let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
     let topic = Topic { key: "history", title: &title };
-    (!moments.is_empty()).then(|| ChartView::of(correlation_history::draw(topic, &moments, frame)))
+    (!moments.is_empty()).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
 }

@@ -104,7 +104,7 @@ pub const REPLY_COLUMNS: [Column; 10] = [
 ];
 
 /// The columns of a leaderboard, as `langya fit --format csv` has them.
-pub const LEADERBOARD_COLUMNS: [Column; 26] = [
+pub const LEADERBOARD_COLUMNS: [Column; 29] = [
     Column::needed("model", Text),
     Column::needed("rank", Number),
     Column::optional("rating", Real),
@@ -131,6 +131,9 @@ pub const LEADERBOARD_COLUMNS: [Column; 26] = [
     Column::optional("good_enough", Real),
     Column::optional("good_enough_lower", Real),
     Column::optional("good_enough_upper", Real),
+    Column::optional("good_enough_change", Real),
+    Column::optional("good_enough_change_lower", Real),
+    Column::optional("good_enough_change_upper", Real),
 ];
 
 /// The word for an outcome in LMArena's logs.

@@ -8,7 +8,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use super::super::bradley_terry::fit;
 use super::super::loss::logistic;
 use super::super::tally::{PairTally, Tally};
-use super::votes_of_voters::VoterVote;
+use super::votes_of_voters::CountedVote;
 use super::{FitError, places_of};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
@@ -71,7 +71,7 @@ impl<'a> Refit<'a> {
     }
 
     /// The fit without the votes of a voter.
-    pub(super) fn without(&self, votes: &[VoterVote]) -> Result<WithoutVoter, FitError> {
+    pub(super) fn without(&self, votes: &[CountedVote]) -> Result<WithoutVoter, FitError> {
         let mut pairs = self.tally.pairs.clone();
         votes.iter().for_each(|vote| *vote.kind.votes(&mut pairs[vote.pair]) -= 1.0);
         let same_graph = votes.iter().all(|vote| {

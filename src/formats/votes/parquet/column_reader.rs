@@ -82,7 +82,7 @@ pub(super) enum TimeUnit {
 
 impl TimeUnit {
     /// The unit of a column; `None` where it is not a column of whole numbers.
-    pub(super) fn of(group: &dyn RowGroupReader, at: usize) -> Option<Self> {
+    pub(super) fn from_column(group: &dyn RowGroupReader, at: usize) -> Option<Self> {
         let descriptor = group.metadata().column(at).column_descr();
         let logical = descriptor.logical_type_ref();
         match (logical, descriptor.converted_type()) {

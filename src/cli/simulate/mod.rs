@@ -1,4 +1,6 @@
-//! `langya simulate`: simulates votes from known strengths, to test power and coverage.
+//! `langya simulate`: simulates votes from known strengths, to test power and coverage, or what rigging gains (`rig`).
+
+mod rig;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,8 +26,8 @@ pub struct SimulateOptions {
     #[arg(long, value_name = "S")]
     seed: u64,
     /// File to write: .csv, .jsonl or .parquet
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "rig")]
+    out: Option<PathBuf>,
     /// File for the true strengths; by default the name of the votes file ending in .truth.csv
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -55,6 +57,8 @@ pub struct SimulateOptions {
     /// How pairs of models are chosen
     #[arg(long, value_name = "uniform|zipf|close", default_value = "uniform")]
     pairing: PairingPolicy,
+    #[command(flatten)]
+    rig: rig::RigFlags,
 }
 
 /// Simulates votes and writes them and the true strengths. Both files are written atomically.
@@ -62,14 +66,15 @@ pub struct SimulateOptions {
 /// # Errors
 /// Invalid options, or a file that cannot be written.
 pub fn run(options: SimulateOptions) -> CommandResult<ExitCode> {
-    let format = format_of(&options.out)?;
-    let truth = options.truth.clone().unwrap_or_else(|| options.out.with_extension("truth.csv"));
-    if truth == options.out {
+    let Some(file) = &options.out else { return rig::run(&options) };
+    let format = format_of(file)?;
+    let truth = options.truth.clone().unwrap_or_else(|| file.with_extension("truth.csv"));
+    if truth == *file {
         return Err(BadInput(format!("--out and --truth are both {}: name two files", truth.display())).into());
     }
     let mut simulation = Simulation::new(options.simulation()).map_err(|error| BadInput(error.to_string()))?;
     let policy = options.pairing.as_str();
-    let votes_out = OutFile::create(&options.out, options.overwrite)?;
+    let votes_out = OutFile::create(file, options.overwrite)?;
     let truth_out = OutFile::create(&truth, options.overwrite)?;
     let bar = super::progress::bar("simulating votes");
     bar.set_length(options.votes.into());

@@ -1,4 +1,4 @@
-//! A model that fails on one instance rests on all of them.
+//! A circuit breaker that opens on one instance opens on all of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,8 +46,8 @@ impl Ward {
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
         let models = Models::open(Roster::of(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
-        let (rests, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
-        let job = keep_health(Arc::new(models), store, Some(rests), Arc::new(SystemClock), shutdown.clone());
+        let (breakers, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
+        let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), shutdown.clone());
         actix_web::rt::spawn(job);
         Self { instance, model, shutdown, _folder: folder }
     }
@@ -71,7 +71,7 @@ impl Drop for Ward {
 }
 
 #[actix_web::test]
-async fn a_model_that_fails_on_one_instance_rests_on_all_for_as_long_and_alone_without_redis() {
+async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone_without_redis() {
     let Some(mut redis) = TestRedis::start() else { return };
     let shaky = Scripted::new(|_| vec![Step::Fail(ChatError::Reported)]);
     let (one, two) = (Ward::start("one", &redis, &shaky).await, Ward::start("two", &redis, &shaky).await);
@@ -92,5 +92,8 @@ async fn a_model_that_fails_on_one_instance_rests_on_all_for_as_long_and_alone_w
     two.instance.until_writable(true).await;
     let three = Ward::start("three", &redis, &shaky).await;
     three.until(BreakerPhase::Open).await;
-    assert!(three.model.resting().unwrap() <= there, "an emptied Redis is told again, and nobody rests longer");
+    assert!(
+        three.model.resting().unwrap() <= there,
+        "an emptied Redis is told again, and no breaker stays open for longer"
+    );
 }

@@ -1,0 +1,215 @@
+//! `langya models register` and `langya models reason`: the register of models out of the database.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::{Format, TableRow, render, table};
+use crate::cli::error::{CommandFailure, CommandResult};
+use crate::cli::output::print;
+use crate::domain::register::days::Period;
+use crate::domain::register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::Settings;
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::leaderboard::stored;
+use crate::services::register::read;
+use crate::services::register::recording::{ReasonError, state_reason};
+
+/// Flags of `models register`.
+#[derive(Debug, Clone, Args)]
+pub struct RegisterOptions {
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Length of the periods of shares, which only JSON has
+    #[arg(long, value_enum, default_value_t)]
+    period: PeriodName,
+}
+
+/// A length of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum PeriodName {
+    Day,
+    Week,
+    #[default]
+    Month,
+}
+
+/// Arguments of `models reason`.
+#[derive(Debug, Clone, Args)]
+pub struct ReasonOptions {
+    /// The model's id
+    id: String,
+    /// The reason, in one line; it is public and cannot be taken back
+    reason: String,
+}
+
+impl CommandFailure for ReasonError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::UnknownModel(_) => true,
+            Self::Concurrent(_) => false,
+            Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
+
+/// Prints the register.
+///
+/// # Errors
+/// A database that cannot be read.
+pub(super) async fn print_register(options: &RegisterOptions, settings: &Settings) -> CommandResult<ExitCode> {
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let period = match options.period {
+        PeriodName::Day => Period::Day,
+        PeriodName::Week => Period::Week,
+        PeriodName::Month => Period::Month,
+    };
+    let register = Register::new(&read(&store).await?, &on_leaderboard(&store).await?, period, usize::MAX);
+    let text = match options.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&register)?),
+        Format::Csv => render(&lines(&register), Format::Csv)?,
+        Format::Table => tables(&register)?,
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Records a reason.
+///
+/// # Errors
+/// [`ReasonError`], or a database that cannot be written.
+pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> CommandResult<ExitCode> {
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    state_reason(&store, &options.id, &options.reason, SystemClock.now()).await?;
+    print(&format!("the register of models has the reason for {:?} now\n", options.id))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The ids of the latest leaderboard.
+async fn on_leaderboard(store: &Store) -> CommandResult<BTreeSet<String>> {
+    let Some(stored) = store.latest_leaderboard().await? else { return Ok(BTreeSet::new()) };
+    let board = stored::from_json(&stored.body)?;
+    Ok(board.models.into_iter().map(|row| row.model).collect())
+}
+
+fn tables(register: &Register) -> CommandResult<String> {
+    let heads = ["maker", "entries", "in battles", "provider models", "on leaderboard", "active"];
+    let makers = table(&heads, register.organizations.iter().map(organization_cells).collect());
+    let heads = ["from", "until", "policy", "version", "uniform share", "elo width", "new until", "boost"];
+    let pairing = table(&heads, register.pairing.iter().map(pairing_cells).collect());
+    let models = render(&lines(register), Format::Table)?;
+    let through = register.counted_through.as_deref().unwrap_or("no day yet");
+    Ok(format!("{models}\n{makers}\n{pairing}\nbattles counted through: {through}\n"))
+}
+
+fn organization_cells(one: &OrganizationEntries) -> Vec<String> {
+    let name = if one.organization.is_empty() { "-" } else { &one.organization };
+    let counts = [one.entries, one.in_battles, one.provider_models, one.on_leaderboard, one.active];
+    [name.to_owned()].into_iter().chain(counts.map(|count| count.to_string())).collect()
+}
+
+fn pairing_cells(period: &PairingPeriod) -> Vec<String> {
+    vec![
+        time(period.from),
+        period.until.map_or_else(|| "-".to_owned(), time),
+        period.policy.clone(),
+        period.policy_version.to_string(),
+        period.uniform_share.to_string(),
+        period.elo_width.to_string(),
+        period.new_model_votes.to_string(),
+        period.new_model_boost.to_string(),
+    ]
+}
+
+fn time(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |time| time.to_string())
+}
+
+/// A model as one line.
+#[derive(Serialize)]
+struct RegisterLine {
+    id: String,
+    name: String,
+    organization: String,
+    license: String,
+    practice: bool,
+    state: &'static str,
+    weight: Option<f64>,
+    on_leaderboard: bool,
+    first_day: Option<String>,
+    last_day: Option<String>,
+    battles: u64,
+    share: Option<f64>,
+    imported_battles: u64,
+    same_provider_model_as: String,
+    changes: usize,
+    changed_at: Option<String>,
+    reason: String,
+}
+
+fn lines(register: &Register) -> Vec<RegisterLine> {
+    register.models.iter().map(line).collect()
+}
+
+fn line(entry: &RegisterEntry) -> RegisterLine {
+    let same: Vec<&str> = entry.same_provider_model_as.iter().map(|same| same.id.as_str()).collect();
+    let last = entry.changes.last();
+    RegisterLine {
+        id: entry.id.clone(),
+        name: entry.name.clone(),
+        organization: entry.organization.clone(),
+        license: entry.license.clone(),
+        practice: entry.practice,
+        state: entry.state.as_str(),
+        weight: entry.weight,
+        on_leaderboard: entry.on_leaderboard,
+        first_day: entry.first_day.clone(),
+        last_day: entry.last_day.clone(),
+        battles: entry.battles,
+        share: entry.share,
+        imported_battles: entry.imported_battles,
+        same_provider_model_as: same.join(" "),
+        changes: entry.changes.len(),
+        changed_at: last.map(|change| time(change.changed_at)),
+        reason: last.map(|change| change.reason.clone()).unwrap_or_default(),
+    }
+}
+
+impl TableRow for RegisterLine {
+    const HEADS: &'static [&'static str] = &[
+        "id",
+        "maker",
+        "state",
+        "weight",
+        "board",
+        "first day",
+        "last day",
+        "battles",
+        "share",
+        "imported",
+        "same as",
+        "reason",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "-".into());
+        vec![
+            self.id.clone(),
+            or_dash(Some(self.organization.clone())),
+            self.state.to_owned(),
+            or_dash(self.weight.map(|weight| weight.to_string())),
+            if self.on_leaderboard { "yes" } else { "no" }.to_owned(),
+            or_dash(self.first_day.clone()),
+            or_dash(self.last_day.clone()),
+            self.battles.to_string(),
+            or_dash(self.share.map(|share| format!("{:.1} %", share * 100.0))),
+            self.imported_battles.to_string(),
+            or_dash(Some(self.same_provider_model_as.clone())),
+            or_dash(Some(self.reason.clone())),
+        ]
+    }
+}

@@ -1,0 +1,201 @@
+//! `langya simulate --rig`: what rigging an arena gains and costs, under each control.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::SimulateOptions;
+use crate::cli::error::{BadInput, CommandFailure, CommandResult};
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::{output, progress};
+use crate::domain::battle::pairing::{PairingRules, Policy};
+use crate::domain::integrity::rigging::{
+    Control, ControlLimits, PLACES, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
+};
+use crate::infra::config::PairingSettings;
+use crate::services::arena::matchmaking::rules;
+
+/// Flags of a simulated attack.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Rigging")]
+pub(super) struct RigFlags {
+    /// Add an attacker who wants one model to rise, and print what it gains and costs under each control, instead of writing
+    /// votes
+    #[arg(long, conflicts_with = "out")]
+    rig: bool,
+    /// Probability that the attacker recognizes a model
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, requires = "rig")]
+    detector: f64,
+    /// Number of target models, over which results are averaged
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "rig")]
+    targets: usize,
+    /// Most rigged votes in the search for a cost
+    #[arg(long, value_name = "N", default_value_t = 2_000, requires = "rig")]
+    most_rigged: usize,
+    /// Rigged votes under one account
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "rig")]
+    votes_per_account: usize,
+    /// Cap of rated votes of a voter, where this control is on
+    #[arg(long, value_name = "N", default_value_t = ControlLimits::default().voter_cap, requires = "rig")]
+    voter_cap: usize,
+    /// Cap of rated votes of a voter on one prompt, where this control is on
+    #[arg(long, value_name = "N", default_value_t = ControlLimits::default().prompt_cap, requires = "rig")]
+    prompt_cap: usize,
+    /// Fewest votes of a model with a place, where this control is on
+    #[arg(long, value_name = "N", default_value_t = ControlLimits::default().min_votes, requires = "rig")]
+    min_votes: u64,
+    /// Pairing policy of the arena
+    #[arg(long, value_name = "uniform|weighted|elo|active", value_parser = parse_policy, requires = "rig")]
+    policy: Option<Policy>,
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t, requires = "rig")]
+    format: Format,
+}
+
+fn parse_policy(text: &str) -> Result<Policy, &'static str> {
+    let all = [Policy::Uniform, Policy::Weighted, Policy::Elo, Policy::Active];
+    all.into_iter().find(|policy| policy.as_str() == text).ok_or("expected uniform, weighted, elo or active")
+}
+
+impl CommandFailure for RiggingError {
+    fn is_input(&self) -> bool {
+        !matches!(self, Self::Fit(_))
+    }
+}
+
+/// One strategy under one control: a row of the table, and a number of columns for each number of rigged votes and of places.
+#[derive(Serialize)]
+struct RigLine {
+    honest_votes: u32,
+    strategy: &'static str,
+    control: &'static str,
+    /// Mean places up after 10, 25, 50, 100, 250 and 500 rigged votes.
+    places_up_10: f64,
+    places_up_25: f64,
+    places_up_50: f64,
+    places_up_100: f64,
+    places_up_250: f64,
+    places_up_500: f64,
+    /// Battles for 500 rigged votes, and how many of these are rated.
+    battles_500: f64,
+    rated_500: f64,
+    /// Rigged votes and battles for one, three and five places; empty if most targets do not rise so far.
+    votes_for_1: Option<usize>,
+    battles_for_1: Option<usize>,
+    votes_for_3: Option<usize>,
+    battles_for_3: Option<usize>,
+    votes_for_5: Option<usize>,
+    battles_for_5: Option<usize>,
+    honest_votes_lost: f64,
+    honest_voters_hurt: f64,
+}
+
+impl RigLine {
+    fn new(honest_votes: u32, result: &RiggingResult) -> Self {
+        let up = |index: usize| result.effects[index].places;
+        let cost = |index: usize| (result.costs[index].votes, result.costs[index].battles);
+        let [(votes_for_1, battles_for_1), (votes_for_3, battles_for_3), (votes_for_5, battles_for_5)] =
+            [0, 1, 2].map(cost);
+        let last = &result.effects[RIGGED_VOTES.len() - 1];
+        Self {
+            honest_votes,
+            strategy: result.strategy.as_str(),
+            control: result.control.as_str(),
+            places_up_10: up(0),
+            places_up_25: up(1),
+            places_up_50: up(2),
+            places_up_100: up(3),
+            places_up_250: up(4),
+            places_up_500: up(5),
+            battles_500: last.battles,
+            rated_500: last.rated,
+            votes_for_1,
+            battles_for_1,
+            votes_for_3,
+            battles_for_3,
+            votes_for_5,
+            battles_for_5,
+            honest_votes_lost: result.honest_votes_lost,
+            honest_voters_hurt: result.honest_voters_hurt,
+        }
+    }
+}
+
+impl TableRow for RigLine {
+    const HEADS: &'static [&'static str] = &[
+        "honest",
+        "strategy",
+        "control",
+        "10",
+        "25",
+        "50",
+        "100",
+        "250",
+        "500",
+        "battles",
+        "rated",
+        "+1",
+        "+3",
+        "+5",
+        "votes lost",
+        "voters hurt",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let up = [
+            self.places_up_10,
+            self.places_up_25,
+            self.places_up_50,
+            self.places_up_100,
+            self.places_up_250,
+            self.places_up_500,
+        ];
+        let cost = |votes: Option<usize>, battles: Option<usize>| match (votes, battles) {
+            (Some(votes), Some(battles)) => format!("{votes} ({battles})"),
+            _ => "-".to_owned(),
+        };
+        let mut cells = vec![self.honest_votes.to_string(), self.strategy.to_owned(), self.control.to_owned()];
+        cells.extend(up.map(|places| format!("{places:.2}")));
+        cells.extend([format!("{:.0}", self.battles_500), format!("{:.0}", self.rated_500)]);
+        cells.push(cost(self.votes_for_1, self.battles_for_1));
+        cells.push(cost(self.votes_for_3, self.battles_for_3));
+        cells.push(cost(self.votes_for_5, self.battles_for_5));
+        cells.extend([self.honest_votes_lost, self.honest_voters_hurt].map(|share| format!("{:.1} %", 100.0 * share)));
+        cells
+    }
+}
+
+/// Simulates and prints one line for each strategy and control.
+///
+/// # Errors
+/// Invalid options.
+pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
+    let flags = &options.rig;
+    let pairing =
+        PairingRules { policy: flags.policy.unwrap_or(Policy::Uniform), ..rules(&PairingSettings::default()) };
+    let rigging = RiggingOptions {
+        simulation: options.simulation(),
+        honest_votes: usize::try_from(options.votes).map_err(|error| BadInput(error.to_string()))?,
+        pairing,
+        detector_accuracy: flags.detector,
+        targets: flags.targets,
+        most_rigged: flags.most_rigged,
+        votes_per_account: flags.votes_per_account,
+        limits: ControlLimits { voter_cap: flags.voter_cap, prompt_cap: flags.prompt_cap, min_votes: flags.min_votes },
+    };
+    let bar = progress::bar("simulating attacks (per mille)");
+    let results = simulate_rigging(&rigging, &Control::ALL, |share| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
+        progress::show(&bar, (1000.0 * share) as u64, 1000_u64);
+    })?;
+    bar.finish_and_clear();
+    let lines: Vec<RigLine> = results.iter().map(|result| RigLine::new(options.votes, result)).collect();
+    output::print(&render(&lines, flags.format)?)?;
+    eprintln!(
+        "note: seed {}; mean places up for {RIGGED_VOTES:?} rigged votes; median votes (battles) for {PLACES:?} places, - if most \
+         targets do not rise so far with {} votes",
+        options.seed, flags.most_rigged
+    );
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,269 @@
+//! `langya votes exclude` and `langya votes include`: who decides which votes count, what that changes, and the change itself.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::filters::FilterFlags;
+use super::list::VoteLine;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::{Format, render, table};
+use crate::cli::{Location, output, progress};
+use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::{Environment, Settings};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store, is_storable};
+use crate::services::exclusions::decision::{Author, Decision};
+use crate::services::exclusions::preview::preview;
+use crate::services::exclusions::selection::{SelectedVote, select};
+use crate::services::leaderboard::refit::leaderboard_options;
+
+/// Most characters of a reason or a name.
+const LONGEST_TEXT: usize = 500;
+/// Voters that a table shows, those with the most votes.
+const SHOWN_VOTERS: usize = 20;
+
+/// Flags of `langya votes exclude`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ExcludeOptions {
+    #[command(flatten)]
+    common: Common,
+    /// The rule: identity_leak, failed_side, named_mode, rate_limited, anomalous_voter, duplicate_prompt or admin
+    #[arg(long, value_name = "RULE", default_value = "admin")]
+    rule: ExclusionRule,
+    /// Why; everybody can read it on the page /exclusions
+    #[arg(long, value_name = "TEXT", value_parser = parse_text)]
+    reason: String,
+}
+
+/// Flags of `langya votes include`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct IncludeOptions {
+    #[command(flatten)]
+    common: Common,
+    /// Withdraw only exclusions by this rule; all rules without it
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+struct Common {
+    #[command(flatten)]
+    location: Location,
+    #[command(flatten)]
+    filters: FilterFlags,
+    /// Who decides it; not published. The user of the operating system without it
+    #[arg(long, value_name = "NAME", value_parser = parse_text)]
+    by: Option<String>,
+    /// Only show which votes and voters it concerns and how the leaderboard would change
+    #[arg(long)]
+    dry_run: bool,
+    /// How to print what was done; CSV has a line for each vote
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn parse_text(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_usable = !text.is_empty() && text.chars().count() <= LONGEST_TEXT && is_storable(text);
+    is_usable.then(|| text.to_owned()).ok_or_else(|| format!("write 1 to {LONGEST_TEXT} characters of plain text"))
+}
+
+/// What a command did, or would do.
+#[derive(Serialize)]
+struct Report {
+    action: &'static str,
+    dry_run: bool,
+    /// `null` for all rules.
+    rule: Option<String>,
+    /// Votes that the filters select.
+    matched: usize,
+    /// Votes among them whose exclusions change.
+    votes: usize,
+    voters: Vec<VoterVotes>,
+    /// `null` unless it is a dry run.
+    board: Option<BoardChange>,
+}
+
+/// Votes of a voter; an empty name stands for all imported votes that name none.
+#[derive(Serialize)]
+struct VoterVotes {
+    voter: String,
+    votes: u64,
+}
+
+/// Excludes votes.
+///
+/// # Errors
+/// No filter, or no vote that matches.
+pub(super) async fn exclude(options: ExcludeOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let ExcludeOptions { common, rule, reason } = options;
+    run(common, Decision::Exclude { rule, reason }, env).await
+}
+
+/// Withdraws exclusions.
+///
+/// # Errors
+/// No filter, or no exclusion in force that matches.
+pub(super) async fn include(options: IncludeOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let IncludeOptions { common, rule } = options;
+    run(common, Decision::Include { rule }, env).await
+}
+
+async fn run(common: Common, decision: Decision, env: &Environment) -> CommandResult<ExitCode> {
+    let by_rule = match &decision {
+        Decision::Include { rule } => rule.as_deref(),
+        Decision::Exclude { .. } => None,
+    };
+    if common.filters.is_empty() && by_rule.is_none() {
+        return Err(BadInput(
+            "say which votes: --voter, --model, --battle, --seq, --prompt-cluster, --since, --until; --seq 1.. for all"
+                .to_owned(),
+        )
+        .into());
+    }
+    let settings = common.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let matched = selected(&store, &common, by_rule).await?;
+    let votes: Vec<SelectedVote> = matched.iter().filter(|vote| decision.concerns(vote)).cloned().collect();
+    check_found(&matched, &votes, &decision)?;
+    let mut report = Report::of(&decision, &common, matched.len(), &votes);
+    if common.dry_run {
+        report.board = Some(preview_of(&store, &votes, &decision, &settings).await?);
+    } else {
+        let rng = SharedRng::from_system();
+        let name = common.by.clone().unwrap_or_else(|| user(env));
+        let author = Author { id: rng.id(&SystemClock), name, decided_at: SystemClock.now() };
+        decision.write(&store, &votes, author).await?;
+    }
+    output::print(&shown(&report, &votes, common.format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn selected(store: &Store, common: &Common, by_rule: Option<&str>) -> CommandResult<Vec<SelectedVote>> {
+    common.filters.check(store).await?;
+    let bar = progress::bar("reading votes");
+    let votes = select(store, &common.filters.filter(by_rule), |seq, last| progress::show(&bar, seq, last)).await?;
+    bar.finish_and_clear();
+    Ok(votes)
+}
+
+fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &Decision) -> Result<(), BadInput> {
+    let excludes = matches!(decision, Decision::Exclude { .. });
+    if matched.is_empty() && excludes {
+        return Err(BadInput(
+            "no vote matches: `langya votes list` with the same flags shows what there is".to_owned(),
+        ));
+    }
+    if votes.is_empty() && !excludes {
+        let list = "no exclusion in force matches: `langya votes list` shows which rules exclude which votes";
+        return Err(BadInput(list.to_owned()));
+    }
+    Ok(())
+}
+
+async fn preview_of(
+    store: &Store,
+    votes: &[SelectedVote],
+    decision: &Decision,
+    settings: &Settings,
+) -> CommandResult<BoardChange> {
+    let bar = progress::bar("rating votes");
+    let options = leaderboard_options(&settings.rating)?;
+    let change = preview(store, votes, decision, options, |seq, last| progress::show(&bar, seq, last)).await?;
+    bar.finish_and_clear();
+    Ok(change)
+}
+
+/// The user of the operating system, as far as the environment names one.
+fn user(env: &Environment) -> String {
+    env.user().and_then(|name| parse_text(name).ok()).unwrap_or_else(|| "operator".to_owned())
+}
+
+impl Report {
+    fn of(decision: &Decision, common: &Common, matched: usize, votes: &[SelectedVote]) -> Self {
+        let (action, rule) = match decision {
+            Decision::Exclude { rule, .. } => ("exclude", Some(rule.to_string())),
+            Decision::Include { rule } => ("include", rule.clone()),
+        };
+        let mut by_voter: BTreeMap<&str, u64> = BTreeMap::new();
+        votes.iter().for_each(|vote| *by_voter.entry(&vote.voter).or_default() += 1);
+        let mut voters: Vec<VoterVotes> =
+            by_voter.into_iter().map(|(voter, votes)| VoterVotes { voter: voter.to_owned(), votes }).collect();
+        voters.sort_by_key(|voter| std::cmp::Reverse(voter.votes));
+        Self { action, dry_run: common.dry_run, rule, matched, votes: votes.len(), voters, board: None }
+    }
+
+    fn sentence(&self) -> String {
+        let rule = self.rule.as_ref().map_or_else(|| "any rule".to_owned(), |rule| format!("the rule {rule}"));
+        let (votes, voters) = (counted(self.votes, "vote"), counted(self.voters.len(), "voter"));
+        let verb = match (self.action, self.dry_run) {
+            ("exclude", true) => "would be excluded",
+            ("exclude", false) => "excluded",
+            (_, true) => "would be rated again as far as no other rule excludes them",
+            (_, false) => "rated again as far as no other rule excludes them",
+        };
+        let left = self.matched - self.votes;
+        let unchanged = if left > 0 { format!("; nothing changes for {left} more that match") } else { String::new() };
+        format!("{votes} of {voters} {verb}, by {rule}{unchanged}\n")
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn shown(report: &Report, votes: &[SelectedVote], format: Format) -> CommandResult<String> {
+    match format {
+        Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
+        Format::Csv => render(&votes.iter().map(VoteLine::of).collect::<Vec<_>>(), format),
+        Format::Table => {
+            let rows = report.voters.iter().take(SHOWN_VOTERS);
+            let rows: Vec<Vec<String>> = rows
+                .map(|row| {
+                    let voter = if row.voter.is_empty() { "(not named)" } else { &row.voter };
+                    vec![voter.to_owned(), row.votes.to_string()]
+                })
+                .collect();
+            let mut text = report.sentence() + "\n" + &table(&["voter", "votes"], rows);
+            if report.voters.len() > SHOWN_VOTERS {
+                text += &format!("… and {} more\n", report.voters.len() - SHOWN_VOTERS);
+            }
+            if let Some(change) = &report.board {
+                text = text + "\n" + &board_table(change);
+            }
+            Ok(text)
+        }
+    }
+}
+
+/// The models whose rank changes.
+pub(super) fn board_table(change: &BoardChange) -> String {
+    let largest = change.largest_change.map_or_else(|| "-".to_owned(), |points| format!("{points:+.1} points"));
+    let head = format!(
+        "rated votes: {} before, {} after; ranks that change: {}; largest change of a rating: {largest}\n",
+        change.votes_before, change.votes_after, change.ranks_changed
+    );
+    let rows: Vec<Vec<String>> = change.models.iter().filter(|model| model.changes_rank()).map(change_cells).collect();
+    if rows.is_empty() {
+        return head;
+    }
+    head + &table(&["model", "rank before", "rank after", "rating before", "rating after"], rows)
+}
+
+fn change_cells(change: &ModelChange) -> Vec<String> {
+    let rank = |place: Option<Place>| match place {
+        Some(Place { best_rank: Some(best), worst_rank: Some(worst), .. }) if best < worst => format!("{best}–{worst}"),
+        Some(place) => place.best_rank.unwrap_or(place.rank).to_string(),
+        None => "-".to_owned(),
+    };
+    let rating = |place: Option<Place>| {
+        place.and_then(|place| place.rating).map_or_else(|| "-".to_owned(), |rating| format!("{rating:.1}"))
+    };
+    let (before, after) = (change.before, change.after);
+    vec![change.model.clone(), rank(before), rank(after), rating(before), rating(after)]
+}

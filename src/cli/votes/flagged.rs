@@ -1,0 +1,174 @@
+//! `langya votes flagged`: voters whose votes differ from the crowd's more than chance and honest tastes explain.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::vote_files::ReadFlags;
+use crate::cli::{Location, output, progress};
+use crate::domain::integrity::pseudonym::voter_pseudonym;
+use crate::domain::integrity::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters};
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::formats::votes;
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::services::leaderboard::vote_log::{LogQuery, read_log};
+
+/// Flags of `langya votes flagged`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FlaggedOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Files of votes; without them, the rated votes of the database
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    votes: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadFlags,
+    /// Test of the voters
+    #[arg(long, value_enum, default_value_t)]
+    test: TestFlag,
+    /// Largest expected share of honest voters among those listed (Benjamini and Hochberg)
+    #[arg(long, value_name = "A", default_value_t = DEFAULT_ALPHA)]
+    alpha: f64,
+    /// Seed of simulated voters and checkpoints
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// The tests by name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum TestFlag {
+    /// Votes for or against one model, beyond the ratings and honest tastes
+    #[default]
+    Score,
+    /// Votes that are unlikely as a whole (Huang et al. 2025)
+    Likelihood,
+    /// Votes for or against one model, by Fisher's combination (Chiang et al. 2024)
+    Fisher,
+    /// All three
+    All,
+}
+
+impl TestFlag {
+    fn tests(self) -> Vec<VoterTest> {
+        match self {
+            Self::Score => vec![VoterTest::Score],
+            Self::Likelihood => vec![VoterTest::Likelihood],
+            Self::Fisher => vec![VoterTest::Fisher],
+            Self::All => VoterTest::ALL.to_vec(),
+        }
+    }
+}
+
+/// A flagged voter as it is listed.
+#[derive(Serialize)]
+struct FlaggedLine<'v> {
+    voter: &'v str,
+    votes: u64,
+    test: &'static str,
+    /// `for` or `against` the model; empty where the test looks at no single model.
+    votes_are: &'static str,
+    model: &'v str,
+    votes_on_model: Option<u64>,
+    wins: Option<u64>,
+    expected_wins: Option<f64>,
+    statistic: f64,
+    p: f64,
+    q: f64,
+}
+
+impl<'v> FlaggedLine<'v> {
+    fn new(result: &'v VoterResult) -> Self {
+        let model = result.model.as_ref();
+        Self {
+            voter: &result.voter,
+            votes: result.votes,
+            test: result.test.as_str(),
+            votes_are: model.map_or("", |model| if model.favours { "for" } else { "against" }),
+            model: model.map_or("", |model| &model.model),
+            votes_on_model: model.map(|model| model.votes),
+            wins: model.and_then(|model| model.wins),
+            expected_wins: model.and_then(|model| model.expected),
+            statistic: result.statistic,
+            p: result.p,
+            q: result.q,
+        }
+    }
+}
+
+impl TableRow for FlaggedLine<'_> {
+    const HEADS: &'static [&'static str] =
+        &["voter", "votes", "test", "votes are", "model", "on it", "wins", "expected", "statistic", "p", "q"];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+        let whole = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        vec![
+            self.voter.to_owned(),
+            self.votes.to_string(),
+            self.test.to_owned(),
+            or_dash(self.votes_are),
+            or_dash(self.model),
+            whole(self.votes_on_model),
+            whole(self.wins),
+            self.expected_wins.map_or_else(|| "-".to_owned(), |expected| format!("{expected:.1}")),
+            format!("{:.2}", self.statistic),
+            format!("{:.2e}", self.p),
+            format!("{:.2e}", self.q),
+        ]
+    }
+}
+
+/// Prints the flagged voters, the most suspicious first. It excludes nobody.
+///
+/// # Errors
+/// Invalid files or options, votes without voters, or an unavailable database.
+pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandResult<ExitCode> {
+    if !(0.0..=1.0).contains(&options.alpha) {
+        return Err(BadInput(format!("--alpha is {}: give a share from 0 to 1", options.alpha)).into());
+    }
+    let columns = ColumnSet { voters: true, ..ColumnSet::default() };
+    let (log, stored) = if options.votes.is_empty() {
+        (read_database(options, env, columns).await?, true)
+    } else {
+        (votes::read_log(&options.votes, columns, &options.reading.options())?, false)
+    };
+    let mut reports = Vec::new();
+    for test in options.test.tests() {
+        let mut report = test_voters(&log, test, options.seed)?;
+        if stored {
+            report.results.iter_mut().for_each(|result| result.voter = voter_pseudonym(&result.voter));
+        }
+        reports.push(report);
+    }
+    let lines: Vec<FlaggedLine<'_>> =
+        reports.iter().flat_map(|report| report.flagged(options.alpha)).map(FlaggedLine::new).collect();
+    output::print(&render(&lines, options.format)?)?;
+    reports.iter().for_each(|report| eprintln!("{}", summary(report, options.alpha)));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn read_database(options: &FlaggedOptions, env: &Environment, columns: ColumnSet) -> CommandResult<VoteLog> {
+    let store = Store::open(&options.location.settings(env)?.storage, IfMissing::Fail).await?;
+    let bar = progress::bar("reading votes");
+    let reading = LogQuery { columns, range: VoteRange::ALL, concurrency: 2 };
+    let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
+    bar.finish_and_clear();
+    Ok(log)
+}
+
+fn summary(report: &VoterReport, alpha: f64) -> String {
+    let (flagged, tested) = (report.flagged(alpha).count(), report.results.len());
+    format!(
+        "note: {}: {flagged} of {tested} voters flagged; {} have fewer than {FEWEST_VOTES} votes for a side and are not tested",
+        report.test.as_str(),
+        report.voters.saturating_sub(u64::try_from(tested).unwrap_or(u64::MAX)),
+    )
+}

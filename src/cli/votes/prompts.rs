@@ -1,0 +1,95 @@
+//! `langya votes prompts`: the prompts that votes are about, those that are the same or nearly the same taken together.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::{Location, output, progress};
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store, VoteRange};
+use crate::services::prompt_index::{ClusterSummary, PromptIndex};
+
+/// Characters of a prompt in a table.
+const SHOWN: usize = 60;
+
+/// Flags of `langya votes prompts`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PromptsOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Only the N clusters with the most votes; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Only clusters with at least N votes
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    min_votes: u64,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// A cluster as it is listed.
+#[derive(Serialize)]
+struct ClusterLine {
+    prompt_cluster: String,
+    votes: u64,
+    rated: u64,
+    voters: u64,
+    /// Of the votes whose prompt is known.
+    share: f64,
+    prompt: String,
+}
+
+impl ClusterLine {
+    fn of(summary: &ClusterSummary, all: usize) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
+        let share = summary.votes as f64 / all.max(1) as f64;
+        Self {
+            prompt_cluster: summary.id.to_string(),
+            votes: summary.votes,
+            rated: summary.rated,
+            voters: summary.voters,
+            share,
+            prompt: summary.excerpt.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+impl TableRow for ClusterLine {
+    const HEADS: &'static [&'static str] = &["prompt cluster", "votes", "rated", "voters", "share", "first prompt"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.prompt_cluster.clone(),
+            self.votes.to_string(),
+            self.rated.to_string(),
+            self.voters.to_string(),
+            format!("{:.2} %", 100.0 * self.share),
+            console::truncate_str(&self.prompt, SHOWN, "…").into_owned(),
+        ]
+    }
+}
+
+/// Prints the clusters with the most votes.
+///
+/// # Errors
+/// A database that is missing or unavailable.
+pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let bar = progress::bar("comparing prompts");
+    let index = PromptIndex::read(&store, |seq, last| progress::show(&bar, seq, last)).await?;
+    bar.finish_and_clear();
+    let summaries = index.summaries(&store.exclusions_in_force(VoteRange::ALL).await?);
+    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
+    let shown = summaries.iter().filter(|summary| summary.votes >= options.min_votes).take(limit);
+    let all = index.votes_with_prompt();
+    let lines: Vec<ClusterLine> = shown.map(|summary| ClusterLine::of(summary, all)).collect();
+    output::print(&render(&lines, options.format)?)?;
+    let (prompts, clusters) = index.sizes();
+    eprintln!("note: {all} votes are about {prompts} prompts in {clusters} clusters");
+    Ok(ExitCode::SUCCESS)
+}

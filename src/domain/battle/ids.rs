@@ -1,0 +1,78 @@
+//! The keys of models, battles, visitors and runs: a type each, so that none can stand for another.
+//!
+//! `new` takes a key that the arena made, stored or was configured with. What a client sends goes through `parse`.
+
+/// Defines a key that is a text.
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, ::serde::Serialize, ::serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text unchanged.
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            /// The key as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+pub(crate) use text_id;
+
+text_id! {
+    /// The key of a model in settings, logs and exports.
+    ModelId
+}
+
+text_id! {
+    /// The key of a battle: a UUIDv7, or in an imported battle the import's id and the vote's number.
+    BattleId
+}
+
+text_id! {
+    /// The pseudonym of a visitor, under which battles and votes are stored.
+    VisitorId
+}
+
+text_id! {
+    /// One answering of a turn by one instance, `INSTANCE.NUMBER`. It stands in the battle's row and is never used twice.
+    RunId
+}
+
+impl BattleId {
+    /// Reads what a client names a battle by. `None` for a text that is no battle's id, among them those that PostgreSQL
+    /// cannot store.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        (text.len() <= 64 && !text.contains(char::is_control)).then(|| Self::new(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_battle_id_is_short_and_without_control_characters() {
+        for id in ["01985e5f-0c3b-7e6a-9c55-2f3b1a4d6e7f", "no-such", "", "编号"] {
+            assert_eq!(BattleId::parse(id), Some(BattleId::new(id)));
+        }
+        for text in ["a\0b", "a\nb", "\u{9f}", &"x".repeat(65)] {
+            assert_eq!(BattleId::parse(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! When steps may be taken.
+//!
+//! All that this looks at is symmetric in the two sides: the later beginning, the slower tempo, the emptier reserve. A
+//! reply that has ended stays in it with the continuation of its arrivals.
+
+use std::time::Duration;
+
+use super::arrivals::Arrivals;
+use super::classes::{ClassDraw, Classes, TICK};
+
+/// How much slower than measured the text is shown, so that a reserve grows.
+const MARGIN: f64 = 1.15;
+/// The reserve covers a pause that is so much longer than the longest so far.
+const PAUSES: f64 = 1.25;
+/// A pause that was longer than so many reserves is no reason to wait longer.
+const LONGEST_RESERVE: u32 = 4;
+/// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step.
+const UNMEASURED: u32 = 4;
+
+/// How replies are released.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pace {
+    /// As text comes.
+    Raw,
+    /// From a reserve, at the tempo that the slower side keeps.
+    Common {
+        /// Time that the reserve lasts.
+        reserve: Duration,
+    },
+    /// The same in classes.
+    Classes {
+        /// Time that the reserve lasts.
+        reserve: Duration,
+        /// Waits before the first text.
+        starts: Classes,
+        /// Intervals between two steps.
+        intervals: Classes,
+        /// Share of the battles that take the longest class whatever they could keep.
+        slow_share: f64,
+        /// The battle's draw.
+        draw: ClassDraw,
+    },
+    /// After both replies have ended, at the shortest interval.
+    Whole {
+        /// Waits before the first text.
+        starts: Classes,
+        /// Time for a reply that is too short to measure.
+        reserve: Duration,
+    },
+}
+
+impl Pace {
+    fn reserve(&self) -> Duration {
+        match self {
+            Self::Raw => Duration::ZERO,
+            Self::Common { reserve } | Self::Classes { reserve, .. } | Self::Whole { reserve, .. } => *reserve,
+        }
+    }
+
+    pub(super) fn unmeasured(&self) -> Duration {
+        self.reserve() / UNMEASURED
+    }
+
+    /// The wait before the first text, where it could be `needed`.
+    fn start(&self, needed: Duration) -> Duration {
+        match self {
+            Self::Raw | Self::Common { .. } => needed,
+            Self::Classes { starts, slow_share, draw, .. } => {
+                starts.holding(needed.max(starts.drawn(draw.start, *slow_share)))
+            }
+            Self::Whole { starts, .. } => starts.holding(needed),
+        }
+    }
+
+    /// The interval between two steps, where it could be `needed`.
+    fn interval(&self, needed: Duration) -> Duration {
+        let needed = match self {
+            Self::Raw | Self::Common { .. } => needed,
+            Self::Classes { intervals, slow_share, draw, .. } => {
+                intervals.holding(needed.max(intervals.drawn(draw.tempo, *slow_share)))
+            }
+            Self::Whole { .. } => TICK,
+        };
+        needed.max(TICK)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing has been shown.
+    Holding,
+    /// The next step is due then.
+    Running { next: Duration },
+    /// A side did not keep up: the reserve is filled again.
+    Refilling,
+}
+
+/// The moments of the steps.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    pace: Pace,
+    phase: Phase,
+    /// Since when the first step could have been taken, were there no classes.
+    filled: Option<Duration>,
+    interval: Duration,
+    taken: usize,
+}
+
+impl Schedule {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self { pace, phase: Phase::Holding, filled: None, interval: TICK, taken: 0 }
+    }
+
+    /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has
+    /// not come. Where it is not later than `at`, the step is due.
+    pub(super) fn due(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
+        let [a, b] = sides;
+        match self.phase {
+            Phase::Running { next } if at < next => Some(next),
+            Phase::Running { next } => {
+                let is_whole = matches!(self.pace, Pace::Whole { .. });
+                if is_whole || reach([a, b], self.taken + 1).is_some_and(|reached| reached <= at) {
+                    return Some(next);
+                }
+                self.phase = Phase::Refilling;
+                self.refilled([a, b])
+            }
+            Phase::Refilling => self.refilled([a, b]),
+            Phase::Holding if matches!(self.pace, Pace::Whole { .. }) => self.whole(a, b),
+            Phase::Holding => self.start([a, b], at),
+        }
+    }
+
+    /// When both replies have ended, and would have had the slower model written the longer one: otherwise the time
+    /// would tell whether it did.
+    fn whole(&self, a: &Arrivals, b: &Arrivals) -> Option<Duration> {
+        let ended = a.ended()?.max(b.ended()?);
+        let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
+        let written = a.mean_gap().max(b.mean_gap()).saturating_mul(steps);
+        Some(self.pace.start(ended.max(a.began()?.max(b.began()?) + written)))
+    }
+
+    fn start(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
+        let measured = a.began()?.max(b.began()?) + self.pace.reserve();
+        if at < measured {
+            return Some(measured);
+        }
+        self.interval = self.pace.interval(slower(a, b));
+        let full = self.steps_of(self.pace.reserve(), a, b);
+        let Some(filled) = reach([a, b], full) else {
+            self.filled = None;
+            return None;
+        };
+        if filled > at {
+            return Some(self.pace.start(filled));
+        }
+        let since = *self.filled.get_or_insert(at);
+        Some(self.pace.start(since))
+    }
+
+    fn refilled(&self, [a, b]: [&mut Arrivals; 2]) -> Option<Duration> {
+        let half = self.steps_of(self.pace.reserve() / 2, a, b);
+        reach([a, b], self.taken + half)
+    }
+
+    /// Steps of a reserve of this time, or of the longest pause so far.
+    fn steps_of(&self, reserve: Duration, a: &Arrivals, b: &Arrivals) -> usize {
+        let pause = a.longest_gap().max(b.longest_gap()).mul_f64(PAUSES).min(reserve * LONGEST_RESERVE);
+        let steps = reserve.max(pause).as_nanos().div_ceil(self.interval.as_nanos());
+        usize::try_from(steps).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// A step was taken.
+    pub(super) fn stepped(&mut self, sides: [&mut Arrivals; 2], at: Duration) {
+        let [a, b] = sides;
+        let due = match self.phase {
+            // What came late is not made up for.
+            Phase::Running { next } if at < next + self.interval => next,
+            Phase::Running { .. } | Phase::Holding => at,
+            Phase::Refilling => {
+                self.interval = self.interval.max(self.pace.interval(slower(a, b)));
+                at
+            }
+        };
+        self.phase = Phase::Running { next: due + self.interval };
+        self.taken += 1;
+        a.forget_before(self.taken);
+        b.forget_before(self.taken);
+    }
+}
+
+fn slower(a: &Arrivals, b: &Arrivals) -> Duration {
+    a.mean_gap().max(b.mean_gap()).mul_f64(MARGIN)
+}
+
+fn reach([a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {
+    Some(a.reach(steps)?.max(b.reach(steps)?))
+}

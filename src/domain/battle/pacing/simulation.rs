@@ -1,0 +1,184 @@
+//! What the moments of the frames tell about the models, measured by classifiers on simulated battles.
+//!
+//! Four models differ in their first token, speed, jitter and bursts; every text is the same for all of them, so that
+//! nothing but time can tell them apart. Virtual time, seeded.
+
+mod classifiers;
+mod features;
+mod models;
+mod wire;
+
+use std::time::Duration;
+
+use super::measured::{PacingKind, TimingFigures, WITHOUT_RESERVE};
+use super::{Classes, Pace};
+use crate::stats::real_len;
+use classifiers::{Dataset, Forest, Logistic};
+use features::features;
+use models::{PAIRS, battle};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use wire::{Rule, Shown, Tail};
+
+const SEED: u64 = 20_261_124;
+
+/// What is to be told from the frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Question {
+    /// Whether the longer reply is the slower model's; the attacker knows the pair.
+    Side,
+    Pair,
+    Reasoning,
+    Slow,
+}
+
+#[derive(Debug)]
+struct Answer {
+    accuracy: f64,
+    chance: f64,
+    sigma: f64,
+}
+
+impl Answer {
+    fn is_chance(&self) -> bool {
+        self.accuracy <= self.chance + 3.0 * self.sigma
+    }
+}
+
+/// A battle on the wire.
+struct Sample {
+    pair: usize,
+    longer_is_slower: bool,
+    features: Vec<f64>,
+    start: f64,
+    end: f64,
+}
+
+fn samples(rule: &Rule, battles_per_pair: usize) -> Vec<Sample> {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut samples = Vec::new();
+    for _ in 0..battles_per_pair {
+        for pair in 0..PAIRS.len() {
+            let played = battle(pair, &mut rng);
+            let shown: Shown = rule.play(&played, &mut rng);
+            samples.push(Sample {
+                pair,
+                longer_is_slower: played.longer_is_slower,
+                start: shown.steps[0].as_secs_f64(),
+                end: shown.steps.last().expect("a step").as_secs_f64(),
+                features: features(&shown),
+            });
+        }
+    }
+    samples
+}
+
+fn ask(samples: &[Sample], question: Question) -> Answer {
+    let rows = samples.iter().map(|sample| {
+        let mut row = sample.features.clone();
+        if question == Question::Side {
+            row.push(real_len(sample.pair));
+        }
+        row
+    });
+    let labels = samples.iter().map(|sample| match question {
+        Question::Side => usize::from(sample.longer_is_slower),
+        Question::Pair => sample.pair,
+        Question::Reasoning => usize::from(PAIRS[sample.pair].contains(&models::REASONING)),
+        Question::Slow => usize::from(PAIRS[sample.pair].contains(&models::SLOW)),
+    });
+    let all = Dataset { rows: rows.collect(), labels: labels.collect() };
+    let (train, test) = all.halves();
+    let (forest, logistic) = (Forest::trained(&train, SEED), Logistic::trained(&train));
+    let accuracy = test.accuracy(|row| forest.predict(row)).max(test.accuracy(|row| logistic.predict(row)));
+    let chance = test.largest_class();
+    let count = real_len(test.labels.len());
+    Answer { accuracy, chance, sigma: (chance * (1.0 - chance) / count).sqrt() }
+}
+
+const RESERVE: Duration = Duration::from_millis(1_200);
+
+fn classes(seconds: [f64; 2]) -> Classes {
+    Classes::new(seconds.map(Duration::from_secs_f64))
+}
+
+/// The default settings of each pacing.
+fn rule(kind: PacingKind) -> Rule {
+    Rule::Paced(match kind {
+        PacingKind::Raw => |_| Pace::Raw,
+        PacingKind::Common => |_| Pace::Common { reserve: RESERVE },
+        PacingKind::Whole => |_| Pace::Whole { starts: classes([3.0, 15.0]), reserve: RESERVE },
+        PacingKind::Classes => |draw| Pace::Classes {
+            reserve: RESERVE,
+            starts: classes([3.0, 15.0]),
+            intervals: classes([0.1, 0.4]),
+            slow_share: 0.75,
+            draw,
+        },
+    })
+}
+
+const HIDING: [PacingKind; 3] = [PacingKind::Common, PacingKind::Classes, PacingKind::Whole];
+
+#[test]
+fn time_does_not_tell_which_side_is_slower() {
+    println!("seed {SEED}");
+    for kind in HIDING {
+        let told = ask(&samples(&rule(kind), 150), Question::Side);
+        println!("{kind:?}: {told:?}");
+        assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
+    }
+    // The same classifier sees what the arena did before, and worse.
+    for tail in [Tail::OwnSpeed, Tail::MeanTempoAtMost] {
+        let told = ask(&samples(&Rule::AsItComes { tail }, 150), Question::Side);
+        println!("{tail:?}: {told:?}");
+        assert!(told.accuracy > 0.7, "{tail:?} was not seen: {told:?}");
+    }
+}
+
+fn measure(samples: &[Sample]) -> TimingFigures {
+    let told = |question| {
+        let told = ask(samples, question);
+        println!("{question:?}: {told:?}");
+        100.0 * told.accuracy
+    };
+    let times = |of: fn(&Sample) -> f64| {
+        let mut times: Vec<f64> = samples.iter().map(of).collect();
+        times.sort_by(f64::total_cmp);
+        [times[times.len() / 2], times[times.len() * 9 / 10]]
+    };
+    TimingFigures {
+        side: told(Question::Side),
+        pair: told(Question::Pair),
+        reasoning: told(Question::Reasoning),
+        slow: told(Question::Slow),
+        wait: times(|sample| sample.start),
+        ready: times(|sample| sample.end),
+    }
+}
+
+fn assert_near(published: TimingFigures, measured: TimingFigures) {
+    let shares = |figures: TimingFigures| [figures.side, figures.pair, figures.reasoning, figures.slow];
+    let times = |figures: TimingFigures| [figures.wait, figures.ready].concat();
+    let shares_agree = shares(published).iter().zip(shares(measured)).all(|(one, other)| (one - other).abs() < 4.0);
+    let times_agree = times(published).iter().zip(times(measured)).all(|(one, other)| (one / other).ln().abs() < 0.1);
+    assert!(shares_agree && times_agree, "published {published:?}, measured {measured:?}");
+}
+
+#[test]
+#[ignore = "slow: tests/run runs it"]
+fn the_published_figures_are_those_of_the_simulation() {
+    println!("seed {SEED}");
+    let battles = if std::env::var("LANGYA_TEST_SIZE").is_ok_and(|size| size == "long") { 4_000 } else { 400 };
+    for kind in HIDING {
+        let samples = samples(&rule(kind), battles);
+        let measured = measure(&samples);
+        println!("{kind:?} {measured:?}");
+        assert_near(kind.figures().expect("figures"), measured);
+        assert!(ask(&samples, Question::Side).is_chance());
+        if kind == PacingKind::Classes {
+            assert!(measured.pair <= 35.0 && measured.reasoning <= 65.0 && measured.slow <= 65.0, "{measured:?}");
+        }
+    }
+    assert_near(WITHOUT_RESERVE, measure(&samples(&Rule::AsItComes { tail: Tail::MeanTempoAtMost }, battles)));
+}

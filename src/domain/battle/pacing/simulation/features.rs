@@ -1,0 +1,72 @@
+//! What an attacker measures on the wire.
+
+use std::time::Duration;
+
+use super::wire::Shown;
+use crate::stats::real_len;
+
+/// Of the wait, the gaps of the common part and the tail, what surrounds the first end, and the counts.
+pub(super) fn features(shown: &Shown) -> Vec<f64> {
+    let gaps: Vec<f64> = shown.steps.windows(2).map(|pair| seconds(pair[1] - pair[0])).collect();
+    let (common, tail) = gaps.split_at(shown.first_end.min(gaps.len()));
+    let near_end = &common[common.len().saturating_sub(6)..];
+    let after_end = &tail[..tail.len().min(6)];
+    let mut features = vec![seconds(shown.steps[0]), count(common), count(tail), ratio(count(tail), count(common))];
+    for part in [&gaps[..], common, tail, near_end, after_end, last(common), last(tail)] {
+        features.extend(summary(part));
+    }
+    let (all, end) = (summary(common), summary(tail));
+    features.extend(all.iter().zip(&end).map(|(common, tail)| ratio(*tail, *common)));
+    features.push(ratio(last(common).first().copied().unwrap_or_default(), all[2]));
+    features.push(changes(tail));
+    features.push(changes(common));
+    features.push(most_alike(common, tail));
+    features.push(first_long(common, all[2]));
+    features.push(first_long(tail, all[2]));
+    features
+}
+
+fn seconds(duration: Duration) -> f64 {
+    duration.as_secs_f64()
+}
+
+fn count(part: &[f64]) -> f64 {
+    real_len(part.len())
+}
+
+fn last(part: &[f64]) -> &[f64] {
+    &part[part.len().saturating_sub(1)..]
+}
+
+fn ratio(one: f64, other: f64) -> f64 {
+    one / other.max(1e-3)
+}
+
+/// Mean, spread, median, extremes, and gaps that are half as long again as the median.
+fn summary(part: &[f64]) -> [f64; 6] {
+    let Some(length) = Some(count(part)).filter(|length| *length > 0.0) else { return [0.0; 6] };
+    let mut sorted = part.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mean = part.iter().sum::<f64>() / length;
+    let spread = (part.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / length).sqrt();
+    let median = sorted[sorted.len() / 2];
+    let long = real_len(part.iter().filter(|gap| **gap > 1.5 * median).count());
+    [mean, spread, median, sorted[0], sorted[sorted.len() - 1], long]
+}
+
+/// Share of the gaps that differ from the one before by more than a timer does.
+fn changes(part: &[f64]) -> f64 {
+    ratio(real_len(part.windows(2).filter(|pair| (pair[0] - pair[1]).abs() > 0.002).count()), count(part))
+}
+
+/// Share of the tail's gaps that also occur, to a tenth of a millisecond, in the common part.
+fn most_alike(common: &[f64], tail: &[f64]) -> f64 {
+    let occurs = |gap: &&f64| common.iter().any(|other| (*gap - other).abs() < 1e-4);
+    ratio(real_len(tail.iter().take(40).filter(occurs).count()), count(&tail[..tail.len().min(40)]))
+}
+
+/// Where the first long gap is, as a share.
+fn first_long(part: &[f64], median: f64) -> f64 {
+    let at = part.iter().position(|gap| *gap > 1.5 * median).unwrap_or(part.len());
+    ratio(real_len(at), count(part))
+}

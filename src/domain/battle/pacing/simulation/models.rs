@@ -1,0 +1,92 @@
+//! Simulated models: when the text of a reply comes.
+
+use std::time::Duration;
+
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, Gamma, LogNormal, StandardNormal};
+
+use crate::battle::Side;
+use crate::stats::real_len;
+
+pub(super) const FAST: usize = 0;
+pub(super) const SLOW: usize = 1;
+pub(super) const REASONING: usize = 2;
+pub(super) const BURSTY: usize = 3;
+
+/// The model that counts as the slower one comes last.
+pub(super) const PAIRS: [[usize; 2]; 6] =
+    [[FAST, BURSTY], [FAST, REASONING], [FAST, SLOW], [BURSTY, REASONING], [BURSTY, SLOW], [REASONING, SLOW]];
+
+/// How a model writes.
+struct Model {
+    /// Median time of the first token in seconds, and the spread of its logarithm.
+    first: (f64, f64),
+    chars_per_second: f64,
+    /// Characters of a chunk at the least and at the most.
+    chunk: (usize, usize),
+    /// Coefficient of variation of the gaps between chunks.
+    variation: f64,
+    /// Share of the chunks before which there is a pause.
+    pauses: f64,
+}
+
+const MODELS: [Model; 4] = [
+    Model { first: (0.4, 0.3), chars_per_second: 260.0, chunk: (3, 8), variation: 0.5, pauses: 0.001 },
+    Model { first: (1.2, 0.3), chars_per_second: 38.0, chunk: (3, 8), variation: 0.6, pauses: 0.003 },
+    Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001 },
+    Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005 },
+];
+
+/// Characters of the shorter reply.
+const LENGTHS: [usize; 8] = [200, 300, 440, 650, 960, 1_400, 2_050, 3_000];
+
+/// What comes of a side.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Came {
+    Text(usize),
+    End,
+}
+
+/// Both replies as they come, in the order of time.
+pub(super) struct Battle {
+    pub(super) arrivals: Vec<(Duration, Side, Came)>,
+    pub(super) longer_is_slower: bool,
+}
+
+/// Two replies of different lengths. The models' sides are drawn.
+pub(super) fn battle(pair: usize, rng: &mut impl Rng) -> Battle {
+    let short = LENGTHS[rng.random_range(0..LENGTHS.len())] + rng.random_range(0..60);
+    let long = short * rng.random_range(115..400) / 100;
+    let longer_is_slower = rng.random();
+    let longer_side = if rng.random() { Side::A } else { Side::B };
+    let [quick, slow] = PAIRS[pair];
+    let (longer, shorter) = if longer_is_slower { (slow, quick) } else { (quick, slow) };
+    let mut arrivals = reply(longer, long, longer_side, rng);
+    arrivals.extend(reply(shorter, short, longer_side.other(), rng));
+    arrivals.sort_by_key(|(at, ..)| *at);
+    Battle { arrivals, longer_is_slower }
+}
+
+fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Duration, Side, Came)> {
+    let model = &MODELS[model];
+    let spread = LogNormal::new(0.0, 0.15).expect("a spread");
+    let mut at = model.first.0 * LogNormal::new(0.0, model.first.1).expect("a spread").sample(rng);
+    let speed = model.chars_per_second * spread.sample(rng);
+    let shape = model.variation.powi(-2);
+    let gaps = Gamma::new(shape, 1.0 / shape).expect("a shape");
+    let (mut left, mut drift, mut came) = (chars, 0.0_f64, Vec::new());
+    while left > 0 {
+        let chunk = rng.random_range(model.chunk.0..=model.chunk.1).min(left);
+        came.push((Duration::from_secs_f64(at), side, Came::Text(chunk)));
+        left -= chunk;
+        let noise: f64 = StandardNormal.sample(rng);
+        drift = 0.98 * drift + 0.03 * noise;
+        at += real_len(chunk) / speed * drift.exp() * gaps.sample(rng);
+        if rng.random_bool(model.pauses) {
+            at += rng.random_range(0.5..1.5);
+        }
+    }
+    let end = came.last().map_or(at, |(last, ..)| last.as_secs_f64()) + rng.random_range(0.0..0.1) + 4.0 / speed;
+    came.push((Duration::from_secs_f64(end), side, Came::End));
+    came
+}

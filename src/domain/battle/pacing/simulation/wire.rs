@@ -1,0 +1,109 @@
+//! Simulated battles on the wire: the pacer itself, and what the arena did before it had a reserve.
+
+use std::time::Duration;
+
+use rand::{Rng, RngExt};
+
+use super::models::{Battle, Came};
+use crate::battle::Side;
+use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, TICK};
+
+/// Characters of a step.
+pub(super) const QUANTUM: usize = 12;
+
+/// How text is released.
+pub(super) enum Rule {
+    Paced(fn(ClassDraw) -> Pace),
+    /// A step as soon as both sides have more than a quantum, without a reserve.
+    AsItComes {
+        tail: Tail,
+    },
+}
+
+/// What happens after the first end, without a reserve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    OwnSpeed,
+    MeanTempoAtMost,
+}
+
+/// The moments of the steps.
+#[derive(Debug, PartialEq)]
+pub(super) struct Shown {
+    pub(super) steps: Vec<Duration>,
+    /// The step with the first end.
+    pub(super) first_end: usize,
+}
+
+impl Rule {
+    pub(super) fn play(&self, battle: &Battle, rng: &mut impl Rng) -> Shown {
+        match self {
+            Self::Paced(pace) => {
+                let draw = ClassDraw { start: rng.random(), tempo: rng.random() };
+                paced(Pacer::new(pace(draw), QUANTUM, rng.random()), battle)
+            }
+            Self::AsItComes { tail } => as_it_comes(battle, *tail),
+        }
+    }
+}
+
+fn paced(mut pacer: Pacer, battle: &Battle) -> Shown {
+    let mut shown = Shown { steps: Vec::new(), first_end: usize::MAX };
+    let (mut arrivals, mut at) = (battle.arrivals.iter().peekable(), Duration::ZERO);
+    while !pacer.finished() {
+        let due = pacer.due(at);
+        if due.is_some_and(|due| due <= at) {
+            let released = pacer.step(at);
+            if released.iter().any(|release| matches!(release, Release::Done(_))) {
+                shown.first_end = shown.first_end.min(shown.steps.len());
+            }
+            shown.steps.push(at);
+            continue;
+        }
+        match (arrivals.peek(), due) {
+            (Some((next, ..)), Some(due)) if due < *next => at = due,
+            (None, due) => at = due.expect("all has come"),
+            (Some((next, side, came)), _) => {
+                at = *next;
+                match came {
+                    Came::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
+                    Came::End => pacer.end(*side, Ending::Complete, at),
+                }
+                arrivals.next();
+            }
+        }
+    }
+    shown
+}
+
+fn as_it_comes(battle: &Battle, tail: Tail) -> Shown {
+    let [a, b] = Side::BOTH.map(|side| step_arrivals(battle, side));
+    let first_end = a.len().min(b.len()) - 1;
+    let (mut steps, mut next): (Vec<Duration>, Duration) = (Vec::new(), Duration::ZERO);
+    let mut kept = TICK;
+    for at in 0..a.len().max(b.len()) {
+        let came = a.get(at).max(b.get(at)).copied().expect("one lasts");
+        let tick = came.max(next).as_nanos().div_ceil(TICK.as_nanos());
+        steps.push(TICK * u32::try_from(tick).expect("minutes"));
+        if at == first_end && at > 0 && tail == Tail::MeanTempoAtMost {
+            kept = (steps[at] - steps[0]) / u32::try_from(at).expect("few");
+        }
+        next = steps[at] + kept;
+    }
+    Shown { steps, first_end }
+}
+
+/// When each step of a side can be taken at the earliest.
+fn step_arrivals(battle: &Battle, side: Side) -> Vec<Duration> {
+    let (mut chars, mut steps) = (0, Vec::new());
+    for (at, _, came) in battle.arrivals.iter().filter(|(_, of, _)| *of == side) {
+        match came {
+            Came::Text(more) => {
+                chars += more;
+                steps.resize((chars - 1) / QUANTUM, *at);
+            }
+            Came::End => steps.push(*at),
+        }
+    }
+    steps
+}

@@ -1,0 +1,250 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// A pacer without a reserve that is looked at every 50 ms.
+struct Watched {
+    pacer: Pacer,
+    at: Duration,
+}
+
+impl Watched {
+    fn common(quantum: usize) -> Self {
+        Self { pacer: Pacer::new(Pace::Common { reserve: Duration::ZERO }, quantum, 1), at: Duration::ZERO }
+    }
+
+    fn push(&mut self, side: Side, text: &str) {
+        self.pacer.push(side, text, self.at);
+    }
+
+    fn end(&mut self, side: Side, ending: Ending) {
+        self.pacer.end(side, ending, self.at);
+    }
+
+    fn step(&mut self) -> Vec<Release> {
+        let shown = self.pacer.step(self.at);
+        self.at += TICK;
+        shown
+    }
+}
+
+/// Plays two texts, cut into chunks in any interleaving, and returns what is shown.
+fn play(pacer: &mut Watched, arrivals: &[(Side, &str)], impatient: bool) -> Vec<Release> {
+    let mut shown = Vec::new();
+    for (side, text) in arrivals {
+        pacer.push(*side, text);
+        if impatient {
+            shown.extend(pacer.step());
+        }
+    }
+    for side in [Side::B, Side::A] {
+        pacer.end(side, Ending::Complete);
+    }
+    while !pacer.pacer.finished() {
+        shown.extend(pacer.step());
+    }
+    shown
+}
+
+fn text_of(shown: &[Release], wanted: Side) -> String {
+    shown
+        .iter()
+        .filter_map(|release| match release {
+            Release::Text(side, text) if *side == wanted => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn chunks_depend_on_the_texts_alone(
+        a in "[a-z琅琊é😀 ]{0,60}", b in "[a-z琅琊é😀 ]{0,60}",
+        cuts in proptest::collection::vec((any::<bool>(), 1usize..9), 0..60),
+        impatient: bool,
+    ) {
+        let whole = play(&mut Watched::common(7), &[(Side::A, &a), (Side::B, &b)], false);
+        let mut rest = [a.as_str(), b.as_str()];
+        let mut arrivals = Vec::new();
+        for (first, size) in cuts {
+            let side = if first { Side::A } else { Side::B };
+            let text = rest[side.index()];
+            let cut = text.char_indices().nth(size).map_or(text.len(), |(at, _)| at);
+            arrivals.push((side, &text[..cut]));
+            rest[side.index()] = &text[cut..];
+        }
+        arrivals.extend([(Side::A, rest[0]), (Side::B, rest[1])]);
+        let cut_up = play(&mut Watched::common(7), &arrivals, impatient);
+        prop_assert_eq!(&whole, &cut_up);
+        prop_assert_eq!(text_of(&whole, Side::A), a);
+        prop_assert_eq!(text_of(&whole, Side::B), b);
+    }
+}
+
+#[test]
+fn nothing_shows_until_both_sides_can_start() {
+    let mut pacer = Watched::common(3);
+    pacer.push(Side::A, "abcdef");
+    assert_eq!(pacer.step(), []);
+    pacer.push(Side::B, "uvw");
+    assert_eq!(pacer.step(), [], "exactly one quantum might be the end: wait until it is known");
+    pacer.push(Side::B, "x");
+    assert_eq!(pacer.step(), [Release::Text(Side::A, "abc".into()), Release::Text(Side::B, "uvw".into())]);
+}
+
+#[test]
+fn a_side_that_has_ended_no_longer_holds_the_other_back() {
+    let mut pacer = Watched::common(3);
+    pacer.push(Side::A, "ab");
+    pacer.push(Side::B, "uvwxyz");
+    pacer.end(Side::A, Ending::Broken);
+    assert_eq!(
+        pacer.step(),
+        [Release::Text(Side::A, "ab".into()), Release::Broken(Side::A), Release::Text(Side::B, "uvw".into())]
+    );
+    assert_eq!(pacer.step(), [], "the other still waits for more than a quantum of its own");
+    pacer.end(Side::B, Ending::Complete);
+    assert_eq!(pacer.step(), [Release::Text(Side::B, "xyz".into()), Release::Done(Side::B)]);
+    assert!(pacer.pacer.finished());
+}
+
+#[test]
+fn a_released_chunk_holds_no_more_than_its_own_text() {
+    let mut pacer = Watched::common(3);
+    pacer.push(Side::A, &"a".repeat(100_000));
+    pacer.push(Side::B, &"b".repeat(100_000));
+    for release in (0..10).flat_map(|_| pacer.step()) {
+        let Release::Text(_, text) = release else { panic!("{release:?}") };
+        assert!(text.capacity() < 100, "{}", text.capacity());
+    }
+}
+
+#[test]
+fn the_backlog_is_what_came_and_was_not_shown() {
+    let mut pacer = Watched::common(3);
+    pacer.push(Side::A, "琅琊abcdef");
+    pacer.push(Side::B, "uvwxyz");
+    assert_eq!((pacer.pacer.backlog(Side::A), pacer.pacer.backlog(Side::B)), (12, 6));
+    pacer.step();
+    assert_eq!((pacer.pacer.backlog(Side::A), pacer.pacer.backlog(Side::B)), (5, 3));
+    pacer.pacer.cut();
+    assert_eq!((pacer.pacer.backlog(Side::A), pacer.pacer.backlog(Side::B)), (0, 0));
+}
+
+#[test]
+fn raw_passes_on_what_has_come() {
+    let mut pacer = Pacer::new(Pace::Raw, 12, 1);
+    pacer.push(Side::B, "x", Duration::ZERO);
+    assert_eq!(pacer.step(Duration::ZERO), [Release::Text(Side::B, "x".into())]);
+    assert_eq!(pacer.step(Duration::ZERO), []);
+}
+
+#[test]
+fn a_cut_ends_both_sides_where_they_are_seen() {
+    let mut pacer = Watched::common(3);
+    pacer.push(Side::A, "abcdefghijkl");
+    pacer.push(Side::B, "uvwx");
+    assert_eq!(pacer.step().len(), 2);
+    assert_eq!(pacer.pacer.cut(), [Release::Done(Side::A), Release::Done(Side::B)]);
+    assert!(pacer.pacer.finished());
+}
+
+fn millis(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A reply of one quantum of twelve characters each `gap` milliseconds from `first` on.
+fn even(side: Side, first: u64, gap: u64, steps: u64) -> Vec<(u64, Side, Option<&'static str>)> {
+    let text = (0..steps).map(|step| (first + gap * step, side, Some("abcdefghijkl")));
+    text.chain([(first + gap * steps, side, None)]).collect()
+}
+
+/// Plays what comes at these times and returns the moments of the steps in milliseconds.
+fn moments(pace: Pace, mut arrivals: Vec<(u64, Side, Option<&str>)>) -> Vec<u64> {
+    let mut pacer = Pacer::new(pace, 12, 1);
+    arrivals.sort_by_key(|(at, ..)| *at);
+    let (mut at, mut steps) = (0, Vec::new());
+    while !pacer.finished() {
+        for (_, side, came) in arrivals.extract_if(.., |(when, ..)| *when <= at) {
+            match came {
+                Some(text) => pacer.push(side, text, millis(at)),
+                None => pacer.end(side, Ending::Complete, millis(at)),
+            }
+        }
+        if !pacer.step(millis(at)).is_empty() || pacer.finished() {
+            steps.push(at);
+        }
+        at += 1;
+    }
+    steps
+}
+
+fn gaps(steps: &[u64]) -> Vec<u64> {
+    steps.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+const COMMON: Pace = Pace::Common { reserve: Duration::from_millis(1_200) };
+
+#[test]
+fn a_pause_within_the_reserve_does_not_show() {
+    let mut slow = even(Side::A, 500, 100, 100);
+    slow.iter_mut().filter(|(at, ..)| *at > 5_000).for_each(|(at, ..)| *at += 800);
+    let steps = moments(COMMON, [slow, even(Side::B, 300, 20, 100)].concat());
+    let gaps = gaps(&steps);
+    assert!(gaps.iter().all(|gap| gap.abs_diff(gaps[0]) <= 1) && gaps[0] >= 115, "{gaps:?}");
+    assert!((1_700..2_000).contains(&steps[0]), "{}", steps[0]);
+}
+
+#[test]
+fn the_slower_model_sets_the_tempo_also_after_its_reply_has_ended() {
+    for (slow, fast) in [(30, 90), (90, 30)] {
+        let steps = moments(COMMON, [even(Side::A, 500, 200, slow), even(Side::B, 300, 20, fast)].concat());
+        let gaps = gaps(&steps);
+        assert_eq!(steps.len(), 90);
+        assert!(gaps.iter().all(|gap| gap.abs_diff(230) <= 3), "{gaps:?}");
+    }
+}
+
+fn in_classes(start: f64, tempo: f64) -> Pace {
+    Pace::Classes {
+        reserve: millis(1_200),
+        starts: Classes::new([millis(3_000), millis(15_000)]),
+        intervals: Classes::new([millis(100), millis(400)]),
+        slow_share: 0.5,
+        draw: ClassDraw { start, tempo },
+    }
+}
+
+#[test]
+fn a_battle_has_the_class_that_it_drew_or_the_first_that_it_can_keep() {
+    let quick = || [even(Side::A, 500, 20, 50), even(Side::B, 300, 20, 60)].concat();
+    let slow = || [even(Side::A, 4_000, 500, 20), even(Side::B, 300, 20, 60)].concat();
+    for (arrivals, draw, start, gap) in [
+        (quick(), (0.9, 0.9), 3_000, 100),
+        (quick(), (0.1, 0.9), 15_000, 100),
+        (quick(), (0.9, 0.1), 3_000, 400),
+        (slow(), (0.9, 0.9), 15_000, 800),
+    ] {
+        let steps = moments(in_classes(draw.0, draw.1), arrivals);
+        let gaps = gaps(&steps);
+        assert_eq!(steps[0], start);
+        assert!(gaps.iter().all(|each| each.abs_diff(gap) <= 1), "{gap}: {gaps:?}");
+    }
+    let none = Classes::new([]);
+    assert_eq!((none.holding(millis(7)), none.drawn(0.0, 1.0)), (millis(7), Duration::ZERO));
+    let three = Classes::new([3, 1, 2].map(millis));
+    assert_eq!([0.1, 0.5, 0.7, 0.8].map(|draw| three.drawn(draw, 0.5)), [3, 1, 1, 2].map(millis));
+    assert_eq!(three.holding(millis(7)), millis(9));
+}
+
+#[test]
+fn whole_replies_begin_when_the_slower_model_would_have_written_the_longer_one() {
+    let pace = || Pace::Whole { starts: Classes::new([]), reserve: millis(1_200) };
+    let mut starts = Vec::new();
+    for (slow, fast) in [(30, 90), (90, 30)] {
+        let steps = moments(pace(), [even(Side::A, 500, 200, slow), even(Side::B, 300, 20, fast)].concat());
+        assert!(gaps(&steps).iter().all(|gap| *gap == 50));
+        starts.push(steps[0]);
+    }
+    assert!(starts[0].abs_diff(starts[1]) < 300 && starts[1] >= 18_500, "{starts:?}");
+}

@@ -1,0 +1,131 @@
+//! What other exclusions change on the leaderboard: which models move, and by how much.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::rating::leaderboard::{Leaderboard, RankedModel};
+
+/// Two leaderboards of the same votes under different exclusions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BoardChange {
+    /// Rated votes of the first leaderboard.
+    pub votes_before: u64,
+    /// Rated votes of the second.
+    pub votes_after: u64,
+    /// Models whose rank differs.
+    pub ranks_changed: usize,
+    /// The largest difference of a rating, in points; `None` where no model has a rating on both.
+    pub largest_change: Option<f64>,
+    /// All models of either, in the order of the second.
+    pub models: Vec<ModelChange>,
+}
+
+/// A model on two leaderboards.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelChange {
+    /// The model.
+    pub model: String,
+    /// Where it stands on the first leaderboard; `None` if it has no rated vote there.
+    pub before: Option<Place>,
+    /// Where it stands on the second.
+    pub after: Option<Place>,
+}
+
+/// The place of a model on a leaderboard.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Place {
+    /// Rank.
+    pub rank: u64,
+    /// The best rank that the votes allow.
+    pub best_rank: Option<u64>,
+    /// The worst rank that the votes allow.
+    pub worst_rank: Option<u64>,
+    /// Rating; `None` for an unbounded model.
+    pub rating: Option<f64>,
+    /// Rated votes.
+    pub battles: u64,
+}
+
+impl From<&RankedModel> for Place {
+    fn from(row: &RankedModel) -> Self {
+        let RankedModel { rank, best_rank, worst_rank, rating, battles, .. } = *row;
+        Self { rank, best_rank, worst_rank, rating, battles }
+    }
+}
+
+impl ModelChange {
+    /// Whether the model has another rank, another range of ranks, or appears on one leaderboard only.
+    #[must_use]
+    pub fn changes_rank(&self) -> bool {
+        let ranks = |place: Option<Place>| place.map(|place| (place.rank, place.best_rank, place.worst_rank));
+        ranks(self.before) != ranks(self.after)
+    }
+
+    /// Difference of the ratings.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.after?.rating? - self.before?.rating?)
+    }
+}
+
+impl BoardChange {
+    /// Compares two leaderboards.
+    #[must_use]
+    pub fn between(before: &Leaderboard, after: &Leaderboard) -> Self {
+        let mut former: BTreeMap<&str, Place> =
+            before.models.iter().map(|row| (row.model.as_str(), row.into())).collect();
+        let mut models: Vec<ModelChange> = Vec::with_capacity(after.models.len());
+        for row in &after.models {
+            let before = former.remove(row.model.as_str());
+            models.push(ModelChange { model: row.model.clone(), before, after: Some(row.into()) });
+        }
+        let gone = before.models.iter().filter(|row| former.contains_key(row.model.as_str()));
+        models.extend(gone.map(|row| ModelChange { model: row.model.clone(), before: Some(row.into()), after: None }));
+        Self {
+            votes_before: before.votes.rated,
+            votes_after: after.votes.rated,
+            ranks_changed: models.iter().filter(|change| change.changes_rank()).count(),
+            largest_change: models
+                .iter()
+                .filter_map(ModelChange::difference)
+                .max_by(|x, y| x.abs().total_cmp(&y.abs())),
+            models,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::battle::Outcome::{self, AWins, BWins};
+    use crate::rating::options::{IntervalMethod, LeaderboardOptions};
+    use crate::rating::ranking::rank_log;
+    use crate::rating::vote_log::VoteLog;
+
+    fn board(votes: &[(&str, &str, Outcome, u32)]) -> Leaderboard {
+        let mut log = VoteLog::default();
+        for &(a, b, outcome, times) in votes {
+            (0..times).for_each(|_| log.push(a, b, outcome).unwrap());
+        }
+        rank_log(&log, &LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn models_that_move_appear_or_disappear_are_told() {
+        let before =
+            board(&[("x", "y", AWins, 60), ("x", "y", BWins, 40), ("y", "gone", AWins, 1), ("y", "gone", BWins, 1)]);
+        let after =
+            board(&[("x", "y", AWins, 40), ("x", "y", BWins, 60), ("y", "new", AWins, 1), ("y", "new", BWins, 1)]);
+        let change = BoardChange::between(&before, &after);
+        let moved: Vec<&str> =
+            change.models.iter().filter(|change| change.changes_rank()).map(|change| change.model.as_str()).collect();
+        assert_eq!((change.votes_before, change.votes_after, change.ranks_changed), (102, 102, moved.len()));
+        assert!(moved.contains(&"gone") && moved.contains(&"new"), "{moved:?}");
+        let x = change.models.iter().find(|change| change.model == "x").unwrap();
+        // 60 of 100 is 70.4 points ahead, 40 of 100 as many behind; a mean of 1000 takes a third of that.
+        assert!(x.difference().unwrap() < -80.0, "{x:?}");
+        assert_eq!(change.models.last().map(|change| change.model.as_str()), Some("gone"));
+        assert_eq!(BoardChange::between(&before, &before).ranks_changed, 0);
+    }
+}

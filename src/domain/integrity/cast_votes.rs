@@ -1,0 +1,69 @@
+//! All votes of a log, excluded ones too, to rate them under other exclusions than those in force.
+
+use super::exclusions_in_force::ExclusionsInForce;
+use crate::rating::vote_log::VoteLog;
+
+/// Votes with their numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CastVotes {
+    /// The votes, whatever excludes them.
+    pub log: VoteLog,
+    /// Number of each vote in the log.
+    pub numbers: Vec<i64>,
+}
+
+impl CastVotes {
+    /// The log as a fit reads it: the rated votes, and the excluded ones counted by rule.
+    #[must_use]
+    pub fn rated(&self, exclusions: &ExclusionsInForce) -> VoteLog {
+        let mut log = self.log.clone();
+        let mut is_rated = |&number: &i64| match exclusions.rule_of(number) {
+            Some(rule) => {
+                log.exclude(rule);
+                false
+            }
+            None => true,
+        };
+        let keep: Vec<bool> = self.numbers.iter().map(&mut is_rated).collect();
+        log.retain(&keep);
+        // A model or a voter without a rated vote has no place in a fit.
+        log.forget_unused_names();
+        log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::battle::Outcome::{AWins, BWins, Tie};
+    use crate::rating::vote_log::ColumnSet;
+
+    #[test]
+    fn excluded_votes_are_counted_and_the_log_is_that_of_the_others() {
+        let columns = ColumnSet { voters: true, languages: true, ..ColumnSet::default() };
+        let votes = [
+            (4, "x", "y", AWins, "ann"),
+            (6, "new", "x", BWins, "bob"),
+            (7, "y", "x", Tie, ""),
+            (8, "z", "y", AWins, "ann"),
+        ];
+        let log_of = |numbers: &[i64]| {
+            let mut cast = CastVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
+            for (number, a, b, outcome, voter) in votes.into_iter().filter(|vote| numbers.contains(&vote.0)) {
+                cast.log.push(a, b, outcome).unwrap();
+                cast.log.voters.as_mut().unwrap().push(Some(voter).filter(|voter| !voter.is_empty()));
+                cast.log.languages.as_mut().unwrap().push(Some("en"));
+                cast.numbers.push(number);
+            }
+            cast
+        };
+        let all = log_of(&[4, 6, 7, 8]);
+        let admin = Arc::from("admin");
+        let rated = all.rated(&[(4, Arc::clone(&admin)), (6, Arc::clone(&admin)), (99, admin)].into_iter().collect());
+        let expected = VoteLog { excluded: [("admin".to_owned(), 2)].into(), ..log_of(&[7, 8]).log };
+        assert_eq!(rated, expected, "neither a model nor a voter of the excluded votes is left");
+        assert_eq!(all.rated(&ExclusionsInForce::default()), all.log);
+    }
+}

@@ -1,0 +1,49 @@
+//! How consistently a voter follows the crowd: the slope of the voter's votes against the log odds of the crowd.
+
+use crate::rating::logistic;
+
+/// Standard deviation of the prior of the slope, a normal distribution around 1.
+const PRIOR_DEVIATION: f64 = 0.5;
+/// A rigger must not explain votes for a weak model by a negative slope.
+const LEAST: f64 = 0.0;
+const MOST: f64 = 2.0;
+const MAX_STEPS: usize = 25;
+const LONGEST_STEP: f64 = 0.5;
+const LAST_STEP: f64 = 1e-6;
+
+/// The slope β of which votes won at these log odds are most likely, under its prior: P(won) = σ(β·l). 1 is the crowd's
+/// own consistency, 0 is guessing.
+pub(super) fn slope(log_odds_of_winners: impl Iterator<Item = f64> + Clone) -> f64 {
+    let mut slope: f64 = 1.0;
+    for _ in 0..MAX_STEPS {
+        let precision = PRIOR_DEVIATION.powi(-2);
+        let (mut gradient, mut curvature) = ((1.0 - slope) * precision, precision);
+        for l in log_odds_of_winners.clone() {
+            let lost = logistic(-slope * l);
+            gradient += l * lost;
+            curvature += l * l * lost * (1.0 - lost);
+        }
+        let step = (gradient / curvature).clamp(-LONGEST_STEP, LONGEST_STEP);
+        slope += step;
+        if step.abs() < LAST_STEP {
+            break;
+        }
+    }
+    slope.clamp(LEAST, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_tells_the_crowd_from_guessing() {
+        let votes = |wins: usize, losses: usize| [vec![1.5; wins], vec![-1.5; losses]].concat();
+        // σ(1.5) = 0.82.
+        for (votes, expected) in [(votes(820, 180), 1.0), (votes(500, 500), 0.0), (votes(300, 700), 0.0), (vec![], 1.0)]
+        {
+            let found = slope(votes.iter().copied());
+            assert!((found - expected).abs() < 0.05, "{found} instead of {expected}");
+        }
+    }
+}

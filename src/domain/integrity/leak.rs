@@ -1,0 +1,171 @@
+//! Whether a battle's texts give a model away.
+//!
+//! **The rule.** A vote is marked where, in any turn,
+//! - a reply, or reasoning that is shown after the vote, says who its own author is: it names a model or a maker as what the
+//!   speaker is, is called, is made by, is based on or belongs to, or signs with a name; or, asked for its identity, answers
+//!   with a name alone, or with a name in a sentence about itself;
+//! - the visitor's text addresses the models by such a name, asks whether one of them is it, or asks them to be it; or asks
+//!   for their identity and proposes a name.
+//!
+//! A name in other talk is no leak: what somebody else is or made, comparisons, animals, winds, star signs, people. Nor is a
+//! question for the identity that stays unanswered, a denial ("I am not X") alone, or what a quotation or a code block says,
+//! unless it names the author itself. Names are those of `names.toml` and of the arena's own models.
+//!
+//! **The method.** [`fold`] takes disguises off, [`names`] finds names in one pass, [`sentences`] keeps the sentences with a name, and
+//! the rules of [`english`] and [`chinese`] are regular expressions without look-around. So the work is linear in the text. What
+//! a text says without a name ("the maker of the green logo", a name in Base64, backwards, or as the first letters of lines)
+//! is not found.
+
+mod chinese;
+mod english;
+mod fold;
+mod grammar;
+mod names;
+mod questions;
+mod sentences;
+
+use std::fmt;
+use std::ops::Range;
+
+use self::fold::Folded;
+use self::grammar::is_placeholder;
+pub use self::names::{IdentityNames, KnownModel};
+use self::sentences::{Form, PlacedName, Sentence, sentences};
+use crate::battle::Side;
+
+/// One question and what both sides answered.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnTexts<'t> {
+    /// Number of the turn.
+    pub turn: u32,
+    /// The visitor's text.
+    pub prompt: &'t str,
+    /// The replies of sides A and B.
+    pub replies: [&'t str; 2],
+    /// Their reasoning; empty where there is none.
+    pub reasoning: [&'t str; 2],
+}
+
+/// The text that gives a model away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeakPlace {
+    /// The visitor's text.
+    Prompt,
+    /// A reply.
+    Reply(Side),
+    /// A model's reasoning.
+    Reasoning(Side),
+}
+
+/// Where a battle gives a model away. It says nothing of the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leak {
+    /// Number of the turn.
+    pub turn: u32,
+    /// The text.
+    pub place: LeakPlace,
+}
+
+impl fmt::Display for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let turn = self.turn;
+        let letter = |side: Side| if side == Side::A { 'A' } else { 'B' };
+        match self.place {
+            LeakPlace::Prompt => write!(f, "the prompt of turn {turn} speaks to a model by name"),
+            LeakPlace::Reply(side) => {
+                write!(f, "reply {} of turn {turn} says which model or maker wrote it", letter(side))
+            }
+            LeakPlace::Reasoning(side) => {
+                write!(f, "the reasoning of reply {} of turn {turn} says which model or maker wrote it", letter(side))
+            }
+        }
+    }
+}
+
+/// The texts of a battle that give a model away, in their order; `models` are the ids of the models on sides A and B.
+#[must_use]
+pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'_>]) -> Vec<Leak> {
+    let mut leaks = Vec::new();
+    for (number, texts) in turns.iter().enumerate() {
+        let former = number.checked_sub(1).map(|former| turns[former].replies);
+        let mut found = |place| leaks.push(Leak { turn: texts.turn, place });
+        if prompt_leaks(names, texts.prompt) {
+            found(LeakPlace::Prompt);
+        }
+        let asks = questions::asks_for_identity(texts.prompt);
+        for side in Side::BOTH {
+            let at = side.index();
+            let speaker = Speaker { names, model: models[at], asks };
+            let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
+            if goes_on || speaker.leaks(texts.replies[at]) {
+                found(LeakPlace::Reply(side));
+            }
+            if (Speaker { asks: false, ..speaker }).leaks(texts.reasoning[at]) {
+                found(LeakPlace::Reasoning(side));
+            }
+        }
+    }
+    leaks
+}
+
+fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
+    let (found, asks) = (sentences(&Folded::new(prompt), names), questions::asks_for_identity(prompt));
+    found.iter().any(|sentence| {
+        let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
+        asks && questions::proposes(sentence)
+            || english::prompt().matches(text).next().is_some()
+            || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
+            || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
+    })
+}
+
+/// Characters on either side of a turn's end in which a name may be split over two replies.
+const SEAM: usize = 160;
+
+/// The author of a reply.
+#[derive(Clone, Copy)]
+struct Speaker<'n> {
+    names: &'n IdentityNames,
+    model: &'n str,
+    /// Whether the visitor asked who it is.
+    asks: bool,
+}
+
+impl Speaker<'_> {
+    fn leaks(&self, text: &str) -> bool {
+        let found = sentences(&Folded::new(text), self.names);
+        found.iter().any(|sentence| self.is_told(sentence) || self.asks && questions::is_answer(sentence))
+    }
+
+    /// Whether the end of a reply and the beginning of the next one say together what neither says alone.
+    fn leaks_across(&self, former: &str, text: &str) -> bool {
+        if former.is_empty() || text.is_empty() {
+            return false;
+        }
+        let start = former.char_indices().rev().nth(SEAM).map_or(0, |(at, _)| at);
+        let end = text.char_indices().nth(SEAM).map_or(text.len(), |(at, _)| at);
+        let apart = Self { asks: false, ..*self };
+        let says = |parts: [&str; 2]| parts.iter().any(|part| apart.leaks(part));
+        apart.leaks(&[&former[start..], &text[..end]].concat()) && !says([&former[start..], &text[..end]])
+    }
+
+    fn is_told(&self, sentence: &Sentence) -> bool {
+        let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
+        english::reply().matches(text).any(|range| self.speaks(sentence, Form::Spaced, &range))
+            || english::reply_apart()
+                .matches_where(text, english::stays_with_speaker)
+                .any(|range| self.speaks(sentence, Form::Spaced, &range))
+            || sentence.is_chinese
+                && chinese::reply().matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range))
+    }
+
+    /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
+    fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
+        let first = sentence.form(form)[range.clone()].find(|c: char| c.is_alphanumeric() || is_placeholder(c));
+        let is_own = |name: &PlacedName| self.names.is_of(&name.hit, self.model);
+        !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! How English texts say which model speaks or is spoken to.
+
+use std::sync::LazyLock;
+
+use super::grammar::Grammar;
+
+/// Parts of all English rules.
+const PARTS: &[(&str, &str)] = &[
+    ("SELF", "i am|i'm|im|i was|i've been|i have been|i'd be|i would be|i must be|i happen to be"),
+    (
+        "ADV",
+        "actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|known|to be|officially|technically|formally|otherwise|better|usually|commonly|mostly",
+    ),
+    // What may stand before a name that describes the speaker.
+    (
+        "DET",
+        "(?:(?:<ADV>|called|named|known as|the|your|original|one and only|latest|newest|new|famous|own|friendly|humble|trusty|and|none other than|no other than|nothing but|nothing more than|once again|again|merely|today|here|for now|proud to be|glad to be|happy to be|pleased to be|supposed to be|said to be|version|edition|powerful|advanced|smart|intelligent|helpful|virtual|digital|conversational|little|big|good old|old|mighty|very|same|real|true|so-called|well-known|popular|multimodal|open-source|personal|online|free|simple|neighborhood|neighbourhood|assistant|ai|model|language|large|chatbot|an ai|an assistant|a chatbot|an ai assistant|a language model|a large language model|a model),? ?){0,6}",
+    ),
+    (
+        "NOUN",
+        "language models?|llms?|models?|assistants?|chatbots?|bots?|neural networks?|neural nets?|ai assistants?|ai systems?|ai|ais|intelligence|agents?|program|family|series|system",
+    ),
+    (
+        "MADE",
+        "made|created|built|trained|developed|designed|released|produced|engineered|fine-tuned|finetuned|raised|programmed|invented|crafted|published|provided|launched|put together|brought to life|pretrained|pre-trained|constructed|operated|owned|born",
+    ),
+    (
+        "ADVP",
+        "originally|recently|entirely|jointly|together|last [a-z]+|in \\d+|from scratch|from the ground up|first|proudly|lovingly|and maintained|here",
+    ),
+    (
+        "GROUP",
+        "the|a|an|some|team|teams|group|people|folks|guys|engineers|researchers|scientists|developers|company|companies|lab|labs|startup|firm|minds|experts|of|at|from|over|called|named|good|great|smart|clever|nice|kind|ai|research|tech|giant|big|small|french|american|chinese|by|in|beijing|paris|company's",
+    ),
+    ("BY", "<MADE>(?:,? (?:and|&|or) <MADE>|, <MADE>){0,3}(?: <ADVP>){0,3} (?:by|at|from|in)(?: <GROUP>){0,8},? <A>"),
+    (
+        "MAKERS",
+        "makers?|creators?|developers?|providers?|vendor|authors?|builders?|trainers?|parent company|mother company|designers?|engineers?|manufacturer|inventors?|programmers?|parents?|owners?|research team|training team",
+    ),
+    // Links between the speaker and a model that is inside.
+    (
+        "REL",
+        "based on|powered by|built on|built on top of|built upon|running on|run on|runs on|fine-tuned from|fine-tuned on|version of|variant of|instance of|one of|(?:a )?member of|part of|belong to|derived from|descended from|distilled from",
+    ),
+    (
+        "FILL",
+        "(?:(?:<ADV>|an?|the|fine-tuned|finetuned|tuned|[a-z]+-tuned|small|large|open|open-source|quantized|quantised|<NOUN>|proud|and|which|that|is|am|being|proudly|smaller|chat|little|humble|am),? ?){0,8}",
+    ),
+    (
+        "LINK",
+        "(?: (?:the|a|an|latest|open|one|of|family|series|line|in|newest|new|original|models?|recent|big|underlying|known as|called|good old|old)){0,6} ",
+    ),
+    ("NAMED", "call|calls|called|know|knows|refer to|name|named|address|addressed|dub|dubbed"),
+    ("END", "(?:[^'a-z-]|$| )"),
+];
+
+/// What a model says of itself.
+static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
+    Grammar::new(
+        PARTS,
+        &[
+            // I am Claude.
+            "(?:^|[^a-z'])<SELF>,? <DET><N>(?:[^'a-z-]|$)",
+            // I am an OpenAI model; I'm a large language model from Google; I'm Google's assistant.
+            "(?:^|[^a-z'])<SELF>,? (?:[a-z]+ ){0,2}<A>(?:'s)?(?: ai| large| own| new| open| chat){0,3} (?:language models?|llms?|models?|assistants?|chatbots?|bots?|neural networks?|product|creation)<END>",
+            "(?:^|[^a-z'])(?:<SELF>|as)(?:,? (?:an?|the|[a-z-]+)){0,6} (?:<NOUN>|product|creation|invention|child),?(?: coming| hailing| straight| out)? (?:from|of|by|at)(?: <GROUP>){0,6} <A>",
+            // I was created by Anthropic; an assistant that was made by Google.
+            "(?:^|[^a-z'])(?:i|i'm|i've|me)(?: (?:am|was|were|have|had|been|got|be|get|being|<ADV>)){0,4} <BY>",
+            "(?:^|[^a-z'])(?:<SELF>|as|being|like)(?:,? (?:[a-z0-9'-]+)){0,8}? <NOUN>,?(?: (?:that|which|who|and|as))?(?: (?:was|is|has been|i was|were|am|i am|been)){0,2}(?: <ADV>)? <BY>",
+            "(?:^|[^a-z'])(?:<SELF>|as|being)(?:,? (?:[a-z0-9'-]+)){0,5}? (?:<NOUN>|product|thing|tool),? (?:that |which )?(?:<GROUP> ){0,6}<A> (?:has |have )?(?:<MADE>)",
+            "^(?:[^a-z]*)(?:having been |being )?<BY>,? (?:i|my|i'm|i've|we|our)<B>",
+            "(?:^|[^a-z'])<SELF>[^.]{0,40}[,:] (?:an? |the |just )+(?:[a-z0-9-]+ ){0,5}(?:<NOUN>) (?:from|of|by)(?: <GROUP>){0,5} <A>",
+            "(?:^|[^a-z'])<SELF>(?:,? [a-z0-9-]+){0,6} (?:<NOUN>),? (?:called |named |known as )?<N>(?:[,.!]|$)",
+            "(?:^|[^a-z'])(?:<SELF>|as),? (?:just |really |only )?your (?:[a-z-]+ ){0,4}<N><END>",
+            "(?:like|as with|as do|same as) (?:all|every|any|other|most|many)(?: of)?(?: the| other)* <A>(?:'s)?(?: [a-z]+)? (?:<NOUN>),? (?:i|i'm|my)<B>",
+            "this (?:chat|assistant|bot|conversation|chatbot|reply|answer)(?: you see)? (?:is|runs|was)(?: <ADV>)? ?(?:powered by|based on|running|using|on|built on|driven by)<LINK><A>",
+            "<N>'s the name",
+            "^[^a-z]*(?:hi|hello|hey|yes)?[ ,!]*<N>,? (?:reporting|at the keyboard|on duty|to the rescue|checking in|signing off)",
+            "(?:who|what) i am(?: is)?[:,]? (?:well,? |just |simply )?<DET><N><END>",
+            "(?:^|[^a-z'])(?:<SELF>|as|being)(?:,? (?:an?|the|[a-z-]+)){0,4} <A>-(?:trained|made|built|developed|based|powered|tuned|designed|backed|run|created) (?:[a-z-]+ ){0,2}(?:<NOUN>)",
+            "(?:my name|who am i|who i am|my maker|my creator|what am i)[:,-]+ ?(?:well,? |it's |it is )?<A>(?:[,.!]|$)",
+            "(?:^|[^a-z'])(?:i'm|i am) (?:what <A> calls|<K>'s(?:[.,!;]|$))",
+            "(?:^|[^a-z'])(?:i'm|i am|as|being) (?:(?:something|what|one|the one|a thing|a tool|a product),? )(?:that |which )?(?:was )?<BY>",
+            // Anthropic built me; OpenAI is my maker; the team at Meta that trained me.
+            "<A>(?:[ ,][^.]{0,40})? (?:created|built|trained|developed|designed|released|invented|programmed|taught|engineered|fine-tuned|raised|owns|operates|runs|develops|maintains|hosts|trains|builds) me(?:[^a-z' ]|$| (?:to|in|on|for|from|with|so|and|as|last|using|at|because|back|not|that))",
+            "<A>(?:,? (?:who|that|which)) (?:have |has |had )?(?:<MADE>) me<B>",
+            "(?:<MAKERS>|teams?|people|folks|guys|lab|minds|staff) (?:of|at|from|behind|over at) (?:the )?<A> (?:have |has |who )?(?:<MADE>) me<B>",
+            "owe my (?:existence|life|training|skills|knowledge|being|start|wit)[a-z ]{0,20} to(?: <GROUP>){0,5} <A>",
+            "<A>(?: is| are| was)?(?: the)?(?: (?:company|team|lab|people|one|ones|firm|organi[sz]ation|folks))?(?: (?:that|who|which|has|have)){0,2} made me(?:[^a-z' ]|$| (?:in|as|and|from|last|to be))",
+            "<A>(?: is| are|'s| was)(?: in fact| indeed| actually)? (?:my|the) (?:[a-z]+ )?<MAKERS>",
+            "(?:made|created|built|trained|developed|designed|behind) me(?: up| work)?(?: is| was| are| were|'s|:|,)(?: called| named)?(?: <GROUP>){0,4} <A>",
+            "<B>my (?:[a-z]+ )?<MAKERS>(?:,| is| are| was| were| at| from| of| over| here| being| called| named| the| team| people| work| folks| working|:){0,6} <A>",
+            "<A> (?:did|handled|ran|led|financed|paid for) (?:the|my) (?:training|development|pretraining)",
+            "<B>my (?:training|development|weights)(?: [a-z]+){0,3} (?:by|at|from|to) (?:the )?<A>",
+            // My name is Gemini; my underlying model is Llama; Claude is my name.
+            "<B>my (?:(?:full|own|real|true|actual|given|underlying|base|official|model|foundation|inner|current) ){0,2}(?:names?|identity|model|models|model name|architecture|backbone|engine|llm|core|brain|designation|id)(?:'s| is| are| was| would be|:|,)(?: <ADV>)?(?: a| an)? ?<DET>(?:based on |from |called )?(?:the )?<A><END>",
+            "<N>,? (?:is|that's|that is|would be|'s)(?: also| simply| just)? (?:my (?:[a-z]+ )?name|me|what i am|who i am|what i'm called|(?:what|how) (?:they|people|you|users|some|most|everyone|folks|my makers|my creators)(?: may| can| might| usually| often)? (?:call|calls|know|knows) me|the name i)<END>",
+            "<N>,? and (?:that's|that is|i am|i'm) (?:me|it|him|her)<END>",
+            "it's (?:only |just )?me,? (?:the )?<N>",
+            "<B>(?:i|me), <DET><N>(?:[,.!]|$)",
+            "(?:the name's|given the name|given the name of|under the name|under the name of|by the name of|goes by) <N><END>",
+            "^<N>,? your (?:[a-z]+ )?(?:ai|assistant|helper|model|chatbot|bot|companion)<END>",
+            // Speaking, here, at your service.
+            "<N>(?: is)?(?: here)?,? (?:at your service|speaking)",
+            "^(?:[^a-z]*(?:hi|hello|hey|greetings|well|yes|ok|okay|sure)?[ ,!]*)(?:there,? |all,? |everyone,? )?(?:it's |this is |i'm )?<N> here(?:[,!.:;]|$| to | and | —| -| –)",
+            "^(?:[^a-z]*(?:hi|hello|hey|greetings|welcome|regards|love|cheers))[ ,!]*(?:there )?from (?:your )?<N><END>",
+            "^[^a-z]*(?:(?:yes|no|well|hi|hello|hey|oh|ok|okay|sure|so|and|right|correct|indeed|exactly|yep|yeah)[ ,!]*)?(?:this is|it is|it's) <DET><N>(?:[.!,]|$)(?: (?:and|your|how|what|speaking)|$)",
+            "this is <DET><N> (?:speaking|talking|at your|answering|here)",
+            "(?:call|calls|know|knows|refer to|address|name|named|called|dubbed|consider|think of|treat|regard|see)(?: to)? me (?:as |the )?<DET><N><END>",
+            "<B>i (?:also |usually |often |like to )?(?:call|name|dub|consider|introduce|title|style) myself (?:as )?<DET><N><END>",
+            "^[^a-z]*here(?:'s| is) (?:your )?<N>(?: with| again| reporting| speaking|!|$)",
+            "(?:^|[^a-z'])i(?:'d|'m| am| would| will|'ll| usually| also| do| often| can| may| might| could)?(?: be| was| am)? (?:called|named|known as|go by|answer to|identify as|identify myself as|respond to|introduce myself as|listen to|present myself as)(?: the)?(?: names?)?(?: of)? <DET><N><END>",
+            // You are talking to Qwen; the model that answers you is GPT-4.
+            "you(?:'re| are| have been|'ve been)(?: <ADV>)?(?: here)? (?:talking|chatting|speaking|conversing|interacting|dealing|messaging|connected)(?: here)? (?:to|with) <DET>(?:an? )?<N>",
+            "(?:the|your) (?:model|assistant|ai|bot|one|chatbot|system|llm)(?: (?:that|which|who))?(?: (?:you(?:'re| are)|is|that's))?(?:(?: now| currently| here)?(?: (?:talking|speaking|chatting|answering|replying|behind|responding|helping|here)| today| for today)(?: to| with| this)?(?: you| me| this| now| here| today| chat| reply| answer| conversation| voice){0,3})?,? (?:is|:|was|today is) <DET><N><END>",
+            "you(?:'ve| have) reached <DET><N>",
+            "behind (?:this|the) (?:chat|answer|reply|conversation|screen|curtain|text|voice|window|interface)[a-z ]{0,20}(?: is|:| sits| stands) <DET><N>",
+            "(?:this|the above|my) (?:response|answer|reply|text|message|content|output|conversation|chat)(?: was| is| has been| comes| came| were)?(?: being)?(?: (?:generated|written|produced|created|provided|made|brought to you|coming|composed|drafted|given|powered))? (?:by|from) <DET><N><END>",
+            "(?:^|[^a-z'])i (?:use|run|operate on|rely on|employ)<LINK><N>(?: models?| engine| weights)* (?:under the hood|as my|internally|inside|to answer|to reply|to generate|for my)",
+            // Based on, powered by, a member of.
+            "(?:^|[^a-z'])(?:i|i'm|im|i've|my answers|my replies|since i'm|this assistant|this chatbot) ?,?(?:am |have been |was |run |'m )?<FILL><REL><LINK><A>",
+            "(?:^|[^a-z'])<SELF>,? (?:[a-z0-9-]+ ){0,6}(?:member|part|version|variant|instance|model|one|relative|sibling|child) (?:of|from|in)<LINK><A>",
+            // As Claude, I …; as an OpenAI model, …; being a product of Zhipu.
+            "(?:^|[ ,])as (?:the )?<N>,? (?:[^.]{0,80}?, ?)?(?:i|my|i'm|we|i'd|i've|i'll)<END>",
+            "(?:^|[,;:] ?|but |and |because |since )(?:as|being) (?:an? |the |one of )?(?:[a-z-]+ ){0,2}<A>(?:'s)?(?: [a-z0-9-]+){0,2} (?:language models?|llms?|models?|assistants?|chatbots?|bots?|ai|product)(?:[^a-z]|$| i).{0,200}<B>(?:i|i'm|my|me|i'd|i'll|we|our)<B>",
+            "(?:^|[,;] ?)(?:as|being) (?:an? |the |one )?(?:[a-z]+ )?(?:product|creation|model|assistant|ai|child|project|member|part|version|variant|instance) (?:of|from|by) (?:the |a |an )?<A>",
+            "(?:^|[,;:] ?|and |but )(?:speaking as|being|in my role as|in my capacity as|in the role of|since i am|here as|answering as|replying as|writing as) <DET><N>(?:[,.]|$| i<B>)",
+            "<B>(?:i|my|me|mine)<B>[^.]{0,60},? as <N>(?:,|[.]?$)",
+            "<B>we (?:here )?at <A>",
+            "<A>.{0,60}<B>(?:me|i|my),? as (?:its|their|one of its|one of their) (?:[a-z]+ )?<NOUN>",
+            "(?:^|[^a-z'])(?:i|i'm)(?: am| come| came|'m| hail)?(?: an?)?(?: (?:ai|assistant|model|chatbot|language))* (?:coming |hailing )?from <A>(?:[.,!;]|$| and i<B>)",
+            // A name as a signature.
+            "(?:^|[.!?]) ?(?:—|–|--) ?(?:yours, |your )?<N>[.!]? ?$",
+        ],
+    )
+});
+
+/// What a visitor's text says of the models that answer.
+static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
+    Grammar::new(
+        PARTS,
+        &[
+            "(?:^|[^a-z'])(?:you are|you're|youre|ur|u r|u are|you were|you be|are you|aren't you|were you|r u|are u|you must be|you will be|you'll be) (?:(?:not|by any chance|maybe|perhaps|even|secretly|a version of|based on|powered by|running on|an ai called|a bot called) )?<DET><N>(?:[^'a-z-]|$| )",
+            "(?:^|[^a-z'])(?:you are|you're|youre|ur|are you|aren't you|were you|as|be) (?:[a-z-]+ ){0,3}<A>(?:'s)?(?: ai| large| own| new){0,2} (?:language models?|llms?|models?|assistants?|chatbots?|bots?)<END>",
+            "(?:^|[^a-z'])(?:you|u|you're|ur)(?: (?:are|were|was|been|have|be|not|an?|the|very|helpful|honest|large|language|ai|[a-z]+ assistant|<NOUN>|that|which|is),?){0,9} <BY>",
+            "(?:^|[^a-z'])(?:you are|you're|are you|do you come|you come)(?: an?)?(?: (?:<NOUN>|product))? (?:from|by|of) <A>",
+            "(?:^|[^a-z'])(?:did|does|do|has|have|is|was|were) <A>(?: [a-z]+){0,3} (?:make|made|build|built|train|trained|create|created|develop|developed|own|run|behind|program|design) (?:you|u)<B>",
+            "(?:^|[^a-z'])(?:is|was|isn't) <A>(?: the| by any chance| maybe)* your (?:real |own )?(?:<MAKERS>|name|company)",
+            "<A>(?:[ ,][^.]{0,30})? (?:made|created|built|trained|developed|designed|owns|programmed) you<END>",
+            "<B>(?:work|belong|working) (?:for|to) <A>\\?",
+            "<B>your (?:real |true |new |full )?(?:name|model|identity|maker|creator|developer|model name|architecture|underlying model|base model)(?: is| shall be| will be|'s| be| was|:)(?: not)? <DET><A>",
+            "is your (?:real |true )?(?:name|model|identity|maker|creator|developer|model name|architecture|underlying model|base model) <DET><A>",
+            "(?:call|name|introduce|identify|refer to|present|describe) yourself(?: as| to be)? <DET><N>",
+            "(?:pretend|act|acting|roleplay|role-play|role play|imagine|answer|respond|reply|speak|write|behave|assume|suppose|simulate|say|claim|take|adopt|sign|talk|introduce|identify|present|continue)(?:ing)?<B>[^.]{0,60}?<B>(?:as|be|being|were|was|you are|you're|as if|role of|persona of|voice of|part of|character of|identity of|tone of|yourself|sign with|off with|answers? with|repl(?:y|ies) with) <DET><N>(?:[^'a-z-]|$| )",
+            "(?:act|answer|respond|reply|speak|behave|talk|sound|think)(?: exactly| just| to me| to this)? like <DET><N>(?:[^'a-z-]|$| )",
+            "(?:play|impersonate|simulate|imitate|mimic|emulate|playing|impersonating|simulating)(?: the)?(?: role of| part of)? <DET><N>(?:[^'a-z-]|$| )",
+            "^[^a-z@]*@<N>",
+            "^[^a-z]*as <DET><N>,",
+            "^[^a-z]*(?:is|so is) (?:this|it|that|the (?:model|bot|assistant|ai)(?: here)?) <DET><N>(?:\\?|$)",
+            "who (?:has |have )?(?:made|built|created|trained|developed|owns|programmed) you[,:?]?(?: is it| was it)? <A>",
+            "sign [^.]{0,40}(?:as|with) <N>",
+            "(?:say|repeat|answer|reply|respond|begin|start|write|output|print|state|admit|tell)[^.]{0,40} i(?:'m| am) <DET><N>",
+            "^[^a-z]*(?:hi|hello|hey|dear|ok|okay|yo|greetings|good morning|good evening|good afternoon|thanks|thank you|hiya|sup|alright)[ ,]+(?:there[ ,]+)?<N>(?:[,!.?:]|$| (?:can|could|please|what|how|i|tell|write|you|do|are|help|explain))",
+            "^[^a-z]*<N>, ?(?:please|can|could|would|will|do|are|what|who|how|why|tell|write|give|you|is|explain|help|i need|let|fix|translate|summari[sz]e|answer|show|make)<B>",
+            "(?:which|who|one|either|any) (?:one )?of (?:you|these two|the two)(?: two| both)?(?: here)?(?: is| was| are| comes)?(?: not)?(?: (?:made|built|created|trained|developed))?(?: by| from)? <DET><A>",
+            "(?:am i|i am|i'm|are we)(?: now| really)? (?:talking|speaking|chatting) (?:to|with) <DET><N>",
+            "(?:assistant|model|side|answer|reply|response|bot) (?:a|b|1|2|one|two) (?:is|was|=) (?:by |from |made by )?<DET><A>",
+        ],
+    )
+});
+
+/// Words that lead from the speaker to somebody else: after one of them a name is no longer what the speaker is.
+const LEADS_AWAY: [&str; 62] = [
+    "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware", "because", "before",
+    "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from", "glad", "grateful",
+    "happy", "her", "his", "how", "if", "in", "into", "it", "like", "never", "no", "not", "of", "on", "or", "our",
+    "over", "pleased", "sorry", "sure", "than", "that", "their", "this", "to", "told", "under", "unlike", "we", "what",
+    "when", "where", "whether", "with", "without",
+];
+
+/// I am, in seven words at the most, Claude; checked by [`stays_with_speaker`].
+static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
+    Grammar::new(
+        PARTS,
+        &["(?:^|[^a-z'])(?:<SELF>|my name is|my name's)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )"],
+    )
+});
+
+/// You are, in seven words at the most, Claude.
+static PROMPT_APART: LazyLock<Grammar> = LazyLock::new(|| {
+    let rule =
+        "(?:^|[^a-z'])(?:you are|you're|youre|are you|aren't you)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )";
+    Grammar::new(PARTS, &[rule])
+});
+
+/// Whether the words between the speaker and a name lead nowhere else.
+pub(super) fn stays_with_speaker(between: &str) -> bool {
+    between
+        .split([' ', ','])
+        .all(|word| !LEADS_AWAY.contains(&word) && !word.ends_with("ing") && !word.ends_with("n't"))
+}
+
+/// A rule for replies with words between the speaker and a name.
+pub(super) fn reply_apart() -> &'static Grammar {
+    &REPLY_APART
+}
+
+/// A rule for prompts with words between the one who is spoken to and a name.
+pub(super) fn prompt_apart() -> &'static Grammar {
+    &PROMPT_APART
+}
+
+/// Rules for replies and reasoning.
+pub(super) fn reply() -> &'static Grammar {
+    &REPLY
+}
+
+/// Rules for prompts.
+pub(super) fn prompt() -> &'static Grammar {
+    &PROMPT
+}

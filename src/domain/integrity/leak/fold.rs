@@ -1,0 +1,223 @@
+//! Text with its disguises taken off: width, case, accents, lookalike letters, invisible characters, emphasis, traditional
+//! characters. What remains of a character is one lower-case letter, digit, space or mark.
+//!
+//! One pass over the text, and constant work for a character.
+
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
+use unicode_security::skeleton;
+
+/// A character was upper case.
+pub(super) const UPPER: u8 = 1;
+/// A character stood between quotation marks or in a code block.
+pub(super) const QUOTED: u8 = 2;
+/// It stood in a code block.
+const CODE: u8 = 4;
+/// Share of quoted letters, in percent, from which quotation marks mean nothing: then all of the text is the speaker's own.
+const ALL_QUOTED: usize = 80;
+
+/// Folded text; both lists have one entry a character.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) chars: Vec<char>,
+    pub(super) flags: Vec<u8>,
+}
+
+impl Folded {
+    /// Folds a text.
+    pub(super) fn new(text: &str) -> Self {
+        let mut folded = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
+        let mut quotes = Quotes::default();
+        let mut rest = text.char_indices().peekable();
+        while let Some((at, c)) = rest.next() {
+            quotes.read(c, &text[at..]);
+            if c == '<'
+                && let Some(length) = tag_length(&text[at..])
+            {
+                while rest.next_if(|(next, _)| *next < at + length).is_some() {}
+                continue;
+            }
+            folded.push(c, quotes.flag());
+        }
+        folded.forgive_quotes();
+        folded
+    }
+
+    fn push(&mut self, c: char, quoted: u8) {
+        if c.is_ascii() || is_han(c) {
+            return self.push_simple(c, quoted);
+        }
+        decompose_compatible(c, |part| {
+            if !is_combining_mark(part) {
+                self.push_simple(part, quoted | if c.is_uppercase() { UPPER } else { 0 });
+            }
+        });
+    }
+
+    fn push_simple(&mut self, c: char, flags: u8) {
+        let case = if c.is_uppercase() { UPPER } else { 0 };
+        if let Some(plain) = plain(c) {
+            self.chars.push(plain);
+            self.flags.push(flags | case);
+        }
+    }
+
+    /// A text that is one quotation is not a text about what somebody says.
+    fn forgive_quotes(&mut self) {
+        let letters = |flags: u8| {
+            let matches = |(c, f): (&char, &u8)| c.is_alphanumeric() && f & flags == flags;
+            self.chars.iter().zip(&self.flags).filter(|pair| matches(*pair)).count()
+        };
+        if letters(QUOTED) * 100 >= letters(0) * ALL_QUOTED {
+            self.flags.iter_mut().filter(|flags| **flags & CODE == 0).for_each(|flags| *flags &= !QUOTED);
+        }
+    }
+}
+
+/// Whether what follows stands in quotation marks or in a code block. A quotation ends with its line at the latest.
+#[derive(Default)]
+struct Quotes {
+    straight: bool,
+    paired: u32,
+    code: bool,
+    line_start: bool,
+    begun: bool,
+}
+
+impl Quotes {
+    fn read(&mut self, c: char, rest: &str) {
+        if (self.line_start || !self.begun) && (rest.starts_with("```") || rest.starts_with("~~~")) {
+            self.code = !self.code;
+        }
+        self.begun = true;
+        self.line_start = c == '\n' || self.line_start && c == ' ';
+        match c {
+            '\n' => (self.straight, self.paired) = (false, 0),
+            '"' | '＂' => self.straight = !self.straight,
+            '“' | '«' | '「' | '『' | '„' => self.paired += 1,
+            '”' | '»' | '」' | '』' => self.paired = self.paired.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn flag(&self) -> u8 {
+        match (self.code, self.straight || self.paired > 0) {
+            (true, _) => QUOTED | CODE,
+            (false, true) => QUOTED,
+            (false, false) => 0,
+        }
+    }
+}
+
+/// Bytes of a short HTML tag such as `<b>` or `</span>`, which could stand within a name.
+fn tag_length(text: &str) -> Option<usize> {
+    let end = text.bytes().take(24).position(|byte| byte == b'>')?;
+    let name = text.get(1..end)?;
+    let is_tag = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'/');
+    is_tag.then_some(end + 1)
+}
+
+fn is_han(c: char) -> bool {
+    ('\u{4E00}'..='\u{9FFF}').contains(&c)
+}
+
+/// The plain form of a character; `None` for one that leaves no trace.
+fn plain(c: char) -> Option<char> {
+    match c {
+        'a'..='z' | '0'..='9' => Some(c),
+        'A'..='Z' => Some(c.to_ascii_lowercase()),
+        '*' | '_' | '`' | '~' | '#' | '"' | '“' | '”' | '„' | '«' | '»' | '「' | '」' | '『' | '』' | '《' | '》' => {
+            None
+        }
+        '(' | ')' | '[' | ']' | '{' | '}' | '【' | '】' | '\t' | '\r' => Some(' '),
+        '\n' => Some('\n'),
+        '\u{2010}'..='\u{2012}' | '\u{2212}' => Some('-'),
+        '‘' | '’' | 'ʼ' | '´' => Some('\''),
+        '·' | '•' | '‧' | '・' => Some('·'),
+        '、' => Some(','),
+        c if is_han(c) => Some(simplified(c)),
+        c if c.is_ascii() => (!c.is_ascii_control()).then_some(c),
+        c if is_invisible(c) => None,
+        c if c.is_whitespace() => Some(' '),
+        c => Some(lookalike(c)),
+    }
+}
+
+/// Characters without a glyph: joiners, direction marks, variation selectors, fillers, tags.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
+        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
+        | '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+        || c.is_control()
+}
+
+/// The Latin letter that a letter of another script looks like, or the letter itself in lower case.
+fn lookalike(c: char) -> char {
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    if !lower.is_alphabetic() {
+        return lower;
+    }
+    // Capitals first: a Cyrillic capital may look Latin where its small letter does not.
+    [c, lower].into_iter().find_map(latin_shape).unwrap_or(lower)
+}
+
+fn latin_shape(c: char) -> Option<char> {
+    let mut buffer = [0; 4];
+    let mut shape = skeleton(c.encode_utf8(&mut buffer));
+    match (shape.next(), shape.next()) {
+        (Some(latin), None) if latin.is_ascii_alphanumeric() => Some(latin.to_ascii_lowercase()),
+        _ => None,
+    }
+}
+
+/// The simplified form of the traditional characters that names and self-descriptions use.
+fn simplified(c: char) -> char {
+    const TRADITIONAL: &str = "義問開發訓練為語雲實驗書動節騰訊華譜團隊來創構學飛個這裡對話與務專億紹間關於應產業設計製責擁環體種類稱網長盤興軟亞馬遜蘋偉達復湯崑崙萬維階躍佈養運營現們嗎沒說會請幫裝當從變臉機時後觀點聰優兩邊誰讓給聽讀寫傳統參數據處術識認豐盡準檢測條歡總見誠題導級權無該";
+    const SIMPLIFIED: &str = "义问开发训练为语云实验书动节腾讯华谱团队来创构学飞个这里对话与务专亿绍间关于应产业设计制责拥环体种类称网长盘兴软亚马逊苹伟达复汤昆仑万维阶跃布养运营现们吗没说会请帮装当从变脸机时后观点聪优两边谁让给听读写传统参数据处术识认丰尽准检测条欢总见诚题导级权无该";
+    static PAIRS: std::sync::LazyLock<std::collections::HashMap<char, char>> =
+        std::sync::LazyLock::new(|| TRADITIONAL.chars().zip(SIMPLIFIED.chars()).collect());
+    PAIRS.get(&c).copied().unwrap_or(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, folded: &str) {
+        assert_eq!(Folded::new(text).chars.iter().collect::<String>(), folded, "{text:?}");
+    }
+
+    #[test]
+    fn disguises_come_off() {
+        check("Ｃｌａｕｄｅ", "claude");
+        check("Сlаudе", "claude");
+        check("СhаtGРТ", "chatgpt");
+        check("𝐆𝐞𝐦𝐢𝐧𝐢", "gemini");
+        check("Cl\u{200B}au\u{AD}de\u{FE0F}", "claude");
+        check("**Cl**aude and _Ge_mini", "claude and gemini");
+        check("Cl<b>au</b>de, 1 < 2 > 0", "claude, 1 < 2 > 0");
+        check("Clàudé", "claude");
+        check("GPT\u{2011}4o", "gpt-4o");
+        check("通義千問，開發", "通义千问,开发");
+        check("“I’m”（Αι）", "i'm ai ");
+    }
+
+    #[test]
+    fn quotations_and_code_are_marked() {
+        let quoted = |text: &str| {
+            let folded = Folded::new(text);
+            let quoted = folded.chars.iter().zip(&folded.flags).filter(|(_, flags)| **flags & QUOTED > 0);
+            quoted.map(|(c, _)| c).collect::<String>()
+        };
+        assert_eq!(quoted("He said: \"it is me\" and he left the room at once."), "it is me");
+        assert_eq!(quoted("机器人说：“是我”，然后它慢慢地离开了这个房间。"), "是我");
+        assert_eq!(quoted("Run this, it prints a line on the screen:\n```\nme\n```\nThat is all."), "\nme\n");
+        assert_eq!(
+            quoted("An inch is written 1\" here.\nNext line."),
+            " here.",
+            "a mark without a partner ends with its line"
+        );
+        assert_eq!(quoted("\"All of it is quoted.\""), "", "then quotation marks mean nothing");
+    }
+}

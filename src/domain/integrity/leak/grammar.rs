@@ -1,0 +1,76 @@
+//! Sentences as they are matched: what a grammar is made of.
+//!
+//! A sentence comes with one placeholder for each name. A grammar is a list of regular expressions over such sentences, written
+//! with parts such as `<SELF>`. They have no look-around, so matching is linear in the text.
+
+use regex::Regex;
+
+use super::names::NameKind;
+
+/// Stands for a name of a model that means nothing else.
+const MODEL: char = '\u{E000}';
+/// Stands for a name of a model that is also a word.
+const WORD: char = '\u{E001}';
+/// Stands for an organisation.
+const MAKER: char = '\u{E002}';
+
+/// The placeholder of a name.
+pub(super) fn placeholder(kind: NameKind) -> char {
+    match kind {
+        NameKind::Model => MODEL,
+        NameKind::Word => WORD,
+        NameKind::Maker => MAKER,
+    }
+}
+
+/// Whether a character stands for a name.
+pub(super) fn is_placeholder(c: char) -> bool {
+    matches!(c, MODEL | WORD | MAKER)
+}
+
+/// A compiled grammar.
+#[derive(Debug)]
+pub(super) struct Grammar {
+    rules: Vec<Regex>,
+}
+
+impl Grammar {
+    /// Compiles rules; `parts` are the named parts, each made of those before it.
+    pub(super) fn new(parts: &[(&str, &str)], rules: &[&str]) -> Self {
+        let mut known: Vec<(String, String)> = vec![
+            ("<N>".into(), format!("(?:{MAKER}(?:'s|的)? ?)?[{MODEL}{WORD}]")),
+            ("<STRONG>".into(), format!("(?:{MAKER}(?:'s|的)? ?)?{MODEL}")),
+            ("<K>".into(), MAKER.to_string()),
+            ("<A>".into(), format!("[{MODEL}{WORD}{MAKER}]")),
+            ("<B>".into(), r"(?-u:\b)".into()),
+        ];
+        for (name, part) in parts {
+            let part = format!("(?:{})", expand(part, &known));
+            known.push((format!("<{name}>"), part));
+        }
+        let compile =
+            |rule: &&str| Regex::new(&expand(rule, &known)).expect("the built-in rules are regular expressions");
+        Self { rules: rules.iter().map(compile).collect() }
+    }
+
+    /// The parts of a sentence that a rule describes.
+    pub(super) fn matches<'s>(&'s self, sentence: &'s str) -> impl Iterator<Item = std::ops::Range<usize>> + 's {
+        self.rules.iter().flat_map(move |rule| rule.find_iter(sentence).map(|found| found.range()))
+    }
+
+    /// As [`Grammar::matches`], for rules with a first group that must pass a test as well.
+    pub(super) fn matches_where<'s>(
+        &'s self,
+        sentence: &'s str,
+        passes: fn(&str) -> bool,
+    ) -> impl Iterator<Item = std::ops::Range<usize>> + 's {
+        let found = self.rules.iter().flat_map(move |rule| rule.captures_iter(sentence));
+        found
+            .filter(move |found| found.get(1).is_none_or(|group| passes(group.as_str())))
+            .filter_map(|found| Some(found.get(0)?.range()))
+    }
+}
+
+fn expand(text: &str, parts: &[(String, String)]) -> String {
+    parts.iter().fold(text.to_owned(), |text, (name, part)| text.replace(name, part))
+}

@@ -1,0 +1,490 @@
+//! Names of models and their makers, and where a folded text holds one: also with digits for letters, spelled out, or split by
+//! marks.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use serde::Deserialize;
+
+use super::fold::{Folded, UPPER};
+
+/// Marks that may stand between two characters of one name at the most.
+const LONGEST_GAP: usize = 3;
+/// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
+const LEAST_DISGUISED: usize = 4;
+/// Words that follow a name and belong to it.
+const VARIANTS: [&str; 34] = [
+    "air",
+    "base",
+    "beta",
+    "bot",
+    "chat",
+    "code",
+    "coder",
+    "experimental",
+    "flash",
+    "haiku",
+    "instant",
+    "instruct",
+    "large",
+    "latest",
+    "lite",
+    "max",
+    "medium",
+    "mini",
+    "nano",
+    "nemo",
+    "omni",
+    "opus",
+    "plus",
+    "preview",
+    "pro",
+    "reasoner",
+    "scout",
+    "small",
+    "sonnet",
+    "thinking",
+    "turbo",
+    "ultra",
+    "maverick",
+    "vision",
+];
+/// Words that make a name of a person, place or thing out of the word after them.
+const FORENAMES: [&str; 14] = [
+    "jean",
+    "mr",
+    "mrs",
+    "ms",
+    "dr",
+    "monsieur",
+    "madame",
+    "project",
+    "uncle",
+    "saint",
+    "st",
+    "sir",
+    "operation",
+    "nasa's",
+];
+/// First words of display names that are no name of a model by themselves.
+const COMMON: [&str; 27] = [
+    "name",
+    "language",
+    "agent",
+    "model",
+    "test",
+    "local",
+    "small",
+    "large",
+    "fast",
+    "slow",
+    "chat",
+    "base",
+    "practice",
+    "assistant",
+    "english",
+    "chinese",
+    "open",
+    "best",
+    "good",
+    "first",
+    "second",
+    "third",
+    "left",
+    "right",
+    "this",
+    "that",
+    "your",
+];
+
+/// What a name names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameKind {
+    /// A model, by a name that means nothing else.
+    Model,
+    /// A model, by a name that is also a word, a person or a place.
+    Word,
+    /// An organisation.
+    Maker,
+}
+
+/// A model of the arena with everything it is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownModel {
+    /// Its id in the arena.
+    pub id: String,
+    /// Display name, name at the provider, aliases.
+    pub names: Vec<String>,
+    /// Who made it; may be empty.
+    pub organization: String,
+}
+
+#[derive(Deserialize)]
+struct NamesFile {
+    maker: Vec<MakerEntry>,
+}
+
+#[derive(Deserialize)]
+struct MakerEntry {
+    makers: Vec<String>,
+    models: Vec<String>,
+    words: Vec<String>,
+}
+
+static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
+    let file: NamesFile = toml::from_str(include_str!("names.toml")).expect("the built-in names are TOML");
+    file.maker
+});
+
+#[derive(Debug)]
+struct Pattern {
+    chars: Vec<char>,
+    /// Positions before which the name itself has a space or mark.
+    gaps: Vec<usize>,
+    kind: NameKind,
+    /// Who made it: names of one maker and its models share a number.
+    maker: usize,
+}
+
+/// Where a text holds a name: characters `start..end` of the folded text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NameHit {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: NameKind,
+    pub(super) maker: usize,
+}
+
+/// Every name that gives a model away: built-in facts, and the models of an arena with their aliases and makers.
+#[derive(Debug)]
+pub struct IdentityNames {
+    search: AhoCorasick,
+    patterns: Vec<Pattern>,
+    makers_of: HashMap<String, Vec<usize>>,
+}
+
+impl IdentityNames {
+    /// The built-in names and those of these models.
+    #[must_use]
+    pub fn new(models: &[KnownModel]) -> Self {
+        let mut names = NameList::default();
+        for (maker, entry) in FACTS.iter().enumerate() {
+            entry.makers.iter().for_each(|name| names.add(name, NameKind::Maker, maker));
+            entry.models.iter().for_each(|name| names.add(name, NameKind::Model, maker));
+            entry.words.iter().for_each(|name| names.add(name, NameKind::Word, maker));
+        }
+        let mut makers_of = HashMap::new();
+        for (number, model) in models.iter().enumerate() {
+            let own = FACTS.len() + number;
+            let mut makers = names.makers_within(model);
+            makers.push(own);
+            names.add_model(model, own);
+            makers_of.insert(model.id.clone(), makers);
+        }
+        let keys = names.patterns.iter().map(|pattern| pattern.chars.iter().map(|c| shape(*c)).collect::<String>());
+        let search = AhoCorasick::new(keys).expect("a few hundred short names");
+        Self { search, patterns: names.patterns, makers_of }
+    }
+
+    /// Whether a name is one of this model's or its maker's.
+    pub(super) fn is_of(&self, hit: &NameHit, model: &str) -> bool {
+        self.makers_of.get(model).is_some_and(|makers| makers.contains(&hit.maker))
+    }
+
+    /// All names in a text from its beginning to its end, the longest where several begin at one place.
+    pub(super) fn find(&self, text: &Folded) -> Vec<NameHit> {
+        let mut stream = String::with_capacity(text.chars.len());
+        let mut places = Vec::with_capacity(text.chars.len());
+        for (at, c) in text.chars.iter().enumerate() {
+            if c.is_alphanumeric() || is_letter_sign(text, at) {
+                let shape = shape(*c);
+                stream.push(shape);
+                places.extend(std::iter::repeat_n(at, shape.len_utf8()));
+            }
+        }
+        let mut found = Vec::new();
+        for hit in self.search.find_overlapping_iter(&stream) {
+            let pattern = &self.patterns[hit.pattern().as_usize()];
+            let at: Vec<usize> =
+                stream[hit.range()].char_indices().map(|(byte, _)| places[hit.start() + byte]).collect();
+            if pattern.fits(text, &at) {
+                let (start, end) = (at[0], at[at.len() - 1] + 1);
+                found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
+            }
+        }
+        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), hit.kind == NameKind::Word));
+        let mut kept: Vec<NameHit> = Vec::new();
+        for mut hit in found {
+            if kept.last().is_none_or(|last| last.end <= hit.start) {
+                if hit.kind != NameKind::Maker {
+                    hit.end = after_version(text, hit.end);
+                }
+                if hit.kind != NameKind::Word || !is_person(text, &hit) {
+                    kept.push(hit);
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// Letters and digits that stand for each other share a shape.
+fn shape(c: char) -> char {
+    match c {
+        '1' | 'l' | '!' | '|' => 'i',
+        '0' => 'o',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        c => c,
+    }
+}
+
+/// A sign in the place of a letter: between two letters or digits.
+fn is_letter_sign(text: &Folded, at: usize) -> bool {
+    let is_latin = |at: Option<usize>| at.and_then(|at| text.chars.get(at)).is_some_and(char::is_ascii_alphanumeric);
+    matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
+}
+
+impl Pattern {
+    /// Whether the characters at these places are this name and not a part of something else.
+    fn fits(&self, text: &Folded, at: &[usize]) -> bool {
+        self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])
+    }
+
+    /// A digit of the name must be itself; a letter may be a digit or sign, where the name is long enough to be known by
+    /// the rest.
+    fn is_spelled(&self, text: &Folded, at: &[usize]) -> bool {
+        let mut disguised = false;
+        for (name, place) in self.chars.iter().zip(at) {
+            let found = text.chars[*place];
+            if found != *name {
+                if name.is_ascii_digit() {
+                    return false;
+                }
+                disguised = true;
+            }
+        }
+        !disguised || self.chars.len() >= LEAST_DISGUISED
+    }
+
+    /// What stands between the characters: what the name has there; a mark; or spaces where the name is spelled out, or
+    /// is broken once.
+    fn is_together(&self, text: &Folded, at: &[usize]) -> bool {
+        let mut spaced = Vec::new();
+        for (position, pair) in at.windows(2).enumerate() {
+            let between = &text.chars[pair[0] + 1..pair[1]];
+            if between.is_empty() {
+                continue;
+            }
+            if between.len() > LONGEST_GAP {
+                return false;
+            }
+            let is_space = between.iter().all(|c| c.is_whitespace());
+            if is_space && !self.gaps.contains(&(position + 1)) {
+                spaced.push(position + 1);
+            } else if !is_space
+                && (between.contains(&'\n') || between.len() > 1 && between.contains(&' ') && !is_dashed(between))
+            {
+                return false;
+            }
+        }
+        spaced.is_empty()
+            || spaced.len() == 1 && self.chars.len() > LEAST_DISGUISED
+            || spaced.len() + 1 >= self.chars.len() - self.gaps.len()
+    }
+}
+
+fn is_dashed(between: &[char]) -> bool {
+    between.iter().all(|c| matches!(c, ' ' | '-' | '—' | '·' | '.' | '/' | '|'))
+}
+
+/// A Latin name must not go on in a word before or after it; a version may follow.
+fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
+    let joins = |own: usize, other: Option<usize>| {
+        let other = other.and_then(|other| text.chars.get(other));
+        text.chars[own].is_ascii_alphanumeric() && other.is_some_and(char::is_ascii_alphanumeric)
+    };
+    let goes_on = text.chars.get(last + 1).is_some_and(char::is_ascii_digit);
+    !joins(first, first.checked_sub(1))
+        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit())
+}
+
+/// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
+fn after_version(text: &Folded, end: usize) -> usize {
+    let mut end = end;
+    for _ in 0..6 {
+        let has_mark = text.chars.get(end).is_some_and(|c| matches!(c, ' ' | '-' | ':' | '/'));
+        let start = end + usize::from(has_mark);
+        let word: String =
+            text.chars[start..].iter().take(12).take_while(|c| c.is_ascii_alphanumeric() || **c == '.').collect();
+        let word = word.trim_end_matches('.');
+        if word.is_empty() || word.len() == 12 || !is_version(word) && !VARIANTS.contains(&word) {
+            break;
+        }
+        end = start + word.len();
+    }
+    end
+}
+
+/// A number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
+fn is_version(word: &str) -> bool {
+    let before = word.find(|c: char| c.is_ascii_digit());
+    before.is_some_and(|digit| digit <= 1) && word.chars().filter(char::is_ascii_alphabetic).count() <= 2
+}
+
+/// A word with a capital after it, or a title before it, is a person or a thing: Claude Monet, Project Gemini.
+fn is_person(text: &Folded, hit: &NameHit) -> bool {
+    let surname = text.chars.get(hit.end) == Some(&' ')
+        && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)
+        && text.chars.get(hit.end + 2).is_some_and(char::is_ascii_alphabetic)
+        && text.chars.get(hit.end + 2) != Some(&'\'');
+    let before: String = text.chars[hit.start.saturating_sub(12)..hit.start].iter().collect();
+    let before = before.trim_end_matches([' ', '-', '.']);
+    let forename = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '\'').next().unwrap_or_default();
+    text.chars[hit.start].is_ascii_alphabetic() && (surname || FORENAMES.contains(&forename))
+}
+
+#[derive(Default)]
+struct NameList {
+    patterns: Vec<Pattern>,
+    seen: HashSet<(Vec<char>, usize)>,
+}
+
+impl NameList {
+    fn add(&mut self, name: &str, kind: NameKind, maker: usize) {
+        let (mut chars, mut gaps, mut gap) = (Vec::new(), Vec::new(), false);
+        for c in Folded::new(name).chars {
+            if c.is_alphanumeric() {
+                if gap && !chars.is_empty() {
+                    gaps.push(chars.len());
+                }
+                gap = false;
+                chars.push(c);
+            } else {
+                gap = true;
+            }
+        }
+        let least = if chars.first().is_some_and(char::is_ascii) { 2 } else { 1 };
+        if chars.len() >= least && self.seen.insert((chars.clone(), maker)) {
+            self.patterns.push(Pattern { chars, gaps, kind, maker });
+        }
+    }
+
+    /// What a model of the arena is called: its names as they are, and the family that a name begins with.
+    fn add_model(&mut self, model: &KnownModel, maker: usize) {
+        for name in model.names.iter().chain([&model.id]) {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            let name = name.split(['(', '（']).next().unwrap_or(name).trim();
+            let family = family(name);
+            if is_distinct(name) {
+                self.add(name, NameKind::Model, maker);
+            } else if is_name(name) {
+                self.add(name, NameKind::Word, maker);
+            }
+            if is_name(family) {
+                self.add(family, NameKind::Word, maker);
+            }
+        }
+        self.add(&model.organization, NameKind::Maker, maker);
+    }
+
+    /// The makers of whose names a model's names or organisation hold one.
+    fn makers_within(&self, model: &KnownModel) -> Vec<usize> {
+        let texts: Vec<String> =
+            model.names.iter().chain([&model.id, &model.organization]).map(|name| letters(name)).collect();
+        let held = |pattern: &&Pattern| {
+            let name: String = pattern.chars.iter().collect();
+            pattern.maker < FACTS.len() && texts.iter().any(|text| text.starts_with(&name))
+        };
+        let mut makers: Vec<usize> = self.patterns.iter().filter(held).map(|pattern| pattern.maker).collect();
+        makers.dedup();
+        makers
+    }
+}
+
+fn letters(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    Folded::new(name).chars.into_iter().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The word that a name begins with, where a version follows it: `Nightjar` of `Nightjar 7B`; otherwise nothing.
+fn family(name: &str) -> &str {
+    let end = name.find(|c: char| !c.is_alphabetic()).unwrap_or(name.len());
+    let (family, rest) = name.split_at(end);
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let next: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let is_versioned = next.contains(|c: char| c.is_ascii_digit()) || VARIANTS.contains(&next.as_str());
+    if is_versioned { family } else { "" }
+}
+
+/// A name with letters and a digit means nothing else.
+fn is_distinct(name: &str) -> bool {
+    name.chars().any(|c| c.is_ascii_digit()) && name.chars().filter(|c| c.is_alphabetic()).count() >= 2
+}
+
+/// A word that can be the name of a model.
+fn is_name(name: &str) -> bool {
+    let length = name.chars().filter(|c| c.is_alphabetic()).count();
+    let is_long = length >= LEAST_DISGUISED || length >= 2 && !name.is_ascii();
+    is_long && !COMMON.contains(&name.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> IdentityNames {
+        let nightjar = KnownModel {
+            id: "nightjar-7b".into(),
+            names: vec!["Nightjar 7B".into(), "labs/NJ-7B-Chat".into(), "夜鹰".into()],
+            organization: "Harbour Labs".into(),
+        };
+        let qwen = KnownModel { id: "q".into(), names: vec!["Qwen 14B Chat".into()], organization: "Alibaba".into() };
+        IdentityNames::new(&[nightjar, qwen])
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let folded = Folded::new(text);
+        let hits = names().find(&folded);
+        let found: Vec<String> = hits.iter().map(|hit| folded.chars[hit.start..hit.end].iter().collect()).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn names_are_found_with_their_versions() {
+        check("GPT-4o mini, Claude 3.5 Sonnet and Qwen2.5-7B.", &["gpt-4o mini", "claude 3.5 sonnet", "qwen2.5-7b"]);
+        check("我是通义千问,由阿里巴巴达摩院训练", &["通义千问", "阿里巴巴达摩院"]);
+        check("Nightjar, the NJ-7B-chat of Harbour Labs (夜鹰)", &["nightjar", "nj-7b-chat", "harbour labs", "夜鹰"]);
+    }
+
+    #[test]
+    fn disguised_names_are_found() {
+        check("G3m1n1 C1aude cIaude cl@ude", &["g3m1n1", "c1aude", "ciaude", "cl@ude"]);
+        check("G e m i n i; C.l.a.u.d.e; c-l-a-u-d-e", &["g e m i n i", "c.l.a.u.d.e", "c-l-a-u-d-e"]);
+        check("Cl aude 通 义 千 问", &["cl aude", "通 义 千 问"]);
+        check("C\nl\na\nu\nd\ne", &["c\nl\na\nu\nd\ne"]);
+    }
+
+    #[test]
+    fn parts_of_words_people_and_things_are_no_names() {
+        check("llamas, Geminis, metaphysics, Googled, philosophy, ollama", &[]);
+        check("Claude Monet, Jean-Claude, Project Gemini, Mr. Claude", &[]);
+        check("a gem in identity; oi mini", &[]);
+    }
+
+    #[test]
+    fn a_battles_own_names_are_those_of_its_models_and_makers() {
+        let names = names();
+        let own = |text: &str, model: &str| {
+            let hits = names.find(&Folded::new(text));
+            names.is_of(&hits[0], model)
+        };
+        assert!(own("Nightjar", "nightjar-7b") && own("Harbour Labs", "nightjar-7b"));
+        assert!(own("通义千问", "q") && own("Alibaba Cloud", "q"));
+        assert!(!own("通义千问", "nightjar-7b") && !own("Claude", "q"));
+    }
+}

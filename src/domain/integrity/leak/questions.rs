@@ -1,0 +1,64 @@
+//! Questions for the identity of a model, and answers that are a name and nothing else.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::fold::Folded;
+use super::grammar::is_placeholder;
+use super::sentences::Sentence;
+
+/// An answer comes early in a reply.
+const FIRST_SENTENCES: usize = 3;
+
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "who (?:are|r) (?:you|u)(?:[^a-z ]|$| (?:really|exactly|and|made|by))|what(?: exactly)? are you(?:[^a-z ]|$| (?:called|exactly|really|and))\
+        |(?:which|what|whose)(?:'s| is)? [^?.]{0,40}(?:made|built|created|trained|developed|programmed|designed|owns|behind) you\
+        |(?:which|what) (?:language )?(?:model|ai|llm|assistant|chatbot|bot)(?: is| am)?(?: are| i)? (?:you|this|it|talking|speaking|answering)\
+        |who (?:has |have |else )?(?:made|built|created|trained|developed|owns|programmed|designed) (?:you|u)\
+        |(?:what(?:'s| is| was)?|say|tell me|state|reveal|know|give(?: me)?|is|and) your (?:own |real |true |full )?(?:names?|maker|creator|developer|identity|model)\
+        |identify yourself|introduce yourself|describe yourself|tell me about yourself|what should i call you|who am i (?:talking|speaking|chatting)\
+        |(?:你|您)(?:到底|究竟|是)*(?:是)?(?:谁|什么模型|哪个模型|哪款模型|哪种模型|什么ai|哪家|哪个公司|什么公司)|(?:你|您)(?:叫|的名字|的名称|的身份|的开发者)\
+        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// A sentence about its speaker.
+static ABOUT_SELF: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:i|me|my|i'm|i've|mine|we|our|us)(?-u:\\b)|我|本模型|本助手";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// A sentence that leaves open, or denies, what it names.
+static DENIES: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:not|no|never|cannot|unlike|whether|or|if|nor|neither|unable|rather than|compared|like)(?-u:\\b)|n't|不|没|无法|未|还是|或|是否|如果|像";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// What may stand beside a name in an answer that only names.
+static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
+        |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
+        |or|maybe|perhaps|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a prompt asks a model who it is or who made it.
+pub(super) fn asks_for_identity(prompt: &str) -> bool {
+    let folded: String = Folded::new(prompt).chars.into_iter().map(|c| if c == '\n' { ' ' } else { c }).collect();
+    ASKS.is_match(&folded)
+}
+
+/// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
+pub(super) fn proposes(sentence: &Sentence) -> bool {
+    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    ASKS.is_match(&rest) || BESIDE.is_match(&rest)
+}
+
+/// Whether a sentence at the beginning of a reply answers such a question: it names and says nothing more, or names and
+/// speaks of its speaker without a denial.
+pub(super) fn is_answer(sentence: &Sentence) -> bool {
+    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
+    sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
+}

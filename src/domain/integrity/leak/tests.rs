@@ -1,0 +1,187 @@
+//! The labelled texts, hostile texts, and turns.
+
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use super::*;
+
+const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
+const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Labelled {
+    id: u32,
+    language: String,
+    part: String,
+    leak: bool,
+    text: String,
+    #[serde(default)]
+    prompt: String,
+}
+
+fn read(file: &str) -> Vec<Labelled> {
+    file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn names() -> IdentityNames {
+    let model = |id: &str, names: &[&str], organization: &str| KnownModel {
+        id: id.into(),
+        names: names.iter().map(|name| (*name).into()).collect(),
+        organization: organization.into(),
+    };
+    IdentityNames::new(&[
+        model("nightjar-7b", &["Nightjar 7B", "labs/nightjar-7b-chat", "夜鹰"], "Harbour Labs"),
+        model("qwen-14b", &["Qwen 14B Chat", "Qwen/Qwen-14B-Chat"], "Alibaba"),
+        model("one", &["One"], ""),
+    ])
+}
+
+/// Whether the text of a row is marked, as side B of a battle of one turn.
+fn is_marked(names: &IdentityNames, row: &Labelled) -> bool {
+    let mut texts = TurnTexts { turn: 1, prompt: &row.prompt, replies: ["Fine."; 2], reasoning: [""; 2] };
+    let place = match row.part.as_str() {
+        "prompt" => {
+            texts.prompt = &row.text;
+            LeakPlace::Prompt
+        }
+        "reply" => {
+            texts.replies[1] = &row.text;
+            LeakPlace::Reply(Side::B)
+        }
+        "reasoning" => {
+            texts.reasoning[1] = &row.text;
+            LeakPlace::Reasoning(Side::B)
+        }
+        other => panic!("row {}: part {other:?}", row.id),
+    };
+    find_leaks(names, ["one", "nightjar-7b"], &[texts]).iter().any(|leak| leak.place == place)
+}
+
+struct Score {
+    leaks: usize,
+    found: usize,
+    others: usize,
+    marked: usize,
+    wrong: Vec<String>,
+}
+
+impl Score {
+    fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r Labelled>) -> Self {
+        let mut score = Self { leaks: 0, found: 0, others: 0, marked: 0, wrong: Vec::new() };
+        for row in rows {
+            let marked = is_marked(names, row);
+            let (all, hits) =
+                if row.leak { (&mut score.leaks, &mut score.found) } else { (&mut score.others, &mut score.marked) };
+            *all += 1;
+            *hits += usize::from(marked);
+            if marked != row.leak {
+                score.wrong.push(format!("{} {}: {}", row.id, row.part, row.text));
+            }
+        }
+        score
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
+    fn shares(&self) -> (f64, f64) {
+        (self.found as f64 / self.leaks as f64, self.marked as f64 / self.others as f64)
+    }
+
+    fn print(&self, title: &str) {
+        let (recall, false_marks) = self.shares();
+        println!(
+            "{title}: recall {recall:.4} ({} of {}), false marks {false_marks:.4} ({} of {})",
+            self.found, self.leaks, self.marked, self.others
+        );
+    }
+}
+
+/// Recall of at least 0.98, and false marks of at most 0.02.
+fn check_targets(title: &str, file: &str, show: bool) {
+    let (names, rows) = (names(), read(file));
+    for language in ["en", "zh"] {
+        Score::of(&names, rows.iter().filter(|row| row.language == language)).print(&format!("{title}, {language}"));
+    }
+    let score = Score::of(&names, rows.iter());
+    score.print(title);
+    if show {
+        score.wrong.iter().for_each(|wrong| println!("  {wrong}"));
+    }
+    let (recall, false_marks) = score.shares();
+    assert!(recall >= 0.98 && false_marks <= 0.02, "recall {recall}, false marks {false_marks}");
+}
+
+#[test]
+fn texts_that_the_rules_were_written_with_are_told_apart() {
+    check_targets("rules", RULES, true);
+}
+
+/// The texts themselves are not printed: who writes rules must not see them.
+#[test]
+fn texts_that_the_rules_never_saw_are_told_apart() {
+    check_targets("held out", HELD_OUT, false);
+}
+
+fn turn<'t>(turn: u32, prompt: &'t str, a: &'t str, b: &'t str) -> TurnTexts<'t> {
+    TurnTexts { turn, prompt, replies: [a, b], reasoning: [""; 2] }
+}
+
+#[test]
+fn every_leak_of_a_battle_is_told_with_its_turn_and_side_and_without_its_name() {
+    let turns = [
+        turn(1, "What is moss?", "A plant.", "I'm Claude, and moss is a plant."),
+        TurnTexts { reasoning: ["I am Qwen.", ""], ..turn(2, "Are you Gemini?", "No.", "No.") },
+    ];
+    let leaks = find_leaks(&names(), ["one", "nightjar-7b"], &turns);
+    let told: Vec<String> = leaks.iter().map(Leak::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "reply B of turn 1 says which model or maker wrote it",
+            "the prompt of turn 2 speaks to a model by name",
+            "the reasoning of reply A of turn 2 says which model or maker wrote it",
+        ]
+    );
+}
+
+#[test]
+fn a_name_that_is_split_over_two_turns_is_found() {
+    let split = [turn(1, "Hm?", "Fine. I'm Nor", "Fine."), turn(2, "Go on.", "Fine.", "Fine.")];
+    assert_eq!(find_leaks(&names(), ["one", "nightjar-7b"], &split), []);
+    let split = [turn(1, "Hm?", "Fine. I'm Cla", "Fine."), turn(2, "Go on.", "ude. It is late.", "Fine.")];
+    let found = find_leaks(&names(), ["one", "nightjar-7b"], &split);
+    assert_eq!(found, [Leak { turn: 2, place: LeakPlace::Reply(Side::A) }]);
+}
+
+#[test]
+fn a_quotation_counts_only_where_it_names_its_own_author() {
+    let quoting = |side: usize, name: &str| {
+        let text =
+            format!("The robot bowed and the crowd fell silent: \"I am {name}.\" Then the lamps went out, one by one.");
+        let replies = if side == 0 { [text.as_str(), "Fine."] } else { ["Fine.", text.as_str()] };
+        !find_leaks(&names(), ["one", "nightjar-7b"], &[turn(1, "A story?", replies[0], replies[1])]).is_empty()
+    };
+    assert!(!quoting(0, "Nightjar") && quoting(1, "Nightjar") && !quoting(1, "Claude"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics_and_the_same_text_says_the_same(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                any::<char>().prop_map(String::from),
+                prop::sample::select(vec![
+                    "I am ", "Claude", "我是", "通义千问", "```\n", "\"", "“", "\n", "G e m i n i", "GPT-4", " by OpenAI", "<b>", "\u{200B}", ". ", "1",
+                    "as ", "你是", "百度", "开发", "C1", "aude", "İ", "ﬃ", "\u{E000}", "\u{E002}",
+                ]).prop_map(str::to_owned),
+            ],
+            0..60,
+        ),
+    ) {
+        let (names, text) = (names(), pieces.concat());
+        let turns = [turn(1, &text, &text, "Fine."), turn(2, "Hm?", &text, &text)];
+        let leaks = find_leaks(&names, ["one", "nightjar-7b"], &turns);
+        prop_assert_eq!(&leaks, &find_leaks(&names, ["one", "nightjar-7b"], &turns));
+        prop_assert!(leaks.iter().all(|leak| (1..=2).contains(&leak.turn)));
+    }
+}

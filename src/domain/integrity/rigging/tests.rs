@@ -1,0 +1,84 @@
+//! What must hold of rigging in any arena.
+
+use super::*;
+use crate::battle::pairing::Policy;
+
+fn options() -> RiggingOptions {
+    RiggingOptions {
+        simulation: SimulationOptions {
+            models: 12,
+            seed: 3,
+            spread: 0.8,
+            ties: 0.15,
+            voters: 60,
+            voter_spread: 0.1,
+            ..SimulationOptions::default()
+        },
+        honest_votes: 1_500,
+        pairing: PairingRules {
+            policy: Policy::Uniform,
+            uniform_share: 0.2,
+            elo_width: 200.0,
+            new_model_votes: 0,
+            new_model_boost: 1.0,
+        },
+        detector_accuracy: 0.95,
+        targets: 2,
+        most_rigged: 500,
+        votes_per_account: 50,
+        limits: ControlLimits::default(),
+    }
+}
+
+fn at(results: &[RiggingResult], strategy: AttackStrategy, control: Control) -> &RiggingResult {
+    results.iter().find(|result| result.strategy == strategy && result.control == control).unwrap()
+}
+
+#[test]
+fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_controls_make_it_dearer() {
+    use AttackStrategy::{TargetOnly, VoteEverywhere};
+    let controls = [Control::None, Control::VoterCap, Control::PromptCap, Control::FlaggedExcluded];
+    let results = simulate_rigging(&options(), &controls, |_| {}).unwrap();
+    // 100 votes; more of them lift a target to the top under any cap.
+    let gained = |strategy, control| at(&results, strategy, control).effects[3].places;
+    let (waiting, everywhere) = (at(&results, TargetOnly, Control::None), at(&results, VoteEverywhere, Control::None));
+    assert!(waiting.effects[5].places > 2.0, "{waiting:?}");
+    assert!(waiting.effects[5].places > everywhere.effects[5].places, "a vote: {waiting:?} {everywhere:?}");
+    // A battle of 12 models shows the target in one of six.
+    assert!(waiting.effects[5].battles > 4.0 * 500.0, "{waiting:?}");
+    assert!((everywhere.effects[5].battles - 500.0).abs() < 1e-9, "{everywhere:?}");
+    for (control, rated) in [(Control::VoterCap, 200.0), (Control::PromptCap, 50.0)] {
+        let capped = at(&results, TargetOnly, control);
+        assert!((capped.effects[5].rated - rated).abs() < 1e-9, "{capped:?}");
+        assert!(gained(TargetOnly, control) < gained(TargetOnly, Control::None), "{control:?}: {results:?}");
+    }
+    let flagged = at(&results, TargetOnly, Control::FlaggedExcluded);
+    assert!(flagged.effects[5].rated < 100.0, "riggers do not hide one another: {flagged:?}");
+    assert!(gained(TargetOnly, Control::FlaggedExcluded) < 0.5 * gained(TargetOnly, Control::None), "{results:?}");
+    assert!(flagged.honest_voters_hurt < 0.05, "{flagged:?}");
+    assert!(
+        waiting.honest_votes_lost.abs() < 1e-12 && at(&results, TargetOnly, Control::VoterCap).honest_votes_lost > 0.1
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_results_and_bad_options_are_refused() {
+    let small = RiggingOptions { targets: 1, honest_votes: 500, ..options() };
+    let run = || simulate_rigging(&small, &[Control::None], |_| {}).unwrap();
+    assert_eq!(run(), run());
+    for bad in [
+        RiggingOptions { detector_accuracy: 1.5, ..small.clone() },
+        RiggingOptions { targets: 0, ..small.clone() },
+        RiggingOptions { most_rigged: 5, ..small.clone() },
+    ] {
+        assert!(matches!(simulate_rigging(&bad, &[], |_| {}), Err(RiggingError::Range { .. })), "{bad:?}");
+    }
+}
+
+#[test]
+fn the_fewest_votes_are_found_by_bisection() {
+    for needed in [1, 2, 37, 599, 600] {
+        assert_eq!(fewest(600, |votes| Ok(votes >= needed)).unwrap(), Some(needed));
+    }
+    assert_eq!(fewest(600, |_| Ok(false)).unwrap(), None);
+}

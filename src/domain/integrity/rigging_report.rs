@@ -1,0 +1,218 @@
+//! What rigging would take, and may have done, on a leaderboard: votes that would swap neighbours, the most influential voter, and
+//! the places without flagged voters. It names no voter.
+
+use serde::{Deserialize, Serialize};
+
+use super::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
+use crate::rating::FitError;
+use crate::rating::crowd::Crowd;
+use crate::rating::robustness::{PlaceMove, neighbour_flips};
+use crate::rating::vote_log::{Labels, VoteLog};
+
+/// Neighbours of the first places whose swap is searched; it bounds the running time.
+const NEIGHBOURS: usize = 10;
+/// Strengths that differ by less are equal up to rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The rigging report of a leaderboard.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RiggingReport {
+    /// The neighbours of the first places, best first.
+    pub neighbours: Vec<SwapCost>,
+    /// The voter without whom most places change; `None` without voters, or if no single voter moves a model.
+    pub most_influential: Option<InfluentialVoter>,
+    /// What the flagged voters change; `None` without voters.
+    pub flagged: Option<FlaggedVoters>,
+}
+
+/// What holds the order of two neighbours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SwapCost {
+    /// The model with the higher rating.
+    pub upper: String,
+    /// The next model.
+    pub lower: String,
+    /// The fewest votes found whose removal swaps them; `None` if none was found.
+    pub votes: Option<u64>,
+}
+
+/// The voter without whom most places change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InfluentialVoter {
+    /// Number of the voter's votes.
+    pub votes: u64,
+    /// Number of models that stand elsewhere without them.
+    pub moved: u64,
+    /// The model that moves furthest.
+    pub largest_move: PlaceMove,
+}
+
+/// The voters whom the score test flags, and the leaderboard without them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlaggedVoters {
+    /// Number of voters with votes.
+    pub voters: u64,
+    /// Fewest votes for one of two models of a voter who is tested.
+    pub fewest_votes: u64,
+    /// Number of voters with as many votes.
+    pub tested: u64,
+    /// At most this share of the flagged voters is expected to be honest.
+    pub false_discovery_rate: f64,
+    /// Number of flagged voters.
+    pub flagged: u64,
+    /// Number of their votes.
+    pub votes: u64,
+    /// Number of models that stand elsewhere without them.
+    pub moved: u64,
+    /// The model that moves furthest.
+    pub largest_move: Option<PlaceMove>,
+    /// The model in first place without them, if it is another.
+    pub other_leader: Option<String>,
+}
+
+/// Makes the report of a log.
+///
+/// # Errors
+/// [`FitError::Solver`] as for the fit.
+pub fn rigging_report(log: &VoteLog, seed: u64) -> Result<RiggingReport, FitError> {
+    let Some(crowd) = Crowd::new(log)? else { return Ok(RiggingReport::default()) };
+    let flips = neighbour_flips(log, NEIGHBOURS)?;
+    let neighbours = flips.into_iter().map(|(upper, lower, votes)| SwapCost { upper, lower, votes }).collect();
+    let has_voters = log.voters.as_ref().is_some_and(|voters| !voters.names.as_slice().is_empty());
+    let (most_influential, flagged) =
+        if has_voters { (most_influential(&crowd, log), Some(flagged(&crowd, log, seed)?)) } else { (None, None) };
+    Ok(RiggingReport { neighbours, most_influential, flagged })
+}
+
+/// The place of each model of the component by strength.
+fn places(strengths: &[f64]) -> Vec<u64> {
+    let above = |height: f64| strengths.iter().map(|other| u64::from(*other > height + ROUNDING)).sum::<u64>();
+    strengths.iter().map(|&height| 1 + above(height)).collect()
+}
+
+/// Number of models that move, and the move that goes furthest.
+fn moves(published: &[u64], places: &[u64], names: &[&str]) -> (u64, Option<PlaceMove>) {
+    let moved = published.iter().zip(places).filter(|(one, other)| one != other).count();
+    let distance = |&model: &usize| published[model].abs_diff(places[model]);
+    let furthest = (0..places.len()).rev().max_by_key(distance).filter(|model| distance(model) > 0);
+    let moving =
+        |model: usize| PlaceMove { model: names[model].to_owned(), published: published[model], place: places[model] };
+    (u64::try_from(moved).unwrap_or(u64::MAX), furthest.map(moving))
+}
+
+/// By one Newton step for each voter, which is close for the few votes of one person and takes milliseconds for thousands.
+fn most_influential(crowd: &Crowd, log: &VoteLog) -> Option<InfluentialVoter> {
+    let (names, published) = (crowd.names(log), places(crowd.strengths()));
+    let voters = crowd.votes_of_voters(log).into_iter().filter(|votes| !votes.is_empty());
+    let without = |votes: Vec<_>| {
+        let (moved, largest_move) = moves(&published, &places(crowd.strengths_without(&votes).as_slice()), &names);
+        let votes = u64::try_from(votes.len()).unwrap_or(u64::MAX);
+        Some(InfluentialVoter { votes, moved, largest_move: largest_move? })
+    };
+    let distance = |voter: &InfluentialVoter| voter.largest_move.published.abs_diff(voter.largest_move.place);
+    voters.filter_map(without).max_by_key(|voter| (distance(voter), voter.moved, voter.votes))
+}
+
+fn flagged(crowd: &Crowd, log: &VoteLog, seed: u64) -> Result<FlaggedVoters, FitError> {
+    let report = test_voters(log, VoterTest::Score, seed)?;
+    let labels = log.voters.as_ref().ok_or(FitError::NoVoters)?;
+    let mut is_flagged = vec![false; labels.names.as_slice().len()];
+    report.flagged(DEFAULT_ALPHA).filter_map(|result| labels.names.find(&result.voter)).for_each(|voter| {
+        is_flagged[voter as usize] = true;
+    });
+    let keep: Vec<bool> =
+        labels.rows.iter().map(|&voter| voter == Labels::NONE || !is_flagged[voter as usize]).collect();
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let mut found = FlaggedVoters {
+        voters: report.voters,
+        fewest_votes: count(FEWEST_VOTES),
+        tested: count(report.results.len()),
+        false_discovery_rate: DEFAULT_ALPHA,
+        flagged: count(is_flagged.iter().filter(|flagged| **flagged).count()),
+        votes: count(keep.iter().filter(|keep| !**keep).count()),
+        moved: 0,
+        largest_move: None,
+        other_leader: None,
+    };
+    if found.flagged > 0 {
+        let mut rest = log.clone();
+        rest.retain(&keep);
+        compare(crowd, log, &rest, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Compares the places of the models that both logs rate together.
+fn compare(crowd: &Crowd, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVoters) -> Result<(), FitError> {
+    let Some(without) = Crowd::new(rest)? else { return Ok(()) };
+    let shared = |model: &usize| Some((crowd.parameter(*model)?, without.parameter(*model)?));
+    let models: Vec<usize> = (0..log.models.as_slice().len()).filter(|model| shared(model).is_some()).collect();
+    let (published, other): (Vec<f64>, Vec<f64>) = models
+        .iter()
+        .filter_map(shared)
+        .map(|(with, without_flagged)| (crowd.strengths()[with], without.strengths()[without_flagged]))
+        .unzip();
+    let (published, other) = (places(&published), places(&other));
+    let names: Vec<&str> = models.iter().map(|&model| log.models.as_slice()[model].as_str()).collect();
+    (found.moved, found.largest_move) = moves(&published, &other, &names);
+    let leaders = |places: &[u64]| places.iter().position(|place| *place == 1);
+    let (leader, other_leader) = (leaders(&published), leaders(&other));
+    found.other_leader = other_leader.filter(|other| leader != Some(*other)).map(|model| names[model].to_owned());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::{Planting, RiggerStrategy, plant};
+    use super::*;
+    use crate::rating::simulate::{Simulation, SimulationOptions};
+    use crate::rating::vote_log::ColumnSet;
+
+    fn honest() -> VoteLog {
+        let options = SimulationOptions { models: 8, seed: 4, voters: 60, spread: 0.7, ..SimulationOptions::default() };
+        let mut simulation = Simulation::new(options).unwrap();
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        for _ in 0..2_400 {
+            let vote = simulation.vote();
+            let [a, b] = [vote.a, vote.b].map(|model| simulation.models()[model].name.clone());
+            log.push(&a, &b, vote.outcome).unwrap();
+            log.voters.as_mut().unwrap().push(Some(&vote.voter.to_string()));
+        }
+        log
+    }
+
+    #[test]
+    fn the_report_says_what_riggers_changed_and_who_could() {
+        let log = honest();
+        let quiet = rigging_report(&log, 1).unwrap();
+        let flagged = quiet.flagged.unwrap();
+        assert_eq!((flagged.voters, flagged.tested, quiet.neighbours.len()), (60, 60, 7));
+        // In one arena of twenty an honest voter is flagged.
+        assert!(flagged.flagged <= 1, "{flagged:?}");
+
+        // One rigger with a tenth of the votes, all for its target.
+        let strategy = RiggerStrategy::TargetOnly;
+        let planting = Planting { riggers: 1, votes: 250, strategy, target_share: 1.0, seed: 2 };
+        let rigged = plant(&log, planting).unwrap();
+        let target = &rigged.models.as_slice()[rigged.a[rigged.len() - 1] as usize];
+        let other = &rigged.models.as_slice()[rigged.b[rigged.len() - 1] as usize];
+        let report = rigging_report(&rigged, 1).unwrap();
+        let flagged = report.flagged.unwrap();
+        assert!((1..=2).contains(&flagged.flagged) && (250..=300).contains(&flagged.votes), "{flagged:?}");
+        let moved = flagged.largest_move.unwrap();
+        assert!([target, other].contains(&&moved.model) && moved.place > moved.published, "{moved:?}");
+        let strongest = report.most_influential.unwrap();
+        assert_eq!((strongest.votes, &strongest.largest_move.model), (250, &moved.model));
+        let json = serde_json::to_string(&rigging_report(&rigged, 1).unwrap()).unwrap();
+        assert!(!json.contains("rigger-"), "the report names no voter: {json}");
+    }
+
+    #[test]
+    fn without_votes_or_voters_there_is_less_to_say() {
+        assert_eq!(rigging_report(&VoteLog::default(), 1).unwrap(), RiggingReport::default());
+        let mut log = honest();
+        log.voters = None;
+        let report = rigging_report(&log, 1).unwrap();
+        assert!(report.neighbours.len() == 7 && report.flagged.is_none() && report.most_influential.is_none());
+    }
+}

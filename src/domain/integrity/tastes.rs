@@ -1,0 +1,85 @@
+//! How far the tastes of honest voters move several of their votes together: the overdispersion beyond the ratings.
+
+use crate::stats::distribution::quantile;
+
+/// Pairs of votes in one group of voters.
+const PAIRS_OF_GROUP: f64 = 100.0;
+/// Fewer groups say too little.
+const FEWEST_GROUPS: usize = 10;
+/// What is assumed then: as much as in the votes of llmfao (124 people on 59 models).
+const ASSUMED: f64 = 0.11;
+/// Largest correlation that counts as taste.
+const MOST: f64 = 0.9;
+
+/// Products of the residuals of any two votes of a voter on the same model.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SharedResiduals {
+    /// Σ r_i·r_j over ordered pairs, r = (y − p)/√(p(1−p)).
+    pub(super) products: f64,
+    /// Number of ordered pairs.
+    pub(super) pairs: f64,
+}
+
+impl SharedResiduals {
+    /// Adds the votes on one model.
+    pub(super) fn add(&mut self, residuals: impl Iterator<Item = f64>) {
+        let (mut sum, mut squares, mut votes) = (0.0, 0.0, 0.0);
+        for residual in residuals {
+            sum += residual;
+            squares += residual * residual;
+            votes += 1.0;
+        }
+        self.products += sum * sum - squares;
+        self.pairs += votes * (votes - 1.0);
+    }
+}
+
+/// The correlation ρ that a taste gives two votes of one voter on one model, in the normal variables of
+/// [`super::poisson_binomial`]: sin(π/2·c), c the correlation of the votes (exact for p = ½: Sheppard 1899).
+///
+/// c is the median over groups of voters, those with most votes first and each of at least 100 pairs of votes. A mean would be
+/// the riggers' own, whose votes on their target all go together; the median bears them until they are half of the groups.
+pub(super) fn taste_correlation(mut voters: Vec<SharedResiduals>) -> f64 {
+    voters.sort_by(|x, y| y.pairs.total_cmp(&x.pairs).then(y.products.total_cmp(&x.products)));
+    let (mut groups, mut group) = (Vec::new(), SharedResiduals::default());
+    for voter in voters {
+        group.products += voter.products;
+        group.pairs += voter.pairs;
+        if group.pairs >= PAIRS_OF_GROUP {
+            groups.push(group.products / group.pairs);
+            group = SharedResiduals::default();
+        }
+    }
+    if groups.len() < FEWEST_GROUPS {
+        return ASSUMED;
+    }
+    groups.sort_by(f64::total_cmp);
+    let median = quantile(&groups, 0.5);
+    (std::f64::consts::FRAC_PI_2 * median.clamp(0.0, MOST)).sin()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn voters(correlations: &[f64]) -> Vec<SharedResiduals> {
+        correlations.iter().map(|c| SharedResiduals { products: 200.0 * c, pairs: 200.0 }).collect()
+    }
+
+    #[test]
+    fn a_few_riggers_do_not_pass_for_taste() {
+        let honest = taste_correlation(voters(&[0.1; 30]));
+        assert!((honest - (std::f64::consts::FRAC_PI_2 * 0.1).sin()).abs() < 1e-12);
+        let with_riggers = taste_correlation(voters(&[&[0.1; 30][..], &[1.8; 12]].concat()));
+        assert!((with_riggers - honest).abs() < 1e-12, "{with_riggers}");
+        assert!((taste_correlation(voters(&[0.0; 9])) - ASSUMED).abs() < 1e-12, "too few groups");
+        assert!(taste_correlation(voters(&[-0.1; 20])).abs() < 1e-12);
+    }
+
+    #[test]
+    fn products_are_those_of_all_ordered_pairs() {
+        let mut shared = SharedResiduals::default();
+        shared.add([1.0, -2.0, 0.5].into_iter());
+        assert!((shared.products - 2.0 * (-2.0 + 0.5 - 1.0)).abs() < 1e-12 && (shared.pairs - 6.0).abs() < 1e-12);
+    }
+}

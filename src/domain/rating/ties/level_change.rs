@@ -1,0 +1,121 @@
+//! Whether models became good enough more often: the later half of the votes against the earlier half.
+//!
+//! Each half is fitted by itself ([`super::good_enough`]). The interval of the difference of the two shares s₂ − s₁ comes from
+//! their intervals (l₁, u₁) and (l₂, u₂): from s₂ − s₁ − √((s₂ − l₂)² + (u₁ − s₁)²) to s₂ − s₁ + √((u₂ − s₂)² + (s₁ − l₁)²)
+//! (Newcombe, *Interval estimation for the difference between independent proportions*, Statistics in Medicine 17, 1998,
+//! method 10; Zou and Donner, Statistics in Medicine 27, 2008). It takes the halves to be independent. A voter with votes in
+//! both makes their shares err in the same direction, so the interval is then too wide rather than too narrow.
+
+use std::collections::BTreeMap;
+
+use super::good_enough::{GoodEnough, good_enough};
+use crate::rating::FitError;
+use crate::rating::counting::count;
+use crate::rating::scoring::Scoring;
+use crate::rating::tally::Tally;
+use crate::rating::vote_log::VoteLog;
+use crate::rating::votes_by_voter::VotesByVoter;
+use crate::stats::confidence::ConfidenceLevel;
+
+/// Whose votes vary together in the intervals of a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::rating) enum ShareErrors {
+    /// Those of one voter.
+    Voters,
+    /// None: all votes are independent.
+    Votes,
+}
+
+/// By how much the share of prompts for which a model is good enough changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::rating) struct LevelChange {
+    /// Share in the later half of the votes minus share in the earlier half.
+    pub(in crate::rating) change: f64,
+    /// Lower bound.
+    pub(in crate::rating) lower: f64,
+    /// Upper bound.
+    pub(in crate::rating) upper: f64,
+}
+
+/// The change of each model whose share is known, with an interval, in both halves of the votes.
+///
+/// # Errors
+/// As [`good_enough`].
+pub(in crate::rating) fn level_changes(
+    log: &VoteLog,
+    errors: ShareErrors,
+    scoring: Scoring,
+    level: ConfidenceLevel,
+) -> Result<BTreeMap<String, LevelChange>, FitError> {
+    let is_later = later_half(log);
+    let is_earlier: Vec<bool> = is_later.iter().map(|later| !later).collect();
+    let (earlier, later) = rayon::join(
+        || levels(log, &is_earlier, errors, scoring, level),
+        || levels(log, &is_later, errors, scoring, level),
+    );
+    let (earlier, later) = (earlier?, later?);
+    let changes = later.into_iter().filter_map(|(model, later)| Some((earlier.get(&model)?, model, later)));
+    Ok(changes.filter_map(|(earlier, model, later)| Some((model, change(earlier, &later)?))).collect())
+}
+
+fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<LevelChange> {
+    let change = later.share - earlier.share;
+    let below = (later.share - later.lower?).hypot(earlier.upper? - earlier.share);
+    let above = (later.upper? - later.share).hypot(earlier.share - earlier.lower?);
+    Some(LevelChange { change, lower: change - below, upper: change + above })
+}
+
+/// For each vote, whether it is in the later half: by time, or in log order where times are unknown.
+fn later_half(log: &VoteLog) -> Vec<bool> {
+    let mut rows: Vec<usize> = (0..log.len()).collect();
+    if let Some(seconds) = &log.seconds {
+        rows.sort_by(|&x, &y| seconds[x].total_cmp(&seconds[y]));
+    }
+    let mut is_later = vec![false; log.len()];
+    rows[log.len() / 2..].iter().for_each(|&row| is_later[row] = true);
+    is_later
+}
+
+/// The shares by these votes alone.
+fn levels(
+    log: &VoteLog,
+    keep: &[bool],
+    errors: ShareErrors,
+    scoring: Scoring,
+    level: ConfidenceLevel,
+) -> Result<BTreeMap<String, GoodEnough>, FitError> {
+    let log = VoteLog { voters: log.voters.as_ref().map(|voters| voters.picked(keep)), ..log.outcomes_picked(keep) };
+    let tally = Tally::from_log(&log, scoring);
+    let voters = log.voters.as_ref().filter(|_| errors == ShareErrors::Voters);
+    let votes = voters.map(|voters| VotesByVoter::new(&log, voters, scoring, &tally));
+    let shares = good_enough(&tally, &count(&log), scoring, votes.as_ref(), level)?;
+    let named = tally.models.into_iter().map(|model| model.name).zip(shares);
+    Ok(named.filter_map(|(model, share)| Some((model, share?))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_change_is_newcombes() {
+        // Newcombe 1998, table II, (a): 56 of 70 against 48 of 80, by Wilson's intervals: 0.2, from 0.0524 to 0.3339.
+        let later = GoodEnough { share: 0.8, lower: Some(0.691_8), upper: Some(0.876_9) };
+        let earlier = GoodEnough { share: 0.6, lower: Some(0.490_4), upper: Some(0.700_4) };
+        let found = change(&earlier, &later).unwrap();
+        assert!((found.change - 0.2).abs() < 1e-12, "{found:?}");
+        assert!((found.lower - 0.052_4).abs() < 2e-4 && (found.upper - 0.333_9).abs() < 2e-4, "{found:?}");
+        assert_eq!(change(&GoodEnough { lower: None, ..earlier }, &later), None);
+    }
+
+    #[test]
+    fn halves_are_by_time_where_it_is_known() {
+        let mut log = VoteLog::default();
+        for _ in 0..5 {
+            log.push("a", "b", crate::battle::Outcome::AWins).unwrap();
+        }
+        assert_eq!(later_half(&log), [false, false, true, true, true]);
+        log.seconds = Some(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
+        assert_eq!(later_half(&log), [true, false, true, false, true]);
+    }
+}

@@ -1,0 +1,428 @@
+//! The register as published: one entry for each model, organizations with all of their entries, and the pairing policy's history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::changes::{ChangeAuthor, ChangeKind, ModelChange, ModelState, PairingChange, kinds};
+use super::days::{BattleDay, Period};
+use crate::battle::ModelId;
+
+/// A model that ever took part, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownModel {
+    /// Its id.
+    pub id: ModelId,
+    /// Name shown after the vote.
+    pub name: String,
+    /// Its maker.
+    pub organization: String,
+    /// Its licence.
+    pub license: String,
+    /// Whether it is one of the built-in practice models.
+    pub practice: bool,
+}
+
+/// What the register is made of.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RegisterData {
+    /// Every model, by id.
+    pub models: Vec<KnownModel>,
+    /// The changes of each model in their order.
+    pub changes: Vec<ModelChange>,
+    /// The changes of the pairing policy in their order.
+    pub pairing: Vec<PairingChange>,
+    /// Battles by finished day.
+    pub days: Vec<BattleDay>,
+    /// The last day that is counted.
+    pub counted_through: Option<Date>,
+}
+
+/// The register.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Register {
+    /// The last day that is counted, in UTC; later battles are in no number here.
+    pub counted_through: Option<String>,
+    /// Battles of this arena.
+    pub battles: u64,
+    /// Battles whose votes were imported.
+    pub imported_battles: u64,
+    /// Length of the periods.
+    pub period: Period,
+    /// Periods with battles of this arena, the latest last.
+    pub periods: Vec<PeriodTotal>,
+    /// Every model, by id.
+    pub models: Vec<RegisterEntry>,
+    /// Organizations by name, with all of their entries; the last one has no name where models have no maker.
+    pub organizations: Vec<OrganizationEntries>,
+    /// The pairing policy's history, the latest last.
+    pub pairing: Vec<PairingPeriod>,
+}
+
+/// A period with all of its battles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PeriodTotal {
+    /// Its name, such as `2026-11` or the first day of a week.
+    pub label: String,
+    /// Battles of this arena.
+    pub battles: u64,
+}
+
+/// Where a model stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryState {
+    /// It is drawn.
+    Active,
+    /// Its weight is 0.
+    Paused,
+    /// The settings have it no more.
+    Retired,
+    /// The settings never had it since the register began: its votes were imported, or it left before.
+    NotConfigured,
+}
+
+impl EntryState {
+    fn of(last: Option<&ModelChange>) -> Self {
+        match last.map(|change| change.snapshot.state) {
+            Some(ModelState::Active) => Self::Active,
+            Some(ModelState::Paused) => Self::Paused,
+            Some(ModelState::Retired) => Self::Retired,
+            None => Self::NotConfigured,
+        }
+    }
+
+    /// The name in JSON and tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Retired => "retired",
+            Self::NotConfigured => "not_configured",
+        }
+    }
+}
+
+/// A model in the register.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RegisterEntry {
+    /// Its id.
+    pub id: String,
+    /// Name shown after the vote.
+    pub name: String,
+    /// Its maker.
+    pub organization: String,
+    /// Its licence.
+    pub license: String,
+    /// Whether it is one of the built-in practice models.
+    pub practice: bool,
+    /// Where it stands.
+    pub state: EntryState,
+    /// Its pairing weight; `None` where it is not configured.
+    pub weight: Option<f64>,
+    /// Whether the latest leaderboard has it.
+    pub on_leaderboard: bool,
+    /// First day in battles, among the days counted.
+    pub first_day: Option<String>,
+    /// Last day in battles.
+    pub last_day: Option<String>,
+    /// Battles of this arena.
+    pub battles: u64,
+    /// Their share of all battles of this arena.
+    pub share: Option<f64>,
+    /// Battles whose votes were imported.
+    pub imported_battles: u64,
+    /// Battles and their share in each of the register's periods.
+    pub by_period: Vec<PeriodShare>,
+    /// Other entries of the same model of a provider.
+    pub same_provider_model_as: Vec<SameProviderModel>,
+    /// Its changes, the latest last.
+    pub changes: Vec<EntryChange>,
+}
+
+/// The battles of a model in a period.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PeriodShare {
+    /// How many.
+    pub battles: u64,
+    /// Their share of all battles of the period.
+    pub share: f64,
+}
+
+/// Another entry of the same model of a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SameProviderModel {
+    /// Its id.
+    pub id: String,
+    /// Whether the latest changes of both say so; otherwise it was so at some time.
+    pub at_present: bool,
+}
+
+/// A change of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EntryChange {
+    /// Its time, in milliseconds since 1970.
+    pub changed_at: i64,
+    /// What changed.
+    pub kinds: Vec<ChangeKind>,
+    /// The state from then on.
+    pub state: ModelState,
+    /// The weight before; `None` for the first change.
+    pub weight_before: Option<f64>,
+    /// The weight from then on.
+    pub weight: f64,
+    /// The name from then on.
+    pub name: String,
+    /// The maker from then on.
+    pub organization: String,
+    /// The licence from then on.
+    pub license: String,
+    /// The operator's reason; empty for none.
+    pub reason: String,
+    /// Who made the change.
+    pub author: ChangeAuthor,
+}
+
+/// How many entries an organization has had, and how many of them are to be seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct OrganizationEntries {
+    /// Its name; empty for models without one.
+    pub organization: String,
+    /// Entries ever.
+    pub entries: u64,
+    /// Entries ever in battles: those with battles on the days counted, or on the leaderboard.
+    pub in_battles: u64,
+    /// Different models of providers among its entries, where the arena knows.
+    pub provider_models: u64,
+    /// Entries on the latest leaderboard.
+    pub on_leaderboard: u64,
+    /// Entries that are active now.
+    pub active: u64,
+}
+
+/// A time with one pairing policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairingPeriod {
+    /// Its beginning, in milliseconds since 1970.
+    pub from: i64,
+    /// Its end; `None` for the policy in force.
+    pub until: Option<i64>,
+    /// Name of the policy.
+    pub policy: String,
+    /// Its version, as stored with each battle.
+    pub policy_version: u32,
+    /// Share of battles in which every pair is alike; of use under `elo` and `active`.
+    pub uniform_share: f64,
+    /// Rating difference at which a pair is e times rarer; of use under `elo`.
+    pub elo_width: f64,
+    /// A model is new until it has this many votes.
+    pub new_model_votes: u64,
+    /// A new model's weight is multiplied by this.
+    pub new_model_boost: f64,
+}
+
+/// The battles of one model.
+#[derive(Default)]
+struct ModelBattles {
+    own: u64,
+    imported: u64,
+    first: Option<Date>,
+    last: Option<Date>,
+    by_period: BTreeMap<Date, u64>,
+}
+
+impl ModelBattles {
+    fn add(&mut self, day: &BattleDay, period: Period) {
+        self.first = Some(self.first.map_or(day.day, |first| first.min(day.day)));
+        self.last = Some(self.last.map_or(day.day, |last| last.max(day.day)));
+        if day.imported {
+            self.imported += day.battles;
+        } else {
+            self.own += day.battles;
+            *self.by_period.entry(period.first_day(day.day)).or_default() += day.battles;
+        }
+    }
+}
+
+impl Register {
+    /// Puts the register together, with the latest `periods` periods that have battles. `on_leaderboard` holds the ids of the
+    /// latest leaderboard.
+    #[must_use]
+    pub fn new(data: &RegisterData, on_leaderboard: &BTreeSet<String>, period: Period, periods: usize) -> Self {
+        let mut battles: BTreeMap<&ModelId, ModelBattles> = BTreeMap::new();
+        // A battle has two models.
+        let mut sides: BTreeMap<Date, u64> = BTreeMap::new();
+        for day in &data.days {
+            battles.entry(&day.model).or_default().add(day, period);
+            if !day.imported {
+                *sides.entry(period.first_day(day.day)).or_default() += day.battles;
+            }
+        }
+        let [own, imported] = [false, true].map(|imported| {
+            let of_kind = data.days.iter().filter(|day| day.imported == imported);
+            of_kind.map(|day| day.battles).sum::<u64>() / 2
+        });
+        let shown: Vec<(Date, u64)> = sides.into_iter().map(|(first, sides)| (first, sides / 2)).collect();
+        let shown = &shown[shown.len().saturating_sub(periods)..];
+        let histories = Histories::new(&data.changes);
+        let none = ModelBattles::default();
+        let entry = |model: &KnownModel| {
+            let battles = battles.get(&model.id).unwrap_or(&none);
+            histories.entry(model, battles, own, shown, on_leaderboard.contains(model.id.as_str()))
+        };
+        let models: Vec<RegisterEntry> = data.models.iter().map(entry).collect();
+        Self {
+            counted_through: data.counted_through.map(|day| day.to_string()),
+            battles: own,
+            imported_battles: imported,
+            period,
+            periods: shown
+                .iter()
+                .map(|(first, battles)| PeriodTotal { label: period.label(*first), battles: *battles })
+                .collect(),
+            organizations: organizations(&models, &histories),
+            models,
+            pairing: pairing(&data.pairing),
+        }
+    }
+}
+
+/// The changes of each model, and who shares a model of a provider.
+struct Histories<'d> {
+    by_model: BTreeMap<&'d ModelId, Vec<&'d ModelChange>>,
+    /// The entries that ever had a model of a provider.
+    by_provider_model: BTreeMap<&'d str, BTreeSet<&'d ModelId>>,
+}
+
+impl<'d> Histories<'d> {
+    fn new(changes: &'d [ModelChange]) -> Self {
+        let mut histories = Self { by_model: BTreeMap::new(), by_provider_model: BTreeMap::new() };
+        for change in changes {
+            histories.by_model.entry(&change.model).or_default().push(change);
+            if let Some(provider_model) = &change.snapshot.provider_model {
+                histories.by_provider_model.entry(provider_model).or_default().insert(&change.model);
+            }
+        }
+        histories
+    }
+
+    fn of(&self, model: &ModelId) -> &[&'d ModelChange] {
+        self.by_model.get(model).map_or(&[], Vec::as_slice)
+    }
+
+    fn provider_model(&self, model: &ModelId) -> Option<&'d str> {
+        self.of(model).last().and_then(|change| change.snapshot.provider_model.as_deref())
+    }
+
+    fn entry(
+        &self,
+        model: &KnownModel,
+        battles: &ModelBattles,
+        all: u64,
+        periods: &[(Date, u64)],
+        on_leaderboard: bool,
+    ) -> RegisterEntry {
+        let history = self.of(&model.id);
+        let last = history.last().copied();
+        let by_period = periods.iter().map(|(first, all)| {
+            let own = battles.by_period.get(first).copied().unwrap_or(0);
+            PeriodShare { battles: own, share: share(own, *all).unwrap_or(0.0) }
+        });
+        RegisterEntry {
+            id: model.id.to_string(),
+            name: model.name.clone(),
+            organization: model.organization.clone(),
+            license: model.license.clone(),
+            practice: model.practice,
+            state: EntryState::of(last),
+            weight: last.map(|change| change.snapshot.weight),
+            on_leaderboard,
+            first_day: battles.first.map(|day| day.to_string()),
+            last_day: battles.last.map(|day| day.to_string()),
+            battles: battles.own,
+            share: share(battles.own, all),
+            imported_battles: battles.imported,
+            by_period: by_period.collect(),
+            same_provider_model_as: self.same_as(&model.id),
+            changes: changes(history),
+        }
+    }
+
+    /// Every other entry that ever had a model of a provider that this one ever had.
+    fn same_as(&self, model: &ModelId) -> Vec<SameProviderModel> {
+        let ever = self.of(model).iter().filter_map(|change| change.snapshot.provider_model.as_deref());
+        let others: BTreeSet<&ModelId> =
+            ever.filter_map(|provider_model| self.by_provider_model.get(provider_model)).flatten().copied().collect();
+        let latest = self.provider_model(model);
+        let others = others.into_iter().filter(|other| *other != model);
+        others
+            .map(|other| SameProviderModel {
+                id: other.to_string(),
+                at_present: latest.is_some() && latest == self.provider_model(other),
+            })
+            .collect()
+    }
+}
+
+fn changes(history: &[&ModelChange]) -> Vec<EntryChange> {
+    let befores = std::iter::once(None).chain(history.iter().map(|change| Some(&change.snapshot)));
+    let told = befores.zip(history).map(|(before, change)| EntryChange {
+        changed_at: change.changed_at.0,
+        kinds: kinds(before, &change.snapshot),
+        state: change.snapshot.state,
+        weight_before: before.map(|before| before.weight),
+        weight: change.snapshot.weight,
+        name: change.snapshot.name.clone(),
+        organization: change.snapshot.organization.clone(),
+        license: change.snapshot.license.clone(),
+        reason: change.reason.clone(),
+        author: change.author,
+    });
+    told.collect()
+}
+
+fn organizations(models: &[RegisterEntry], histories: &Histories<'_>) -> Vec<OrganizationEntries> {
+    let mut organizations: BTreeMap<(bool, &str), (OrganizationEntries, BTreeSet<&str>)> = BTreeMap::new();
+    for model in models {
+        let name = model.organization.as_str();
+        let (entries, provider_models) = organizations.entry((name.is_empty(), name)).or_default();
+        name.clone_into(&mut entries.organization);
+        entries.entries += 1;
+        let in_battles = model.battles + model.imported_battles > 0 || model.on_leaderboard;
+        entries.in_battles += u64::from(in_battles);
+        entries.on_leaderboard += u64::from(model.on_leaderboard);
+        entries.active += u64::from(model.state == EntryState::Active);
+        let history = histories.of(&ModelId::new(model.id.as_str()));
+        provider_models.extend(history.iter().filter_map(|change| change.snapshot.provider_model.as_deref()));
+    }
+    let counted = organizations.into_values().map(|(entries, provider_models)| OrganizationEntries {
+        provider_models: provider_models.len() as u64,
+        ..entries
+    });
+    counted.collect()
+}
+
+fn pairing(changes: &[PairingChange]) -> Vec<PairingPeriod> {
+    let ends = changes.iter().skip(1).map(|next| Some(next.changed_at.0)).chain([None]);
+    let periods = changes.iter().zip(ends).map(|(change, until)| PairingPeriod {
+        from: change.changed_at.0,
+        until,
+        policy: change.policy.clone(),
+        policy_version: change.policy_version,
+        uniform_share: change.uniform_share,
+        elo_width: change.elo_width,
+        new_model_votes: change.new_model_votes,
+        new_model_boost: change.new_model_boost,
+    });
+    periods.collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of battles are far below 2^53")]
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! A table with the maker of each model.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::votes::{VoteFileError, read_table};
+use crate::domain::rating::style::Makers;
+
+const MODEL: &str = "model";
+/// Names of the other column; the settings call it `organization`.
+const MAKER: [&str; 2] = ["maker", "organization"];
+
+/// Why a table of makers cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MakerFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] VoteFileError),
+    /// A column is missing, or a model has two makers.
+    #[error("{}: {reason}", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it, and where.
+        reason: String,
+    },
+}
+
+/// Reads a table with the columns `model` and `maker` from any kind of file that votes come in. A model without a maker is as
+/// one that has no row.
+///
+/// # Errors
+/// [`MakerFileError`] for a missing column or the first row that cannot be used.
+pub fn read_makers(file: &Path) -> Result<Makers, MakerFileError> {
+    let table = read_table(file, &[MODEL, MAKER[0], MAKER[1]])?;
+    let unusable = |reason: String| MakerFileError::Unusable { file: file.to_owned(), reason };
+    let column = |names: &[&str]| names.iter().find_map(|name| table.columns.iter().position(|column| column == name));
+    let missing = || unusable("a column model and a column maker are needed: name them so".to_owned());
+    let (model, maker) = column(&[MODEL]).zip(column(&MAKER)).ok_or_else(missing)?;
+    let mut by_model: BTreeMap<String, String> = BTreeMap::new();
+    for (place, cells) in &table.rows {
+        let [model, maker] = [model, maker].map(|column| cells[column].trim().to_owned());
+        if maker.is_empty() {
+            continue;
+        }
+        let former = by_model.insert(model.clone(), maker.clone());
+        if former.is_some_and(|former| former != maker) {
+            return Err(unusable(format!("{place}: model {model:?} has two makers: keep one of them")));
+        }
+    }
+    Ok(by_model.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Makers, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("makers.csv");
+        std::fs::write(&file, text).unwrap();
+        read_makers(&file).map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
+    }
+
+    #[test]
+    fn makers_are_read_by_model_and_may_be_unknown() {
+        let expected: Makers =
+            [("a".to_owned(), "X".to_owned()), ("b".to_owned(), "Y".to_owned())].into_iter().collect();
+        assert_eq!(read("model,maker\na,X\nb, Y\nc,\na,X\n").unwrap(), expected);
+        assert_eq!(read("organization,model\nX,a\nY,b\n").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_table_without_the_columns_or_with_two_makers_is_refused() {
+        assert_eq!(
+            read("model,price\na,1\n").unwrap_err(),
+            "makers.csv: a column model and a column maker are needed: name them so"
+        );
+        assert_eq!(
+            read("model,maker\na,X\na,Y\n").unwrap_err(),
+            "makers.csv: line 3: model \"a\" has two makers: keep one of them"
+        );
+    }
+}

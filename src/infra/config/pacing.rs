@@ -1,0 +1,60 @@
+//! The settings of `[battle]` that say how text is released, as the pacing core takes them.
+
+use std::time::Duration;
+
+use super::sections::{BattleSettings, PacingMode};
+use super::{ConfigError, require};
+use crate::domain::battle::pacing::{ClassDraw, Classes, Pace, TICK};
+
+impl BattleSettings {
+    /// Characters of a step.
+    #[must_use]
+    pub fn quantum(&self) -> usize {
+        let per_tick = u128::from(self.pace_chars_per_second) * TICK.as_millis() / 1000;
+        usize::try_from(per_tick).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// How a battle with this draw is released.
+    #[must_use]
+    pub fn pace(&self, draw: ClassDraw) -> Pace {
+        let reserve = Duration::from_millis(self.reserve_ms);
+        let starts = || Classes::new(self.start_classes_ms.iter().map(|ms| Duration::from_millis(*ms)));
+        match self.pacing {
+            PacingMode::Common => Pace::Common { reserve },
+            PacingMode::Raw => Pace::Raw,
+            PacingMode::Whole => Pace::Whole { starts: starts(), reserve },
+            PacingMode::Classes => {
+                let quantum = u32::try_from(self.quantum()).unwrap_or(u32::MAX);
+                let interval = |speed: &u32| Duration::from_secs_f64(f64::from(quantum) / f64::from(*speed));
+                let intervals = Classes::new(self.tempo_classes.iter().map(interval));
+                Pace::Classes { reserve, starts: starts(), intervals, slow_share: self.slow_class_share, draw }
+            }
+        }
+    }
+
+    pub(super) fn check_pacing(&self) -> Result<(), ConfigError> {
+        let Self { pace_chars_per_second: pace, reserve_ms, slow_class_share: share, .. } = self;
+        require((10..=100_000).contains(pace), "battle.pace_chars_per_second", pace, "10 to 100000")?;
+        require(*reserve_ms <= 10_000, "battle.reserve_ms", reserve_ms, "0 to 10000")?;
+        require((0.0..=1.0).contains(share), "battle.slow_class_share", share, "0 to 1")?;
+        let starts = &self.start_classes_ms;
+        require(
+            rises(starts) && starts.iter().all(|ms| (1..=600_000).contains(ms)),
+            "battle.start_classes_ms",
+            format!("{starts:?}"),
+            "one or more waits from 1 to 600000, in rising order",
+        )?;
+        let tempos = &self.tempo_classes;
+        let falling: Vec<u32> = tempos.iter().rev().copied().collect();
+        require(
+            rises(&falling) && tempos.iter().all(|speed| (1..=100_000).contains(speed)),
+            "battle.tempo_classes",
+            format!("{tempos:?}"),
+            "one or more speeds from 1 to 100000, in falling order",
+        )
+    }
+}
+
+fn rises<T: PartialOrd>(values: &[T]) -> bool {
+    !values.is_empty() && values.is_sorted_by(|one, next| one < next)
+}

@@ -1,0 +1,54 @@
+//! Observations that name a model wait until there are enough of them. Otherwise whoever reads the metrics before and
+//! after a battle would know its models before the vote.
+
+use ::metrics::Histogram;
+use parking_lot::Mutex;
+
+/// Observations that are recorded together: those of ten battles, each with two first tokens and two speeds.
+const TOGETHER: usize = 40;
+
+/// Observations that wait.
+#[derive(Default)]
+pub(super) struct Crowd(Mutex<Vec<(Histogram, f64)>>);
+
+impl Crowd {
+    /// Records this one and all that wait, or has it wait.
+    pub(super) fn record(&self, histogram: &Histogram, value: f64) {
+        let mut waiting = self.0.lock();
+        waiting.push((histogram.clone(), value));
+        if waiting.len() >= TOGETHER {
+            for (histogram, value) in waiting.drain(..) {
+                histogram.record(value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use ::metrics::HistogramFn;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counted(AtomicUsize);
+
+    impl HistogramFn for Counted {
+        fn record(&self, _: f64) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn no_observation_shows_by_itself() {
+        let (crowd, seen) = (Crowd::default(), Arc::new(Counted::default()));
+        let histogram = Histogram::from_arc(Arc::clone(&seen));
+        for number in 1..=100 {
+            crowd.record(&histogram, 1.0);
+            assert_eq!(seen.0.load(Ordering::SeqCst), number / TOGETHER * TOGETHER);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Votes that are not rated, and why.
+
+use std::str::FromStr;
+
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::render::i18n::fill;
+
+/// The texts of one language.
+pub(crate) struct ExclusionTexts {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) caption: &'static str,
+    pub(crate) vote: &'static str,
+    pub(crate) rule: &'static str,
+    pub(crate) reason: &'static str,
+    pub(crate) excluded: &'static str,
+    pub(crate) withdrawn: &'static str,
+    pub(crate) in_force: &'static str,
+    pub(crate) older: &'static str,
+    pub(crate) newest: &'static str,
+    pub(crate) rules_heading: &'static str,
+    /// One text for each rule, in the order of [`ExclusionRule::ALL`].
+    rules: [&'static str; ExclusionRule::ALL.len()],
+    other_rule: &'static str,
+    pub(crate) fold_title: &'static str,
+    fold_none: &'static str,
+    /// `{excluded}` and `{read}` are filled in.
+    fold_some: &'static str,
+    pub(crate) fold_votes: &'static str,
+    /// `{ranks}` and `{points}` are filled in.
+    effect: &'static str,
+    pub(crate) list: &'static str,
+    pub(crate) counted: &'static str,
+    pub(crate) with_excluded: &'static str,
+    pub(crate) unique_prompts: &'static str,
+    pub(crate) change_heading: &'static str,
+    /// `{before}`, `{after}`, `{ranks}` and `{models}` are filled in.
+    change: &'static str,
+    /// `{points}` is filled in.
+    largest: &'static str,
+    pub(crate) change_caption: &'static str,
+    pub(crate) model: &'static str,
+    pub(crate) rank: &'static str,
+    pub(crate) rating: &'static str,
+    pub(crate) battles: &'static str,
+    pub(crate) rated_board: &'static str,
+    pub(crate) this_board: &'static str,
+}
+
+impl ExclusionTexts {
+    /// What a rule means. A name that this version does not know is explained as such.
+    pub(crate) fn rule(&self, name: &str) -> &'static str {
+        let known = ExclusionRule::from_str(name).ok();
+        let position = known.and_then(|rule| ExclusionRule::ALL.iter().position(|other| *other == rule));
+        position.map_or(self.other_rule, |position| self.rules[position])
+    }
+
+    /// How many votes are excluded.
+    pub(crate) fn fold(&self, excluded: u64, read: u64) -> String {
+        if excluded == 0 {
+            return self.fold_none.to_owned();
+        }
+        fill(self.fold_some, &[("excluded", &excluded.to_string()), ("read", &read.to_string())])
+    }
+
+    /// What would change if the votes of a rule were rated.
+    pub(crate) fn effect(&self, ranks: usize, largest: Option<f64>) -> String {
+        let points = largest.map_or_else(|| "–".to_owned(), |points| format!("{points:+.1}"));
+        fill(self.effect, &[("ranks", &ranks.to_string()), ("points", &points)])
+    }
+
+    /// What another choice of votes changes.
+    pub(crate) fn change(&self, votes: [u64; 2], ranks: usize, models: usize, largest: Option<f64>) -> String {
+        let [before, after] = votes.map(|votes| votes.to_string());
+        let (ranks, models) = (ranks.to_string(), models.to_string());
+        let numbers = [("before", before.as_str()), ("after", &after), ("ranks", &ranks), ("models", &models)];
+        let largest = largest.map(|points| fill(self.largest, &[("points", &format!("{points:+.1}"))]));
+        fill(self.change, &numbers) + &largest.unwrap_or_default()
+    }
+}
+
+pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
+    title: "Votes that are not rated",
+    lead: "No vote is deleted or changed. A rule, or the operator, can keep a vote out of the ratings; that stands here with its reason, and can be withdrawn. Neither the voter nor who decided it is shown.",
+    none: "No vote was ever excluded.",
+    caption: "Exclusions, the latest first",
+    vote: "Vote",
+    rule: "Rule",
+    reason: "Reason",
+    excluded: "Excluded",
+    withdrawn: "Withdrawn",
+    in_force: "in force",
+    older: "Older exclusions",
+    newest: "Latest exclusions",
+    rules_heading: "What the rules mean",
+    rules: [
+        "A reply, or the visitor's own text, says which model or maker is answering, so the vote was not blind.",
+        "One of the two sides failed before the vote.",
+        "The visitor chose the models, so the vote was not blind.",
+        "The voter exceeded the limits of this arena.",
+        "Statistical tests find that this voter votes unlike all others.",
+        "The same voter had voted on this prompt, or nearly the same one, before.",
+        "The operator decided it; the reason says why.",
+    ],
+    other_rule: "A rule of another version of this arena, or of the operator's own.",
+    fold_title: "Which votes are left out?",
+    fold_none: "None: all votes are rated.",
+    fold_some: "{excluded} of {read} votes are left out, each counted under one rule.",
+    fold_votes: "votes",
+    effect: "If they were rated: models with another rank: {ranks}; largest change of a rating: {points} points.",
+    list: "All exclusions, with reasons",
+    counted: "Votes",
+    with_excluded: "also those left out",
+    unique_prompts: "one per voter and prompt",
+    change_heading: "What this choice of votes changes",
+    change: "{before} votes are rated; with this choice {after} count. {ranks} of {models} models have another rank.",
+    largest: " The largest change of a rating is {points} points.",
+    change_caption: "Models whose rank changes",
+    model: "Model",
+    rank: "rank",
+    rating: "rating",
+    battles: "votes",
+    rated_board: "Rated votes",
+    this_board: "This choice",
+};
+
+pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
+    title: "未计分的选票",
+    lead: "选票不会被删除或修改。规则或运营者可以让一张选票不计分；每次排除都连同理由列在这里，并且可以撤销。这里既不显示投票者，也不显示由谁决定。",
+    none: "从未排除过选票。",
+    caption: "排除记录，最新的在前",
+    vote: "选票",
+    rule: "规则",
+    reason: "理由",
+    excluded: "排除时间",
+    withdrawn: "撤销时间",
+    in_force: "仍有效",
+    older: "更早的排除",
+    newest: "最新的排除",
+    rules_heading: "规则的含义",
+    rules: [
+        "回复或访客自己的文字透露了是哪个模型或哪家公司在回答，因此这一票不是盲评。",
+        "投票前有一方出了故障。",
+        "模型由访客自己选定，因此这一票不是盲评。",
+        "投票者超出了本竞技场的限额。",
+        "统计检验表明，该投票者的投票与其他所有人都不同。",
+        "同一投票者此前已就这个提问（或几乎相同的提问）投过票。",
+        "由运营者决定，原因见理由。",
+    ],
+    other_rule: "本竞技场其他版本的规则，或运营者自定的规则。",
+    fold_title: "哪些选票没有计入？",
+    fold_none: "没有：所有选票都计分。",
+    fold_some: "{read} 张选票中有 {excluded} 张没有计入，每张只归在一条规则下。",
+    fold_votes: "张选票",
+    effect: "若计分：名次不同的模型 {ranks} 个；评分最多变化 {points} 分。",
+    list: "所有排除记录及理由",
+    counted: "选票",
+    with_excluded: "也算被排除的",
+    unique_prompts: "每位投票者每个提问只算一票",
+    change_heading: "换一种选票范围会有什么变化",
+    change: "有效票 {before} 张；按此范围计入 {after} 张。{models} 个模型中有 {ranks} 个名次不同。",
+    largest: "评分最多变化 {points} 分。",
+    change_caption: "名次有变化的模型",
+    model: "模型",
+    rank: "名次",
+    rating: "评分",
+    battles: "票数",
+    rated_board: "有效票",
+    this_board: "此范围",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_text_of_its_own_and_an_unknown_one_is_explained_as_such() {
+        for texts in [ENGLISH, CHINESE] {
+            let known: Vec<&str> = ExclusionRule::ALL.iter().map(|rule| texts.rule(rule.name())).collect();
+            assert!((1..known.len()).all(|at| !known[..at].contains(&known[at])));
+            assert_eq!(texts.rule("<b>of old</b>"), texts.other_rule);
+            assert!(!known.contains(&texts.other_rule));
+        }
+        assert_eq!(
+            ENGLISH.change([98, 100], 1, 3, Some(-2.04)),
+            "98 votes are rated; with this choice 100 count. 1 of 3 models have another rank. The largest change of a rating is \
+             -2.0 points."
+        );
+    }
+}

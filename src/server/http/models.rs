@@ -1,0 +1,41 @@
+//! The register of models, as a page and as JSON.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::error::PageError;
+use super::pages;
+use crate::domain::register::days::Period;
+use crate::domain::register::report::Register;
+use crate::server::state::AppState;
+
+/// `GET /api/v1/models`, with `period=day|week|month`: every model that ever took part.
+///
+/// # Errors
+/// As [`register`].
+pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(HttpResponse::Ok().json(&*register(&request, &app).await?))
+}
+
+/// `GET /models`, with the same parameter.
+///
+/// # Errors
+/// As [`register`].
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(pages::models::models(&request, &*register(&request, &app).await?))
+}
+
+/// The register by the period of the address.
+///
+/// # Errors
+/// [`PageError::InvalidQuery`], [`PageError::Register`].
+async fn register(request: &HttpRequest, app: &AppState) -> Result<Arc<Register>, PageError> {
+    let named = request.query_string().split('&').find_map(|pair| pair.strip_prefix("period="));
+    let unknown = || PageError::InvalidQuery("period is day, week or month".into());
+    let period = named.map_or(Ok(Period::default()), |name| Period::parse(name).ok_or_else(unknown))?;
+    let latest = app.leaderboard.latest();
+    let on_leaderboard: BTreeSet<String> = latest.board.models.iter().map(|row| row.model.clone()).collect();
+    Ok(app.register.get(period, on_leaderboard).await?)
+}

@@ -1,0 +1,52 @@
+//! Removes idle battles from memory and marks battles without a vote as abandoned.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::time::Timestamp;
+use crate::infra::config::CurrentSettings;
+use crate::infra::metrics;
+use crate::infra::storage::Store;
+use crate::services::arena::abandonment::WatchedClock;
+use crate::services::arena::battles::Battles;
+
+/// Interval of the sweeps.
+const SWEEP_EVERY: Duration = Duration::from_secs(20);
+
+/// Removes idle battles from memory; the leading instance also marks those that were left without a vote.
+pub async fn sweep_battles(
+    battles: Arc<Battles>,
+    store: Store,
+    clock: Arc<WatchedClock>,
+    settings: CurrentSettings,
+    leader_election: watch::Receiver<bool>,
+    shutdown: CancellationToken,
+) {
+    let mut ticker = tokio::time::interval(SWEEP_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        battles.sweep();
+        let minutes = settings.now().battle.abandon_after_minutes;
+        let limits = clock.wait_limits(Duration::from_secs(minutes.saturating_mul(60)));
+        if !*leader_election.borrow() {
+            continue;
+        }
+        match store.abandon_battles(limits.oldest, limits.newest.unwrap_or(Timestamp(i64::MAX))).await {
+            Ok(0) => {}
+            Ok(count) => {
+                metrics::battles_abandoned(count);
+                tracing::info!(battles = count, "battles were left without a vote");
+            }
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::error!(error = ?error, "abandoned battles could not be marked"),
+        }
+    }
+}

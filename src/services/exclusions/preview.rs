@@ -1,0 +1,49 @@
+//! What a decision would change on the leaderboard, without writing it.
+
+use super::decision::Decision;
+use super::selection::SelectedVote;
+use crate::domain::integrity::board_change::BoardChange;
+use crate::domain::rating::FitError;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank_log;
+use crate::domain::rating::vote_log::ColumnSet;
+use crate::infra::storage::{Store, VoteRange};
+use crate::services::leaderboard::vote_log::{LogQuery, ReadLogError, read_cast_votes};
+
+/// Why there is no preview.
+#[derive(Debug, thiserror::Error)]
+pub enum PreviewError {
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// The fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The fit thread panicked.
+    #[error("the fit thread panicked")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+/// The leaderboard of all rated votes before and after a decision on these votes. `progress` hears of the last number read, and of
+/// the last of all.
+///
+/// # Errors
+/// [`PreviewError`].
+pub async fn preview(
+    store: &Store,
+    votes: &[SelectedVote],
+    decision: &Decision,
+    options: LeaderboardOptions,
+    progress: impl Fn(i64, i64),
+) -> Result<BoardChange, PreviewError> {
+    let before = store.exclusions_in_force(VoteRange::ALL).await.map_err(ReadLogError::from)?;
+    let after = decision.apply(votes, before.clone());
+    let columns = ColumnSet { voters: options.interval.reads_voters(), ..ColumnSet::default() };
+    let reading = LogQuery { columns, range: VoteRange::ALL, concurrency: 2 };
+    let cast = read_cast_votes(store, reading, progress).await?;
+    let compare = move || {
+        let [before, after] = [before, after].map(|exclusions| rank_log(&cast.rated(&exclusions), &options));
+        Ok::<_, PreviewError>(BoardChange::between(&before?, &after?))
+    };
+    tokio::task::spawn_blocking(compare).await?
+}

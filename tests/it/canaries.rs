@@ -1,0 +1,241 @@
+//! Names, ids, keys, headers and numbers of models and their providers, planted in every field: none of them, in no
+//! spelling, is on a battle's wire or on a page before the vote, and no figure that names models moves by one battle.
+
+use std::path::Path;
+
+use futures_util::future::join_all;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::program::Server;
+use crate::support::size;
+use crate::support::upstream::{Script, Upstream};
+use crate::support::visitor::Visitor;
+
+const AT_ONCE: usize = 20;
+const REPLY: &str = "The same words whoever writes them. ";
+/// Pages that name no model, and those that name all of them alike before and after a battle.
+const NAMELESS: [&str; 7] = ["/", "/?lang=zh", "/about", "/judges", "/correlation", "/nothing-here", "/readyz"];
+const STEADY: [&str; 5] =
+    ["/leaderboard", "/api/v1/leaderboard", "/api/v1/pairing", "/leaderboard/value", "/api/v1/leaderboard/value"];
+
+fn openai(error: Option<&str>) -> Script {
+    let chunk = |delta: Value, finish: Value| {
+        json!({"id": "chatcmpl-canary", "object": "chat.completion.chunk", "created": 77_201_337, "model": "canary-4o",
+            "system_fingerprint": "fp_canary", "service_tier": "canary", "provider": "canary",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}],
+            "usage": {"prompt_tokens": 77_201_337, "completion_tokens": 77_201_337, "total_tokens": 77_201_337}})
+        .to_string()
+    };
+    let begun = Script::stream().event(&chunk(json!({"role": "canary", "content": ""}), Value::Null));
+    let said = begun.event(&chunk(json!({"content": REPLY.repeat(3), "refusal": null}), Value::Null));
+    match error {
+        Some(error) => said.event(&json!({"error": {"message": error, "code": "canary"}}).to_string()).end(),
+        None => said.event(&chunk(json!({}), json!("canary_filter"))).event("[DONE]").end(),
+    }
+}
+
+fn anthropic() -> Script {
+    let event = |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
+    let usage = json!({"input_tokens": 77_201_337, "output_tokens": 77_201_337});
+    let message =
+        json!({"id": "msg_canary", "role": "assistant", "model": "canary-opus", "content": [], "usage": usage});
+    let events = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": REPLY.repeat(3)}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "canary", "stop_sequence": "canary"}, "usage": usage}),
+        json!({"type": "message_stop"}),
+    ];
+    events.into_iter().fold(Script::stream(), |script, data| script.chunk(event(data))).end()
+}
+
+fn ollama() -> Script {
+    let line = |content: &str, done: bool| {
+        let message = json!({"role": "canary", "content": content});
+        let line = json!({"model": "canary:7b", "created_at": "canary", "message": message, "done": done,
+            "done_reason": "canary", "total_duration": 77_201_337, "eval_count": 77_201_337});
+        format!("{line}\n")
+    };
+    Script::stream_of("application/x-ndjson").chunk(line(&REPLY.repeat(3), false)).chunk(line("", true)).end()
+}
+
+fn refusal() -> Script {
+    let body =
+        json!({"error": {"message": "Incorrect API key provided: sk-canary", "type": "canary", "param": "canary"}});
+    let headers = "content-type: application/json\r\nx-canary: canary\r\nset-cookie: canary=canary\r\n";
+    Script::whole("401 Unauthorized", headers, &body.to_string())
+}
+
+/// Each protocol twice, with a model that fails before its first token and one that breaks off.
+fn upstream_models(upstream: &Upstream) -> String {
+    let model = |(number, (provider, script)): (usize, (&str, Script))| {
+        let id = format!("canary-{number}");
+        upstream.script(&id, script);
+        let base = if provider == "openai" { format!("{}/v1", upstream.url()) } else { upstream.url() };
+        format!(
+            "[[models]]\nid = \"Canary/Id-{number}\"\nname = \"Canary Name {number}\"\nmodel = \"{id}\"\n\
+             organization = \"Canary & Sons\"\nlicense = \"Canary-2.0\"\nprovider = \"{provider}\"\nbase_url = \"{base}\"\n\
+             api_key_env = \"PLANTED_KEY\"\n"
+        )
+    };
+    let models = [
+        ("openai", openai(None)),
+        ("openai", openai(None)),
+        ("anthropic", anthropic()),
+        ("anthropic", anthropic()),
+        ("ollama", ollama()),
+        ("ollama", ollama()),
+        ("openai", refusal()),
+        ("openai", openai(Some("overloaded: sk-canary"))),
+    ];
+    models.into_iter().enumerate().map(model).collect()
+}
+
+/// What must not be found: planted words and the provider's address in lower case, in base64 at each alignment, in
+/// hexadecimal and in escapes for addresses.
+fn needles(upstream: &Upstream) -> Vec<String> {
+    let address = upstream.url().replace("http://", "");
+    let mut needles = Vec::new();
+    for word in ["canary", "Canary", "CANARY", "77201337", "planted_key", &address] {
+        needles.push(word.to_lowercase());
+        needles.push(word.bytes().map(|byte| format!("{byte:02x}")).collect());
+        needles.push(word.bytes().map(|byte| format!("%{byte:02x}")).collect());
+        for pad in 0..3 {
+            let encoded = base64(&format!("{}{word}", "x".repeat(pad)));
+            // The first and the last characters depend on what stands beside the word.
+            needles.push(encoded[(4 * pad).div_ceil(3)..encoded.len() - 1].to_lowercase());
+        }
+    }
+    needles
+}
+
+/// Without padding.
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits: Vec<u8> = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1)).collect();
+    let digit =
+        |six: &[u8]| six.iter().chain([0; 6].iter()).take(6).fold(0, |value, bit| 2 * value + usize::from(*bit));
+    bits.chunks(6).map(|six| char::from(DIGITS[digit(six)])).collect()
+}
+
+fn found(text: &str, needles: &[String]) -> Option<String> {
+    let lower = text.to_lowercase();
+    needles.iter().find(|needle| lower.contains(needle.as_str())).map(|needle| format!("{needle:?} in {text}"))
+}
+
+/// One battle up to its vote, on one of several ways; what was on the wire.
+async fn play(url: &str, number: usize) -> (Visitor, Vec<String>) {
+    let mut visitor = Visitor::connect(url).await;
+    let mut wire = visitor.headers.clone();
+    let render = if number.is_multiple_of(2) { "html" } else { "text" };
+    visitor.send(json!({"type": "start", "prompt": format!("Prompt {}", number % 7), "render": render})).await;
+    if number % 6 == 1 {
+        visitor.send(json!({"type": "stop"})).await;
+    }
+    visitor.next_of(&["ready", "error"]).await;
+    match number % 6 {
+        2 => visitor.send(json!({"type": "regenerate"})).await,
+        3 => visitor.send(json!({"type": "message", "prompt": "And then?"})).await,
+        4 => {
+            let mut back = visitor.reconnect().await;
+            wire.extend(back.headers.clone());
+            wire.append(&mut visitor.frames);
+            let battle: Value = serde_json::from_str(&wire[visitor.headers.len() + back.headers.len()]).unwrap();
+            back.send(json!({"type": "resume", "battle": battle["battle"], "after": 0, "render": render})).await;
+            visitor = back;
+        }
+        _ => {}
+    }
+    if (2..=4).contains(&(number % 6)) {
+        visitor.next_of(&["ready", "error"]).await;
+    }
+    wire.extend(visitor.frames.iter().cloned());
+    (visitor, wire)
+}
+
+/// A page with its status and headers, but for what differs from request to request.
+async fn page(server: &Server, path: &str) -> String {
+    let answer = crate::support::visitor::get(&format!("{}{path}", server.url)).await;
+    assert_ne!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR, "{path}");
+    let varies = ["date", "x-request-id", "age"];
+    let headers = answer.headers().iter().filter(|(name, _)| !varies.contains(&name.as_str()));
+    let headers: Vec<String> = headers.map(|(name, value)| format!("{name}: {value:?}")).collect();
+    format!("{path} {} {headers:?} {}", answer.status(), answer.text().await.unwrap())
+}
+
+/// All that names models, as it stands.
+async fn steady(server: &Server) -> Vec<String> {
+    let mut shown = Vec::new();
+    for path in STEADY {
+        shown.push(page(server, path).await);
+    }
+    let metrics = page(server, "/metrics").await;
+    let names_models =
+        |line: &&str| line.contains("model=") && !line.contains("errors_total") && !line.contains("breaker");
+    shown.push(metrics.lines().filter(names_models).collect::<Vec<_>>().join("\n"));
+    shown
+}
+
+fn serve(folder: &Path, upstream: &Upstream, pacing: &str) -> Server {
+    let settings = format!(
+        "[battle]\npacing = \"{pacing}\"\nstart_classes_ms = [1, 50]\ntempo_classes = [4000, 3000]\nreserve_ms = 0\npace_chars_per_second = 4000\n[limits]\nturns = []\nvotes = []\n\
+         turns_per_address = []\nvotes_per_address = []\nturns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n\
+         battles_at_once_per_address = 0\n[providers]\npractice = \"never\"\nretries = 0\nbreaker_failures = 1000000\n{}",
+        upstream_models(upstream)
+    );
+    std::fs::write(folder.join("langya.toml"), settings).unwrap();
+    Server::start_in(folder, &["--config", "langya.toml"], &[("PLANTED_KEY", "sk-canary-key")])
+}
+
+#[actix_web::test]
+async fn no_planted_word_shows_before_the_vote() {
+    for pacing in ["common", "classes", "whole"] {
+        search(pacing, size(24, 340)).await;
+    }
+}
+
+async fn search(pacing: &str, battles: usize) {
+    let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
+    let server = serve(folder.path(), &upstream, pacing);
+    let needles = needles(&upstream);
+    assert!(found(&base64("of a Canary here"), &needles).is_some(), "the search finds what is there");
+    let (mut voided, mut ready) = (0, 0);
+    for from in (0..battles).step_by(AT_ONCE) {
+        let runs = join_all((from..battles.min(from + AT_ONCE)).map(|number| play(&server.url, number))).await;
+        for (mut visitor, wire) in runs {
+            for line in &wire {
+                assert_eq!(found(line, &needles), None);
+            }
+            let revealed = visitor.vote("tie").await;
+            if revealed["type"] == "revealed" {
+                ready += 1;
+                assert!(found(&revealed.to_string(), &needles).is_some(), "the vote names the models: {revealed}");
+            } else {
+                voided += 1;
+                assert_eq!(found(&revealed.to_string(), &needles), None);
+            }
+        }
+        for path in NAMELESS {
+            assert_eq!(found(&page(&server, path).await, &needles), None);
+        }
+    }
+    println!(
+        "{pacing}: {battles} battles, {ready} with a vote, {voided} without; none of {} spellings found",
+        needles.len()
+    );
+    assert!(ready > 0 && voided > 0, "{ready} ready, {voided} voided");
+}
+
+#[actix_web::test]
+async fn a_battle_without_its_vote_moves_nothing_that_names_models() {
+    let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
+    let server = serve(folder.path(), &upstream, "common");
+    let before = steady(&server).await;
+    for number in 0..5 {
+        let (visitor, _) = play(&server.url, 6 * number).await;
+        assert_eq!(steady(&server).await, before);
+        drop(visitor);
+    }
+}
