@@ -13,6 +13,7 @@ use langya::services::arena::access::{code_hash, passphrase_hash};
 use reqwest::{Response, StatusCode};
 
 use crate::support::arena::{NO_LIMITS, TestArena};
+use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
 use crate::support::visitor::{Visitor, get};
 
@@ -45,6 +46,50 @@ async fn invite(arena: &TestArena, number: u128, quota: u32, expires_at: Option<
     code
 }
 
+/// The commands of an operator beside a running arena: a code lets two people in, and revoking it signs them out.
+#[actix_web::test]
+async fn an_operator_makes_lists_and_revokes_codes_beside_the_running_arena() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = folder.path().to_owned();
+    std::fs::write(in_folder.join("langya.toml"), "[access]\nmode = \"invite\"\n").unwrap();
+    let server = Server::start_in(&in_folder, &["--config", "langya.toml"], &[]);
+    let run = async |arguments: &[&str]| langya_beside(&in_folder, arguments).await;
+    let list = async || -> serde_json::Value {
+        serde_json::from_str(&run(&["invites", "list", "--format", "json"]).await.stdout).unwrap()
+    };
+    let made = run(&["invites", "create", "--quota", "2", "--note", "course 7"]).await;
+    let (code, id) = made.stdout.trim().split_once("  ").unwrap_or_else(|| panic!("{made:?}"));
+    for uses in 1..=2 {
+        let mut browser = Browser::at(&server.url);
+        check_status(&browser.sign_in(code).await, StatusCode::SEE_OTHER);
+        assert_eq!(list().await[0]["uses"], uses);
+    }
+    let listed = &list().await[0];
+    assert_eq!((&listed["state"], &listed["note"], &listed["id"]), (&"used up".into(), &"course 7".into(), &id.into()));
+    assert!(!listed.to_string().contains(code) && !listed.to_string().contains(&code_hash(&code.replace('-', ""))));
+
+    let mut browser = Browser::at(&server.url);
+    let other = run(&["invites", "create"]).await.stdout;
+    let (code, id) = other.trim().split_once("  ").unwrap();
+    check_status(&browser.sign_in(code).await, StatusCode::SEE_OTHER);
+    let mut socket = browser.socket().await.unwrap();
+    assert_eq!(run(&["invites", "revoke", id]).await.code, Some(0));
+    let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
+    assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
+    assert_eq!(run(&["invites", "revoke", id]).await.code, Some(2), "it is revoked already");
+}
+
+#[actix_web::test]
+async fn an_arena_with_a_pass_phrase_starts_only_with_its_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("langya.toml"), "[access]\nmode = \"passphrase\"\n").unwrap();
+    let refused = langya_beside(folder.path(), &["serve", "--config", "langya.toml", "--listen", "127.0.0.1:0"]).await;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("`langya passphrase`"), "{refused:?}");
+    let short = langya_beside(folder.path(), &["passphrase"]).await;
+    assert_eq!(short.code, Some(2), "nothing is no pass phrase: {short:?}");
+}
+
 /// A browser: it keeps its cookie and follows nothing.
 struct Browser {
     client: reqwest::Client,
@@ -54,9 +99,13 @@ struct Browser {
 
 impl Browser {
     fn new(arena: &TestArena) -> Self {
+        Self::at(&arena.url)
+    }
+
+    fn at(url: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { client, url: arena.url.clone(), cookie: None }
+        Self { client, url: url.to_owned(), cookie: None }
     }
 
     async fn get(&mut self, path: &str) -> Response {
