@@ -124,7 +124,7 @@ pub struct RegisterEntry {
     pub weight: Option<f64>,
     /// Whether the latest leaderboard has it.
     pub on_leaderboard: bool,
-    /// First day in battles, among the days counted.
+    /// First day in battles of this arena, among the days counted; in imported ones where it was in no others.
     pub first_day: Option<String>,
     /// Last day in battles.
     pub last_day: Option<String>,
@@ -228,21 +228,27 @@ pub struct PairingPeriod {
 struct ModelBattles {
     own: u64,
     imported: u64,
-    first: Option<Date>,
-    last: Option<Date>,
+    own_days: Option<[Date; 2]>,
+    imported_days: Option<[Date; 2]>,
     by_period: BTreeMap<Date, u64>,
 }
 
 impl ModelBattles {
     fn add(&mut self, day: &BattleDay, period: Period) {
-        self.first = Some(self.first.map_or(day.day, |first| first.min(day.day)));
-        self.last = Some(self.last.map_or(day.day, |last| last.max(day.day)));
+        let days = if day.imported { &mut self.imported_days } else { &mut self.own_days };
+        let [first, last] = days.unwrap_or([day.day; 2]);
+        *days = Some([first.min(day.day), last.max(day.day)]);
         if day.imported {
             self.imported += day.battles;
         } else {
             self.own += day.battles;
             *self.by_period.entry(period.first_day(day.day)).or_default() += day.battles;
         }
+    }
+
+    /// The first or last day: of this arena's battles, and of imported ones where there are no others.
+    fn day(&self, place: usize) -> Option<String> {
+        self.own_days.or(self.imported_days).map(|days| days[place].to_string())
     }
 }
 
@@ -339,8 +345,8 @@ impl<'d> Histories<'d> {
             state: EntryState::of(last),
             weight: last.map(|change| change.snapshot.weight),
             on_leaderboard,
-            first_day: battles.first.map(|day| day.to_string()),
-            last_day: battles.last.map(|day| day.to_string()),
+            first_day: battles.day(0),
+            last_day: battles.day(1),
             battles: battles.own,
             share: share(battles.own, all),
             imported_battles: battles.imported,

@@ -53,7 +53,7 @@ fn register(data: &RegisterData, on_leaderboard: &[&str], period: Period) -> Reg
 #[test]
 fn shares_are_of_the_battles_of_this_arena_in_each_period() {
     let data = RegisterData {
-        models: vec![model("a", ""), model("b", ""), model("c", "")],
+        models: vec![model("a", ""), model("b", ""), model("c", ""), model("old", "")],
         days: vec![
             day(TUESDAY - 30, "a", 4),
             day(TUESDAY - 30, "b", 4),
@@ -61,7 +61,8 @@ fn shares_are_of_the_battles_of_this_arena_in_each_period() {
             day(TUESDAY, "b", 1),
             day(TUESDAY, "c", 2),
             BattleDay { imported: true, ..day(TUESDAY - 1000, "c", 10) },
-            BattleDay { imported: true, ..day(TUESDAY - 1000, "a", 10) },
+            BattleDay { imported: true, ..day(TUESDAY - 1000, "old", 7) },
+            BattleDay { imported: true, ..day(TUESDAY - 900, "old", 3) },
         ],
         counted_through: Some(day_of_number(TUESDAY)),
         ..RegisterData::default()
@@ -74,8 +75,10 @@ fn shares_are_of_the_battles_of_this_arena_in_each_period() {
     assert_eq!(shares(0), [1.0, 1.0]);
     assert_eq!(shares(2), [0.0, 2.0 / 3.0]);
     let c = &register.models[2];
-    assert_eq!((c.first_day.as_deref(), c.last_day.as_deref()), (Some("2024-02-28"), Some("2026-11-24")));
+    assert_eq!((c.first_day.as_deref(), c.last_day.as_deref()), (Some("2026-11-24"), Some("2026-11-24")));
     assert_eq!((c.battles, c.imported_battles, c.share), (2, 10, Some(2.0 / 7.0)));
+    let old = &register.models[3];
+    assert_eq!((old.first_day.as_deref(), old.last_day.as_deref()), (Some("2024-02-28"), Some("2024-06-07")));
     assert_eq!(c.state, EntryState::NotConfigured);
     let by_day = super::Register::new(&data, &BTreeSet::new(), Period::Day, 1);
     assert_eq!(by_day.periods.len(), 1, "the latest only");
