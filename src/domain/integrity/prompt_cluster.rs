@@ -364,8 +364,9 @@ mod tests {
     #[test]
     fn a_flood_of_prompts_that_are_not_alike_enough_does_not_slow_down_the_next_one() {
         let mut rng = ChaCha8Rng::seed_from_u64(11);
-        let mut letters =
-            |length: usize| -> String { (0..length).map(|_| char::from(b'a' + u8::try_from(rng.next_u32() % 26).unwrap())).collect() };
+        let mut letters = |length: usize| -> String {
+            (0..length).map(|_| char::from(b'a' + u8::try_from(rng.next_u32() % 26).unwrap())).collect()
+        };
         let (shared, mut clusters) = (letters(300), PromptClusters::default());
         for _ in 0..800 {
             clusters.assign(&PromptSketch::of(&(shared.clone() + &letters(60))));
@@ -378,8 +379,8 @@ mod tests {
     #[test]
     fn a_cluster_keeps_its_name_and_answers_to_each_of_its_prompts() {
         let mut clusters = PromptClusters::default();
-        let [first, copy] =
-            ["Who wrote Hamlet, Macbeth and Othello?", "Please: who wrote Hamlet, Macbeth and Othello"].map(PromptSketch::of);
+        let [first, copy] = ["Who wrote Hamlet, Macbeth and Othello?", "Please: who wrote Hamlet, Macbeth and Othello"]
+            .map(PromptSketch::of);
         let cluster = clusters.assign(&first);
         let id = clusters.id(cluster);
         assert_eq!(clusters.assign(&copy), cluster);
