@@ -379,8 +379,8 @@ mod tests {
     #[test]
     fn a_cluster_keeps_its_name_and_answers_to_each_of_its_prompts() {
         let mut clusters = PromptClusters::default();
-        let [first, copy] =
-            ["Who wrote Hamlet, Macbeth and Othello?", "who wrote Hamlet, Macbeth & Othello"].map(PromptSketch::of);
+        let [first, copy] = ["Who wrote Hamlet, Macbeth and Othello?", "Please: who wrote Hamlet, Macbeth and Othello"]
+            .map(PromptSketch::of);
         let cluster = clusters.assign(&first);
         let id = clusters.id(cluster);
         assert_eq!(clusters.assign(&copy), cluster);
