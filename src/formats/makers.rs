@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::votes::{VoteFileError, read_table};
-use crate::domain::rating::style::Makers;
+use crate::domain::rating::makers::Makers;
 
 const MODEL: &str = "model";
 /// Names of the other column; the settings call it `organization`.

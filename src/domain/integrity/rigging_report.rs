@@ -187,7 +187,7 @@ mod tests {
         let quiet = rigging_report(&log, 1).unwrap();
         let flagged = quiet.flagged.unwrap();
         assert_eq!((flagged.voters, flagged.tested, quiet.neighbours.len()), (60, 60, 7));
-        // In one arena of twenty an honest voter is flagged.
+        // In one arena of ten an honest voter is flagged.
         assert!(flagged.flagged <= 1, "{flagged:?}");
 
         // One rigger with a tenth of the votes, all for its target.
@@ -198,7 +198,8 @@ mod tests {
         let other = &rigged.models.as_slice()[rigged.b[rigged.len() - 1] as usize];
         let report = rigging_report(&rigged, 1).unwrap();
         let flagged = report.flagged.unwrap();
-        assert!((1..=2).contains(&flagged.flagged) && (250..=300).contains(&flagged.votes), "{flagged:?}");
+        // The rigger, and up to two of the sixty honest voters, whom so many rigged votes make look odd.
+        assert!((1..=3).contains(&flagged.flagged) && (250..=350).contains(&flagged.votes), "{flagged:?}");
         let moved = flagged.largest_move.unwrap();
         assert!([target, other].contains(&&moved.model) && moved.place > moved.published, "{moved:?}");
         let strongest = report.most_influential.unwrap();

@@ -23,7 +23,7 @@ use crate::rating::vote_log::{Labels, VoteLog};
 /// Voters with fewer votes for one of two models are not tested: nothing can be told from them.
 pub const FEWEST_VOTES: usize = 10;
 /// The α of the tests where nobody says otherwise.
-pub const DEFAULT_ALPHA: f64 = 0.05;
+pub const DEFAULT_ALPHA: f64 = 0.1;
 
 /// Voters are left out of the crowd of the score test if chance alone explains their votes with at most this probability.
 const OUTLIER: f64 = 0.01;

@@ -18,6 +18,7 @@ pub mod fit;
 pub mod history;
 pub mod interval;
 pub mod leaderboard;
+pub mod makers;
 pub mod matrices;
 pub mod neighbours;
 pub mod notes;

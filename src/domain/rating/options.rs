@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
 use super::slice::SliceColumn;
-use super::style::Makers;
+use super::makers::Makers;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
 use crate::stats::confidence::ConfidenceLevel;

@@ -176,10 +176,10 @@ mod tests {
 
     #[test]
     fn a_day_of_ids_begins_at_midnight() {
-        assert_eq!(first_id(20_473), "019bd8c0-d800-0000-0000-000000000000");
+        assert_eq!(first_id(20_473), "019bd8b3-7c00-0000-0000-000000000000");
         assert_eq!(time_of(&first_id(20_473)), Some(Timestamp(start_of(20_473))));
         assert_eq!(first_id(0), "00000000-0000-0000-0000-000000000000");
-        assert_eq!(time_of("019bd9df-b600-7000-8000-000000000001"), Some(Timestamp(1_768_888_800_000)));
+        assert_eq!(time_of("019bd9fd-1300-7000-8000-000000000001"), Some(Timestamp(1_768_888_800_000)));
         assert_eq!((time_of("import-1"), time_of("b1"), time_of("")), (None, None, None));
     }
 }

@@ -21,14 +21,13 @@ mod features;
 mod jackknife;
 mod leaderboard_style;
 mod loss;
-mod makers;
 
 use nalgebra::{DMatrix, DVector};
 
 pub use features::FEATURES;
 pub use leaderboard_style::StyleEffect;
 pub(super) use leaderboard_style::{StyledBoard, style_controlled};
-pub use makers::Makers;
+
 
 use super::FitError;
 use super::covariance::Covariances;
