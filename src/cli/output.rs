@@ -20,10 +20,10 @@ pub(super) fn print(text: &str) -> CommandResult<()> {
     print_to(std::io::stdout().lock(), text)
 }
 
-/// As [`print`], of a result that is written part by part.
+/// As [`print()`], of a result that is written part by part.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(super) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> CommandResult<()> {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = write(&mut out).and_then(|()| out.flush());

@@ -84,11 +84,17 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     let upstream = Upstream::start().await;
     let long = (0..1_600).fold(Script::stream(), |script, _| script.text(&"x".repeat(10_000)));
     for model in ["one", "two"] {
-        upstream.scripts(model, [long.clone().hang(), Script::openai(["Short."])]);
+        let short = || Script::openai(["Short."]);
+        upstream.scripts(model, [short(), long.clone().hang(), short()]);
     }
     let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
     let server = serve(folder.path());
     has_started(&server).await;
+    // What a process keeps from its first battle and vote on is there before.
+    let mut first = Visitor::connect(&server.url).await;
+    first.ask("Which?").await;
+    assert_eq!(first.until_ready().await, ["Short.", "Short."]);
+    assert_eq!(first.vote("a").await["type"], "revealed");
     let before = memory(&server, "VmHWM");
     let mut stalled = RawSocket::open(&server.url).await;
     stalled.send(&text_frame(r#"{"type":"start","prompt":"Write at length"}"#)).await;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use langya::domain::battle::Outcome::{AWins, BWins};
 use langya::domain::rating::leaderboard::Leaderboard;
+use langya::domain::rating::makers::Makers;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions, Method};
 use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::makers::Makers;
 use langya::domain::rating::style::StyleEffect;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::domain::rating::{FitError, POINTS_PER_STRENGTH};

@@ -2,7 +2,7 @@
 //!
 //! With pacing, the visible chunks are a function of the two texts alone: every step takes exactly one quantum from each
 //! side that has not ended. Neither speed nor the provider's chunk sizes can be read off the wire. The moments of the
-//! steps ([`schedule`]) are functions of both sides alike, also after one of them has ended ([`arrivals`]). Pure: time is
+//! steps (`schedule`) are functions of both sides alike, also after one of them has ended (`arrivals`). Pure: time is
 //! an argument, counted from the beginning of the turn.
 
 mod arrivals;

@@ -11,8 +11,8 @@
 //! question for the identity that stays unanswered, a denial ("I am not X") alone, or what a quotation or a code block says,
 //! unless it names the author itself. Names are those of `names.toml` and of the arena's own models.
 //!
-//! **The method.** [`fold`] takes disguises off, [`names`] finds names in one pass, [`sentences`] keeps the sentences with a name, and
-//! the rules of [`english`] and [`chinese`] are regular expressions without look-around. So the work is linear in the text. What
+//! **The method.** `fold` takes disguises off, `names` finds names in one pass, `sentences` keeps the sentences with a name, and
+//! the rules of `english` and `chinese` are regular expressions without look-around. So the work is linear in the text. What
 //! a text says without a name ("the maker of the green logo", a name in Base64, backwards, or as the first letters of lines)
 //! is not found.
 

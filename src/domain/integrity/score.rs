@@ -1,10 +1,10 @@
 //! The score test of a voter for each model: does the voter favour it, or vote against it, more than the crowd and honest
 //! tastes explain?
 //!
-//! For the votes of a voter on model m, z_m = Σ (v − E[v]) / √(Σ Var v), v = 1 for m and 0 for its rival: the score statistic
+//! For the votes of a voter on model m, z_m = Σ (v − E(v)) / √(Σ Var v), v = 1 for m and 0 for its rival: the score statistic
 //! of an effect of m on that voter's votes in a Bradley–Terry model (Rao 1948; Cox and Hinkley 1974, section 9.3).
 //!
-//! - E[v] comes from the ratings without the voter's own votes ([`crate::rating::crowd`]), nor those of other outliers, who may
+//! - E(v) comes from the ratings without the voter's own votes ([`crate::rating::crowd`]), nor those of other outliers, who may
 //!   help the same model, and from the voter's consistency in
 //!   the votes on other models ([`super::consistency`]), so that a careless voter is no enemy of the best models.
 //! - Votes for neither model are left out, by conditioning on the votes for one: honest voters tie between 0 and 70 % of the

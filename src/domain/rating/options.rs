@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::makers::Makers;
 use super::neighbours::SequentialOptions;
 use super::scoring::Scoring;
 use super::slice::SliceColumn;
-use super::makers::Makers;
 use super::vote_log::VotersKnown;
 use super::weighting::Reweight;
 use crate::stats::confidence::ConfidenceLevel;

@@ -1,7 +1,7 @@
 //! What rigging costs: rigged votes added to honest ones, through the arena's own pairing policy, tally and fit.
 //!
-//! [`simulate_rigging`] simulates an arena of honest votes ([`arena`]), then an attacker ([`attack`]) who wants one model to rise, and
-//! counts the places it gains under each [`Control`] ([`controls`]). It answers two questions: by how many places a number of
+//! [`simulate_rigging`] simulates an arena of honest votes (`arena`), then an attacker (`attack`) who wants one model to rise, and
+//! counts the places it gains under each [`Control`] (`controls`). It answers two questions: by how many places a number of
 //! rigged votes lifts a model, and how many votes and battles one, three and five places cost.
 
 mod arena;

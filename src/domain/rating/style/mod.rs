@@ -28,7 +28,6 @@ pub use features::FEATURES;
 pub use leaderboard_style::StyleEffect;
 pub(super) use leaderboard_style::{StyledBoard, style_controlled};
 
-
 use super::FitError;
 use super::covariance::Covariances;
 use super::newton::descend;

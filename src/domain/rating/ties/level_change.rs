@@ -37,10 +37,11 @@ pub(in crate::rating) struct LevelChange {
     pub(in crate::rating) upper: f64,
 }
 
-/// The change of each model whose share is known, with an interval, in both halves of the votes.
+/// The change of each model whose share is known, with an interval, in both halves of the votes; of none where the votes of a
+/// half are too few to determine shares.
 ///
 /// # Errors
-/// As [`good_enough`].
+/// As [`good_enough`], but for [`FitError::Solver`].
 pub(in crate::rating) fn level_changes(
     log: &VoteLog,
     errors: ShareErrors,
@@ -76,7 +77,7 @@ fn later_half(log: &VoteLog) -> Vec<bool> {
     is_later
 }
 
-/// The shares by these votes alone.
+/// The shares by these votes alone; none where they determine no shares.
 fn levels(
     log: &VoteLog,
     keep: &[bool],
@@ -88,7 +89,10 @@ fn levels(
     let tally = Tally::from_log(&log, scoring);
     let voters = log.voters.as_ref().filter(|_| errors == ShareErrors::Voters);
     let votes = voters.map(|voters| VotesByVoter::new(&log, voters, scoring, &tally));
-    let shares = good_enough(&tally, &count(&log), scoring, votes.as_ref(), level)?;
+    let shares = match good_enough(&tally, &count(&log), scoring, votes.as_ref(), level) {
+        Err(FitError::Solver(_)) => return Ok(BTreeMap::new()),
+        shares => shares?,
+    };
     let named = tally.models.into_iter().map(|model| model.name).zip(shares);
     Ok(named.filter_map(|(model, share)| Some((model, share?))).collect())
 }
