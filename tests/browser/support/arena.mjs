@@ -77,7 +77,11 @@ discover = false
 practice = "never"
 retries = 0
 
+[battle]
+reserve_ms = 0
+
 [rating]
 debounce_ms = 50
+group_votes = 1
 ${model(NAMES[0], "Northern Institute", "MIT")}${model(NAMES[1], "Lakeside Lab", "Apache-2.0")}`;
 }
