@@ -7,6 +7,7 @@ use langya::domain::battle::Outcome::{AWins, BWins, BothBad, Tie};
 use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
+use langya::domain::rating::ranking::rank_log;
 use langya::domain::rating::scoring::{BothBadRule, Scoring};
 use langya::domain::rating::ties::comparison::TieModel;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
@@ -127,6 +128,29 @@ fn a_model_that_was_never_good_or_never_bad_has_no_level() {
     let level = |board: &Leaderboard, name: &str| line(board, name).good_enough;
     assert!(level(&board, "x").is_some() && level(&board, "y").is_some());
     assert_eq!((level(&board, "only won"), level(&board, "only lost")), (None, None));
+}
+
+#[test]
+fn however_few_the_votes_a_level_is_known_or_not_and_never_an_error() {
+    let options = LeaderboardOptions { good_enough: true, ..LeaderboardOptions::default() };
+    for sequence in 0..4_usize.pow(4) {
+        let mut log = VoteLog::default();
+        for vote in 0..4 {
+            log.push("x", "y", [AWins, BWins, Tie, BothBad][sequence / 4_usize.pow(vote) % 4]).unwrap();
+        }
+        for one_voter in [false, true] {
+            log.voters = one_voter.then(|| {
+                let mut voters = Labels::default();
+                (0..4).for_each(|_| voters.rows.push(voters.names.position("same")));
+                voters
+            });
+            let board = rank_log(&log, &options).unwrap_or_else(|error| panic!("votes {sequence}: {error}"));
+            for model in board.models {
+                let numbers = [model.good_enough, model.good_enough_lower, model.good_enough_upper];
+                assert!(numbers.into_iter().flatten().all(|number| (0.0..=1.0).contains(&number)), "votes {sequence}");
+            }
+        }
+    }
 }
 
 /// Votes of the model, of voters who each cast ten.

@@ -103,7 +103,7 @@ fn rank_tally(
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
         let errors = if interval == IntervalMethod::Jackknife { ShareErrors::Voters } else { ShareErrors::Votes };
-        add_good_enough(&mut models, &tally, &counts, log, errors, options)?;
+        add_good_enough(&mut models, &tally, &counts, log, errors, options);
     }
     // Without joint covariances there is nothing to compare; models that only won or lost need none to be open.
     let is_comparable = !intervals.covariances.is_empty()
@@ -271,11 +271,11 @@ fn add_good_enough(
     log: Option<&VoteLog>,
     errors: ShareErrors,
     options: &LeaderboardOptions,
-) -> Result<(), FitError> {
+) {
     let voters = log.and_then(|log| Some((log, log.voters.as_ref().filter(|_| errors == ShareErrors::Voters)?)));
     let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
-    let found = good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence)?;
-    let changes = log.map(|log| level_changes(log, errors, options.scoring, options.confidence)).transpose()?;
+    let found = good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence);
+    let changes = log.map(|log| level_changes(log, errors, options.scoring, options.confidence));
     for model in models {
         if let Some(change) = changes.as_ref().and_then(|changes| changes.get(&model.model)) {
             model.good_enough_change = Some(change.change);
@@ -287,7 +287,6 @@ fn add_good_enough(
         model.good_enough = Some(found.share);
         (model.good_enough_lower, model.good_enough_upper) = (found.lower, found.upper);
     }
-    Ok(())
 }
 
 /// The models as their neighbours are compared.

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::loss::{OutcomeCounts, TieLoss, add_block};
 use super::outcomes::{OutcomeModel, PairOutcome};
 use crate::battle::Outcome;
-use crate::rating::FitError;
 use crate::rating::graph::decompose;
 use crate::rating::jackknife::{Correction, Sums};
 use crate::rating::newton::descend;
@@ -23,6 +22,7 @@ use crate::rating::pair_counts::PairCounts;
 use crate::rating::scoring::Scoring;
 use crate::rating::tally::{PairTally, Tally};
 use crate::rating::votes_by_voter::{VoterVote, VotesByVoter};
+use crate::stats::cholesky::{cholesky, inverse};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// ln(θ − 1) at the start of the search: θ = 2.
@@ -40,39 +40,34 @@ pub struct GoodEnough {
 }
 
 /// The shares of all models, by position in the tally; `None` for models that are not connected with "bad", and for all
-/// where no vote is "both bad".
-///
-/// # Errors
-/// [`FitError::Solver`] if the search fails.
+/// where no vote is "both bad" or the votes are too few to determine levels.
 pub(in crate::rating) fn good_enough(
     tally: &Tally,
     counts: &[(u32, u32, PairCounts)],
     scoring: Scoring,
     votes: Option<&VotesByVoter>,
     level: ConfidenceLevel,
-) -> Result<Vec<Option<GoodEnough>>, FitError> {
+) -> Vec<Option<GoodEnough>> {
     let mut shares = vec![None; tally.models.len()];
     let pairs = outcome_counts(tally, counts, scoring);
     let members = connected(tally.models.len(), &pairs);
-    if members.is_empty() {
-        return Ok(shares);
-    }
     let mut places = vec![None; tally.models.len()];
     members.iter().enumerate().for_each(|(place, &model)| places[model] = Some(place));
     let inside = |pair: &OutcomeCounts| {
         Some(OutcomeCounts { first: places[pair.first]?, second: places[pair.second]?, ..*pair })
     };
     let pairs: Vec<OutcomeCounts> = pairs.iter().filter_map(inside).collect();
+    if pairs.is_empty() {
+        return shares;
+    }
     let loss = TieLoss::new(OutcomeModel::GeneralisedRaoKupper, members.len(), pairs);
     let start = DVector::from_fn(loss.parameters(), |place, _| if place < members.len() { 0.0 } else { START });
-    let found = descend(&loss, start)?;
-    if !found.converged {
-        return Ok(shares);
-    }
+    let Some(found) = descend(&loss, start).ok().filter(|found| found.converged) else { return shares };
     let errors = match votes {
-        Some(votes) => errors_by_voter(&loss, &found.point, &places, votes)?,
-        None => errors_of_votes(&loss, &found.point)?,
+        Some(votes) => errors_by_voter(&loss, &found.point, &places, votes),
+        None => errors_of_votes(&loss, &found.point),
     };
+    let errors = errors.unwrap_or_else(|| vec![None; found.point.len()]);
     for (place, (&model, error)) in members.iter().zip(errors).enumerate() {
         let at = found.point[place];
         let half = error.map(|error| error.deviation * level.quantile(error.voters));
@@ -80,7 +75,7 @@ pub(in crate::rating) fn good_enough(
         let (lower, upper) = (half.map(|half| share(at - half)), half.map(|half| share(at + half)));
         shares[model] = Some(GoodEnough { share: share(at), lower, upper });
     }
-    Ok(shares)
+    shares
 }
 
 /// The votes that the scoring counts, by position in the tally.
@@ -141,13 +136,12 @@ struct ErrorOf {
     voters: Option<f64>,
 }
 
-fn inverse_of(matrix: DMatrix<f64>) -> Result<DMatrix<f64>, FitError> {
-    let singular = || FitError::Solver("the votes determine no level of quality".into());
-    Ok(crate::stats::cholesky::inverse(&crate::stats::cholesky::cholesky(matrix).ok_or_else(singular)?))
+fn inverse_of(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    cholesky(matrix).map(|factor| inverse(&factor))
 }
 
-/// The sandwich for independent votes.
-fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Result<Vec<Option<ErrorOf>>, FitError> {
+/// The sandwich for independent votes; `None` where the Hessian is singular.
+fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Option<Vec<Option<ErrorOf>>> {
     let inverse = inverse_of(loss.hessian(point))?;
     let mut meat = DMatrix::zeros(point.len(), point.len());
     for pair in loss.pairs() {
@@ -162,16 +156,16 @@ fn errors_of_votes(loss: &TieLoss, point: &DVector<f64>) -> Result<Vec<Option<Er
         let deviation = inverse.column(column).dot(&half).max(0.0).sqrt();
         Some(ErrorOf { deviation, voters: None })
     };
-    Ok(half.column_iter().map(|half| half.into_owned()).enumerate().map(error).collect())
+    Some(half.column_iter().map(|half| half.into_owned()).enumerate().map(error).collect())
 }
 
-/// Leaves out one voter at a time.
+/// Leaves out one voter at a time; `None` where the Hessian is singular.
 fn errors_by_voter(
     loss: &TieLoss,
     point: &DVector<f64>,
     places: &[Option<usize>],
     votes: &VotesByVoter,
-) -> Result<Vec<Option<ErrorOf>>, FitError> {
+) -> Option<Vec<Option<ErrorOf>>> {
     let inverse = inverse_of(loss.hessian(point))?;
     let (mut sums, mut correction) = (Sums::new(point.len()), Correction::default());
     for of_voter in votes.iter() {
@@ -189,13 +183,13 @@ fn errors_by_voter(
         }
     }
     let sums = Sums::total(point.len(), vec![sums]);
-    let Some(variances) = sums.variances(&inverse) else { return Ok(vec![None; point.len()]) };
+    let variances = sums.variances(&inverse)?;
     let effective = sums.effective_voters();
     let error = |place: usize| {
         let found = ErrorOf { deviation: variances[place].sqrt(), voters: Some(effective[place]) };
         (!sums.carried()[place]).then_some(found)
     };
-    Ok((0..point.len()).map(error).collect())
+    Some((0..point.len()).map(error).collect())
 }
 
 /// The votes of one voter: the score and the Hessian, over the parameters that they touch.

@@ -9,7 +9,6 @@
 use std::collections::BTreeMap;
 
 use super::good_enough::{GoodEnough, good_enough};
-use crate::rating::FitError;
 use crate::rating::counting::count;
 use crate::rating::scoring::Scoring;
 use crate::rating::tally::Tally;
@@ -39,24 +38,20 @@ pub(in crate::rating) struct LevelChange {
 
 /// The change of each model whose share is known, with an interval, in both halves of the votes; of none where the votes of a
 /// half are too few to determine shares.
-///
-/// # Errors
-/// As [`good_enough`], but for [`FitError::Solver`].
 pub(in crate::rating) fn level_changes(
     log: &VoteLog,
     errors: ShareErrors,
     scoring: Scoring,
     level: ConfidenceLevel,
-) -> Result<BTreeMap<String, LevelChange>, FitError> {
+) -> BTreeMap<String, LevelChange> {
     let is_later = later_half(log);
     let is_earlier: Vec<bool> = is_later.iter().map(|later| !later).collect();
     let (earlier, later) = rayon::join(
         || levels(log, &is_earlier, errors, scoring, level),
         || levels(log, &is_later, errors, scoring, level),
     );
-    let (earlier, later) = (earlier?, later?);
     let changes = later.into_iter().filter_map(|(model, later)| Some((earlier.get(&model)?, model, later)));
-    Ok(changes.filter_map(|(earlier, model, later)| Some((model, change(earlier, &later)?))).collect())
+    changes.filter_map(|(earlier, model, later)| Some((model, change(earlier, &later)?))).collect()
 }
 
 fn change(earlier: &GoodEnough, later: &GoodEnough) -> Option<LevelChange> {
@@ -84,17 +79,14 @@ fn levels(
     errors: ShareErrors,
     scoring: Scoring,
     level: ConfidenceLevel,
-) -> Result<BTreeMap<String, GoodEnough>, FitError> {
+) -> BTreeMap<String, GoodEnough> {
     let log = VoteLog { voters: log.voters.as_ref().map(|voters| voters.picked(keep)), ..log.outcomes_picked(keep) };
     let tally = Tally::from_log(&log, scoring);
     let voters = log.voters.as_ref().filter(|_| errors == ShareErrors::Voters);
     let votes = voters.map(|voters| VotesByVoter::new(&log, voters, scoring, &tally));
-    let shares = match good_enough(&tally, &count(&log), scoring, votes.as_ref(), level) {
-        Err(FitError::Solver(_)) => return Ok(BTreeMap::new()),
-        shares => shares?,
-    };
+    let shares = good_enough(&tally, &count(&log), scoring, votes.as_ref(), level);
     let named = tally.models.into_iter().map(|model| model.name).zip(shares);
-    Ok(named.filter_map(|(model, share)| Some((model, share?))).collect())
+    named.filter_map(|(model, share)| Some((model, share?))).collect()
 }
 
 #[cfg(test)]
