@@ -89,110 +89,145 @@ fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
     }
 }
 
-impl AppState {
-    /// Puts the arena together and starts its background loops.
-    ///
-    /// # Errors
-    /// [`StartError`].
-    pub async fn start(settings: Settings, worlds: Dependencies) -> Result<Arc<Self>, StartError> {
+/// What most parts of an arena are made from.
+struct Foundation {
+    settings: CurrentSettings,
+    store: Store,
+    events: Arc<dyn EventBus>,
+    link: Option<RedisHandle>,
+    rng: Arc<SharedRng>,
+    clock: Arc<WatchedClock>,
+    tasks: Tasks,
+    fleet: Arc<Fleet>,
+    models: Arc<Models>,
+    leaderboard: Arc<LatestLeaderboard>,
+    sessions: Arc<Sessions>,
+}
+
+impl Foundation {
+    async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
         let Dependencies { store, events, link, roster, clock, rng } = worlds;
-        let clock = Arc::new(WatchedClock::new(clock));
-        let settings = CurrentSettings::new(settings);
+        let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
         jobs::heartbeat::first_beat(&fleet, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
-        let matchmaker = Arc::new(Matchmaker::new(
-            Arc::clone(&models),
-            Arc::clone(&leaderboard),
-            Arc::clone(&rng),
-            settings.clone(),
-        ));
-        let battles = Arc::new(Battles::new(BattleParts {
-            store: store.clone(),
-            fleet: Arc::clone(&fleet),
-            events: Arc::clone(&events),
-            models: Arc::clone(&models),
-            matchmaker: Arc::clone(&matchmaker),
-            rng: Arc::clone(&rng),
-            clock: clock.clone(),
-            class_draws: ClassDraws::open(&store, &rng, clock.as_ref()).await?,
+        Ok(Self { settings, store, events, link, rng, clock, tasks, fleet, models, leaderboard, sessions })
+    }
+
+    fn matchmaker(&self) -> Matchmaker {
+        let (models, leaderboard) = (Arc::clone(&self.models), Arc::clone(&self.leaderboard));
+        Matchmaker::new(models, leaderboard, Arc::clone(&self.rng), self.settings.clone())
+    }
+
+    async fn battles(&self, matchmaker: &Arc<Matchmaker>) -> Result<Battles, StartError> {
+        Ok(Battles::new(BattleParts {
+            store: self.store.clone(),
+            fleet: Arc::clone(&self.fleet),
+            events: Arc::clone(&self.events),
+            models: Arc::clone(&self.models),
+            matchmaker: Arc::clone(matchmaker),
+            rng: Arc::clone(&self.rng),
+            clock: self.clock.clone(),
+            class_draws: ClassDraws::open(&self.store, &self.rng, self.clock.as_ref()).await?,
             raw_ticks: RawTicks::start(),
-            tasks: tasks.clone(),
-            settings: settings.clone(),
-        }));
-        let voting = Arc::new(Voting {
-            store: store.clone(),
-            battles: Arc::clone(&battles),
-            events: Arc::clone(&events),
-            models: Arc::clone(&models),
-            rules: VoteRules::new(Arc::clone(&models), settings.clone()),
-            leaderboard: Arc::clone(&leaderboard),
-            rng: Arc::clone(&rng),
-            clock: clock.clone(),
-        });
-        let filtered = Arc::new(FilteredLeaderboards::new(store.clone(), settings.clone(), tasks.clone()));
-        let robustness = Arc::new(RobustnessService::new(store.clone(), settings.clone(), clock.clone()));
-        let exclusion_reports = Arc::new(ExclusionReports::new(store.clone(), settings.clone()));
-        let value = ValueReports::new(store.clone(), settings.clone(), Arc::clone(&filtered), tasks.clone());
-        let value = Arc::new(value);
-        let boards = Arc::new(SuiteResultsCache::new(store.clone(), &tasks));
-        let correlation = Arc::new(CorrelationService::new(
-            store.clone(),
-            settings.clone(),
-            Arc::clone(&leaderboard),
-            clock.clone(),
-            &tasks,
-        ));
-        let battle_judging = Arc::new(BattleJudgingReports::new(store.clone(), tasks.clone()));
-        let register = Arc::new(ModelRegister::new(store.clone()));
-        let limits = Arc::new(RateLimits::new(settings.clone(), link.clone()));
-        let access = Arc::new(Access::new(
-            store.clone(),
-            Arc::clone(&sessions),
-            Arc::clone(&limits),
-            settings.clone(),
-            clock.clone(),
-        ));
-        let proofs = Arc::new(Proofs::new(ProofParts {
-            sessions: Arc::clone(&sessions),
-            limits: Arc::clone(&limits),
-            settings: settings.clone(),
-            rng: Arc::clone(&rng),
-            clock: clock.clone(),
-            used: SingleUse::new("proof", link.clone()),
-        }));
-        let app = Arc::new(Self {
-            settings,
-            store,
-            models,
-            leaderboard,
-            filtered,
-            robustness,
-            exclusion_reports,
-            value,
-            boards,
-            correlation,
-            battle_judging,
-            register,
-            matchmaker,
-            fleet,
-            battles,
-            voting,
-            sessions,
-            access,
-            limits,
-            proofs,
-            events,
-            link,
-            rng,
-            clock,
-            tasks,
-        });
+            tasks: self.tasks.clone(),
+            settings: self.settings.clone(),
+        }))
+    }
+
+    fn voting(&self, battles: &Arc<Battles>) -> Voting {
+        Voting {
+            store: self.store.clone(),
+            battles: Arc::clone(battles),
+            events: Arc::clone(&self.events),
+            models: Arc::clone(&self.models),
+            rules: VoteRules::new(Arc::clone(&self.models), self.settings.clone()),
+            leaderboard: Arc::clone(&self.leaderboard),
+            rng: Arc::clone(&self.rng),
+            clock: self.clock.clone(),
+        }
+    }
+
+    fn filtered(&self) -> FilteredLeaderboards {
+        FilteredLeaderboards::new(self.store.clone(), self.settings.clone(), self.tasks.clone())
+    }
+
+    fn value(&self, filtered: &Arc<FilteredLeaderboards>) -> ValueReports {
+        ValueReports::new(self.store.clone(), self.settings.clone(), Arc::clone(filtered), self.tasks.clone())
+    }
+
+    fn robustness(&self) -> RobustnessService {
+        RobustnessService::new(self.store.clone(), self.settings.clone(), self.clock.clone())
+    }
+
+    fn correlation(&self) -> CorrelationService {
+        let (store, leaderboard) = (self.store.clone(), Arc::clone(&self.leaderboard));
+        CorrelationService::new(store, self.settings.clone(), leaderboard, self.clock.clone(), &self.tasks)
+    }
+
+    fn access(&self, limits: &Arc<RateLimits>) -> Access {
+        let (store, sessions) = (self.store.clone(), Arc::clone(&self.sessions));
+        Access::new(store, sessions, Arc::clone(limits), self.settings.clone(), self.clock.clone())
+    }
+
+    fn proofs(&self, limits: &Arc<RateLimits>) -> Proofs {
+        Proofs::new(ProofParts {
+            sessions: Arc::clone(&self.sessions),
+            limits: Arc::clone(limits),
+            settings: self.settings.clone(),
+            rng: Arc::clone(&self.rng),
+            clock: self.clock.clone(),
+            used: SingleUse::new("proof", self.link.clone()),
+        })
+    }
+}
+
+impl AppState {
+    /// Puts the arena together and starts its background loops.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub async fn start(settings: Settings, worlds: Dependencies) -> Result<Arc<Self>, StartError> {
+        let app = Arc::new(Self::assemble(Foundation::open(settings, worlds).await?).await?);
         app.start_jobs()?;
         Ok(app)
+    }
+
+    async fn assemble(base: Foundation) -> Result<Self, StartError> {
+        let matchmaker = Arc::new(base.matchmaker());
+        let battles = Arc::new(base.battles(&matchmaker).await?);
+        let filtered = Arc::new(base.filtered());
+        let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
+        Ok(Self {
+            voting: Arc::new(base.voting(&battles)),
+            value: Arc::new(base.value(&filtered)),
+            robustness: Arc::new(base.robustness()),
+            exclusion_reports: Arc::new(ExclusionReports::new(base.store.clone(), base.settings.clone())),
+            boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
+            correlation: Arc::new(base.correlation()),
+            battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
+            register: Arc::new(ModelRegister::new(base.store.clone())),
+            access: Arc::new(base.access(&limits)),
+            proofs: Arc::new(base.proofs(&limits)),
+            settings: base.settings,
+            store: base.store,
+            models: base.models,
+            leaderboard: base.leaderboard,
+            fleet: base.fleet,
+            sessions: base.sessions,
+            events: base.events,
+            link: base.link,
+            rng: base.rng,
+            clock: base.clock,
+            tasks: base.tasks,
+            filtered,
+            matchmaker,
+            battles,
+            limits,
+        })
     }
 
     fn start_jobs(self: &Arc<Self>) -> Result<(), StartError> {

@@ -1,0 +1,14 @@
+//! The sections of the settings file with their defaults. What a key means stands at its field, and once more, for
+//! operators, in `deploy/langya.example.toml`.
+
+mod access;
+mod battle;
+mod models;
+mod rating;
+mod server;
+
+pub use access::{AccessMode, AccessSettings, HashText, LimitSettings, WindowLimits};
+pub use battle::{BattleSettings, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting, PairingSettings};
+pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
+pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
+pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};
