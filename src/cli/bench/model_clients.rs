@@ -11,9 +11,9 @@ use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
-use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]

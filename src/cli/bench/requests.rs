@@ -16,11 +16,11 @@ use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::{JudgingPlan, PlannedOver};
 use crate::services::benchmark::loading::{Loaded, load};
-use crate::services::benchmark::model_client::ModelClient;
 use crate::services::benchmark::{RunContext, answering, judging};
 
 /// Flags of `langya bench answer`.

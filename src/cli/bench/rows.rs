@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::models::TableRow;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::services::benchmark::model_client::RunLimits;
+use crate::infra::llm::model_client::RunLimits;
 use crate::services::benchmark::scores::SuiteSummary;
 
 /// A suite with its data.

@@ -13,8 +13,8 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
 use crate::domain::benchmark::run_report::RunOutcome;
+use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{JobLock, Store};
-use crate::services::benchmark::model_client::RunLimits;
 
 /// How often a lock that another machine grants is looked after.
 const LOCK_CHECK: Duration = Duration::from_secs(5);

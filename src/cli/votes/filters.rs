@@ -9,7 +9,7 @@ use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::exclusions::selection::VoteFilter;
-use crate::services::prompt_index::PromptIndex;
+use crate::services::prompt_index::read_prompt_index;
 
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]
@@ -73,7 +73,7 @@ impl FilterFlags {
     /// Refuses a prompt cluster that does not exist: a name with a slip would select nothing in silence.
     pub(super) async fn check(&self, store: &Store) -> CommandResult<()> {
         let Some(cluster) = self.prompt_cluster else { return Ok(()) };
-        if PromptIndex::read(store, |_, _| {}).await?.has(cluster) {
+        if read_prompt_index(store, |_, _| {}).await?.has(cluster) {
             return Ok(());
         }
         Err(BadInput(format!("no prompt cluster is called {cluster}: `langya votes prompts` lists them")).into())

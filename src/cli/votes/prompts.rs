@@ -8,9 +8,10 @@ use serde::Serialize;
 use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::{Location, output, progress};
+use crate::domain::integrity::prompt_index::ClusterSummary;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::prompt_index::{ClusterSummary, PromptIndex};
+use crate::services::prompt_index::read_prompt_index;
 
 /// Characters of a prompt in a table.
 const SHOWN: usize = 60;
@@ -81,7 +82,7 @@ pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandR
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("comparing prompts");
-    let index = PromptIndex::read(&store, |seq, last| progress::show(&bar, seq, last)).await?;
+    let index = read_prompt_index(&store, |seq, last| progress::show(&bar, seq, last)).await?;
     bar.finish_and_clear();
     let summaries = index.summaries(&store.exclusions_in_force(VoteRange::ALL).await?);
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };

@@ -3,6 +3,7 @@
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
 //! [`pacing`] decides how much of each reply is shown when. `services::battles` runs a battle with them.
 
+pub mod event_log;
 pub mod ids;
 pub mod language;
 pub mod message;

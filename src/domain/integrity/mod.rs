@@ -11,6 +11,7 @@ pub mod exclusion_rule;
 pub mod exclusions_in_force;
 pub mod leak;
 pub mod prompt_cluster;
+pub mod prompt_index;
 pub mod pseudonym;
 
 pub mod planted;

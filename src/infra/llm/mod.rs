@@ -11,6 +11,7 @@ pub mod discover;
 pub mod guard;
 mod lazy_timer;
 pub mod lines;
+pub mod model_client;
 pub mod ollama;
 pub mod openai;
 mod reading;

@@ -6,11 +6,11 @@ use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
+use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::state::Refusal;
 use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
-use crate::services::arena::live::{BattleEvent, EventEntry};
 use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
 use crate::services::arena::voting::{Receipt, VoteError};
 

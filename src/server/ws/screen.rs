@@ -4,8 +4,8 @@
 //! texts and tell nothing about speeds. Only blocks whose HTML changed are sent.
 
 use crate::domain::battle::Side;
+use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::render::markup::Renderer;
-use crate::services::arena::live::{BattleEvent, EventEntry};
 
 /// New bytes after which a side is rendered again.
 const RENDER_EVERY: usize = 32;

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::live::{BattleEvent, Exchange, LiveBattle, Watcher};
+use super::live::{LiveBattle, Watcher};
 use super::live_battles::LiveBattles;
 use super::relay::{self, LocalBattles, Relay};
 use super::turn::{self, TurnEnd};
+use crate::domain::battle::event_log::{BattleEvent, Exchange};
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};

@@ -1,12 +1,8 @@
-//! A battle in memory: its numbered events and its watchers.
+//! A battle in memory: its [event log](crate::domain::battle::event_log) and its watchers.
 //!
-//! Events are numbered without gaps from the first one, and are kept until the battle leaves memory, so that a socket that comes
-//! back says how far it got and misses nothing. Writing never waits for a reader.
-//!
-//! A battle that another instance answers is *followed*: its log is a copy of that instance's log.
-//!
-//! A number means the same event on every instance. A battle that is loaded from the database or taken over has a new log: its
-//! numbers start `EPOCH_GAP` or more above all former ones, with a `Turn` event, so that no client resumes in the middle of it.
+//! Events are kept until the battle leaves memory, so that a socket that comes back says how far it got and misses nothing.
+//! Writing never waits for a reader. A battle that another instance answers is *followed*: its log is a copy of that instance's
+//! log.
 
 mod follow;
 
@@ -15,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::battle::event_log::{BattleEvent, EventEntry, EventLog, Exchange};
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::infra::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
@@ -27,57 +23,6 @@ use follow::FollowState;
 /// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
 /// beside it.
 const BEHIND: u64 = 64 * 1024;
-const EVENT: u64 = 64;
-
-/// Least distance between the numbers of two logs of one battle; more than a battle has events.
-pub(super) const EPOCH_GAP: u64 = 1 << 20;
-
-/// What happened in a battle, as far as its visitor may know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BattleEvent {
-    /// A turn begins; the same turn again means that it is answered again.
-    Turn {
-        /// The visitor's question.
-        prompt: Arc<str>,
-    },
-    /// More of a reply.
-    Delta {
-        /// The side of the reply.
-        side: Side,
-        /// The new text.
-        text: String,
-    },
-    /// A side has ended.
-    Done {
-        /// Which.
-        side: Side,
-    },
-    /// A vote may be cast.
-    Ready,
-    /// A side failed for good: there will be no vote.
-    Voided,
-}
-
-/// A numbered event with the turn to which it belongs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventEntry {
-    /// Counted from 1 within the battle.
-    pub seq: u64,
-    /// The turn.
-    pub turn: u32,
-    /// What happened.
-    pub event: BattleEvent,
-}
-
-/// One question and what each side answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Exchange {
-    /// The visitor's question.
-    pub(super) prompt: Arc<str>,
-    /// The replies of sides A and B.
-    pub(super) replies: [String; 2],
-}
 
 /// A battle in memory.
 #[derive(Debug)]
@@ -118,16 +63,13 @@ pub(super) struct LiveState {
     pub(super) stopper: Option<oneshot::Sender<()>>,
     /// How it is followed, if another instance answers it.
     followed: Option<FollowState>,
-    log: Vec<EventEntry>,
-    log_bytes: u64,
-    next_seq: u64,
+    log: EventLog,
 }
 
 impl LiveBattle {
     /// A battle that begins now with its first prompt.
     pub(super) fn begin(row: BattleRow, prompt: &str) -> Self {
-        let exchange = Exchange { prompt: prompt.into(), replies: Default::default() };
-        Self::with(row, vec![exchange], Vec::new(), 1)
+        Self::with(row, vec![Exchange::unanswered(prompt)], Vec::new(), 1)
     }
 
     /// A battle loaded from the database: the log holds all its turns, numbered from `first`.
@@ -138,12 +80,12 @@ impl LiveBattle {
         battle
     }
 
-    fn with(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, next_seq: u64) -> Self {
+    fn with(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, first: u64) -> Self {
         let (id, visitor) = (row.id.clone(), row.visitor.clone());
         Self {
             id,
             visitor,
-            head: watch::Sender::new(LogHead { seq: next_seq - 1, bytes: 0, moved: false }),
+            head: watch::Sender::new(LogHead { seq: first - 1, bytes: 0, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
@@ -154,9 +96,7 @@ impl LiveBattle {
                 replies,
                 stopper: None,
                 followed: None,
-                log: Vec::new(),
-                log_bytes: 0,
-                next_seq,
+                log: EventLog::starting_at(first),
             }),
         }
     }
@@ -167,11 +107,11 @@ impl LiveBattle {
             if progress.stage == Stage::Answering && turn == progress.turn {
                 break; // The interrupted turn is announced when it is answered again.
             }
-            state.append_whole(turn, exchange);
+            state.log.append_turn(turn, exchange);
         }
         match progress.stage {
-            Stage::Ready => state.append(progress.turn, BattleEvent::Ready),
-            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Ready => state.log.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.log.append(progress.turn, BattleEvent::Voided),
             Stage::Answering | Stage::Voted | Stage::Abandoned => {}
         }
         self.announce(state);
@@ -193,7 +133,7 @@ impl LiveBattle {
         let mut state = self.state();
         let turn = state.row.progress.turn;
         for event in events {
-            state.append(turn, event);
+            state.log.append(turn, event);
         }
         self.announce(&state);
     }
@@ -203,7 +143,7 @@ impl LiveBattle {
         let mut state = self.state();
         state.row.progress.stage = stage;
         let turn = state.row.progress.turn;
-        state.append(turn, event);
+        state.log.append(turn, event);
         self.announce(&state);
     }
 
@@ -217,19 +157,16 @@ impl LiveBattle {
 
     /// The number of the first event in the log.
     pub(super) fn first_seq(&self) -> u64 {
-        let state = self.state();
-        state.log.first().map_or(state.next_seq, |entry| entry.seq)
+        self.state().log.first_seq()
     }
 
     /// The events after the one numbered `after`.
     pub(super) fn after(&self, after: u64) -> Vec<EventEntry> {
-        let state = self.state();
-        let first = state.log.partition_point(|entry| entry.seq <= after);
-        state.log[first..].to_vec()
+        self.state().log.after(after).to_vec()
     }
 
     fn announce(&self, state: &LiveState) {
-        self.head.send_modify(|head| (head.seq, head.bytes) = (state.next_seq - 1, state.log_bytes));
+        self.head.send_modify(|head| (head.seq, head.bytes) = (state.log.head(), state.log.bytes()));
     }
 
     /// Watches the battle; events up to `after` are known already.
@@ -307,28 +244,6 @@ impl LiveBattle {
 }
 
 impl LiveState {
-    /// A turn with both replies, as they ended.
-    fn append_whole(&mut self, turn: u32, exchange: Exchange) {
-        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
-        for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
-            if !text.is_empty() {
-                self.append(turn, BattleEvent::Delta { side, text });
-            }
-            self.append(turn, BattleEvent::Done { side });
-        }
-    }
-
-    fn append(&mut self, turn: u32, event: BattleEvent) {
-        self.push(EventEntry { seq: self.next_seq, turn, event });
-    }
-
-    fn push(&mut self, entry: EventEntry) {
-        let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
-        self.log_bytes += EVENT + text;
-        self.next_seq = entry.seq + 1;
-        self.log.push(entry);
-    }
-
     /// Keeps the texts beside the log of a battle that is followed.
     fn note(&mut self, entry: &EventEntry) {
         let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
@@ -336,7 +251,7 @@ impl LiveState {
             BattleEvent::Turn { prompt } => {
                 self.row.progress.turn = entry.turn;
                 self.exchanges.truncate(before);
-                self.exchanges.push(Exchange { prompt: Arc::clone(prompt), replies: Default::default() });
+                self.exchanges.push(Exchange::unanswered(Arc::clone(prompt)));
             }
             BattleEvent::Delta { side, text } => {
                 if let Some(exchange) = self.exchanges.get_mut(before) {
@@ -366,7 +281,7 @@ impl Watcher {
     /// All events up to and including the known ones: what a client that comes back has on its screen.
     #[must_use]
     pub fn known(&self) -> Vec<EventEntry> {
-        self.battle.state().log.iter().take_while(|entry| entry.seq <= self.told).cloned().collect()
+        self.battle.state().log.up_to(self.told).to_vec()
     }
 
     /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
@@ -387,13 +302,13 @@ impl Watcher {
     /// Events that were not told yet, without waiting.
     pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
-        let first = state.log.partition_point(|entry| entry.seq <= self.told);
-        self.told = state.next_seq - 1;
-        let before = self.battle.furthest.fetch_max(state.log_bytes, Ordering::AcqRel);
-        if state.log_bytes.saturating_sub(before) > BEHIND {
+        let missed = state.log.after(self.told).to_vec();
+        self.told = state.log.head();
+        let before = self.battle.furthest.fetch_max(state.log.bytes(), Ordering::AcqRel);
+        if state.log.bytes().saturating_sub(before) > BEHIND {
             self.battle.caught_up.notify_waiters();
         }
-        state.log[first..].to_vec()
+        missed
     }
 }
 

@@ -1,5 +1,6 @@
 //! The services and settings that battles need.
 
+use crate::domain::battle::event_log::EPOCH_GAP;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
@@ -8,7 +9,6 @@ use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
-use crate::services::arena::live::EPOCH_GAP;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::raw_ticks::RawTicks;

@@ -18,8 +18,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::fleet::Fleet;
-use super::live::{EventEntry, LiveBattle};
+use super::live::LiveBattle;
 use super::live_battles::LiveBattles;
+use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};

@@ -14,7 +14,8 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::live::{BattleEvent, LiveBattle};
+use super::live::LiveBattle;
+use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::speed::chars_per_second;
 use crate::domain::battle::state::{Progress, Stage};

@@ -17,11 +17,11 @@ use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{JudgeSettings, Settings};
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
 use crate::services::battle_judging::pending_work::pending_work;
-use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;

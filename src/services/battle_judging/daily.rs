@@ -4,8 +4,8 @@
 use crate::domain::judging::budget::{Budget, Tokens};
 use crate::domain::time::Timestamp;
 use crate::infra::config::JudgeSettings;
+use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
-use crate::services::benchmark::model_client::ModelClient;
 
 /// Milliseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000;

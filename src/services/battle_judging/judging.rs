@@ -16,10 +16,10 @@ use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::{Verdict, pair};
 use crate::domain::language::Language;
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::{StoreError, VerdictRow};
 use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, query_judge};
 use crate::services::benchmark::{OnProgress, RunProgress};
 

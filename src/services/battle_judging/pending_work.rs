@@ -12,8 +12,8 @@ use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::RequestPlan;
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
+use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
-use crate::services::benchmark::model_client::ModelClient;
 use crate::services::benchmark::query_judge::USUAL_VERDICT;
 
 /// Numbers of the log that are read at a time.

@@ -13,10 +13,10 @@ use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::{Tokens, estimate_all};
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::storage::{BenchAnswerRow, StoreError};
 use crate::services::benchmark::answer_index::{AnswerIndex, ask_sha256};
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
 
 /// Estimated length of an answer in tokens.
 const USUAL_ANSWER: u64 = 500;

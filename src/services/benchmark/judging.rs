@@ -21,10 +21,10 @@ use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTa
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::llm::Usage;
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 use crate::services::benchmark::answer_index::AnswerIndex;
 use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::model_client::{ModelClient, RunLimits};
 use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.

@@ -7,7 +7,6 @@
 
 pub mod answering;
 pub mod construction;
-pub mod model_client;
 pub mod suite_results;
 
 mod answer_index;

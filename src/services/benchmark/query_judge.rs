@@ -6,7 +6,7 @@ use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::infra::llm::Usage;
-use crate::services::benchmark::model_client::{AskError, ModelClient, RunLimits};
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;

@@ -12,7 +12,7 @@ use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
-use crate::services::prompt_index::PromptIndex;
+use crate::services::prompt_index::read_prompt_index;
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
@@ -77,7 +77,7 @@ pub async fn select(
 ) -> Result<Vec<SelectedVote>, StoreError> {
     let Some(range) = numbers(store, filter).await? else { return Ok(Vec::new()) };
     let of_cluster = match filter.prompt_cluster {
-        Some(cluster) => Some(PromptIndex::read(store, &progress).await?.votes_of(cluster)),
+        Some(cluster) => Some(read_prompt_index(store, &progress).await?.votes_of(cluster)),
         None => None,
     };
     let last = store.last_vote_seq().await?.min(range.upto);

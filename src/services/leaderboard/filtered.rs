@@ -30,7 +30,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
 use crate::services::leaderboard::refit::leaderboard_options;
-use crate::services::prompt_index::PromptIndex;
+use crate::services::prompt_index::read_prompt_index;
 use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
 /// Number of moments in the rating history.
@@ -265,7 +265,7 @@ pub(crate) async fn read_both(
         CountedVotes::Rated => in_force.clone(),
         CountedVotes::WithExcluded => ExclusionsInForce::default(),
         // A later vote repeats an earlier one whatever range of times is asked for.
-        CountedVotes::UniquePrompts => PromptIndex::read(store, &progress).await?.without_repeated(in_force.clone()),
+        CountedVotes::UniquePrompts => read_prompt_index(store, &progress).await?.without_repeated(in_force.clone()),
     };
     let cast = read_cast_votes(store, reading, progress).await?;
     let both = move || BothLogs { counted: cast.rated(&counted), rated: cast.rated(&in_force) };

@@ -28,7 +28,7 @@ use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
-use langya::services::prompt_index::PromptIndex;
+use langya::services::prompt_index::read_prompt_index;
 
 use super::fits::{cast, whole_log};
 use super::{battle, exclude, ready, reply, vote};
@@ -232,7 +232,7 @@ async fn fresh(store: &Store) -> (Leaderboard, VoteCounts) {
 
 pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
     cast_by_several(store).await;
-    let clusters = PromptIndex::read(store, |_, _| {}).await.unwrap();
+    let clusters = read_prompt_index(store, |_, _| {}).await.unwrap();
     let summaries = clusters.summaries(&ExclusionsInForce::default());
     assert_eq!(summaries.iter().map(|summary| (summary.votes, summary.voters)).collect::<Vec<_>>(), [(32, 2), (16, 2)]);
     let before = fresh(store).await;

@@ -1,10 +1,12 @@
 //! Following a battle that another instance answers.
 
-use super::{BattleEvent, EPOCH_GAP, EventEntry, LiveBattle, exchanges};
+use std::time::Duration;
+
+use super::{LiveBattle, exchanges};
 use crate::domain::battle::RunId;
+use crate::domain::battle::event_log::{BattleEvent, EventEntry, Incoming};
 use crate::domain::battle::state::Stage;
 use crate::infra::storage::BattleRecord;
-use std::time::Duration;
 
 /// How a battle that another instance answers is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,18 +38,14 @@ impl LiveBattle {
         }
         entries.pop_if(|last| last.event == BattleEvent::Ready);
         for entry in entries {
-            if state.log.is_empty() && entry.seq == first {
+            if state.log.begins_with(first, &entry) {
                 // The log over there begins with the battle's first turn: this is all of it.
-                state.next_seq = first;
                 state.exchanges.clear();
             }
-            let anew = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= state.next_seq + EPOCH_GAP;
-            if !anew && entry.seq > state.next_seq || state.log.is_empty() && entry.seq != first {
-                return true;
-            }
-            if anew || entry.seq == state.next_seq {
-                state.note(&entry);
-                state.push(entry);
+            match state.log.take_in(first, entry.clone()) {
+                Incoming::Added => state.note(&entry),
+                Incoming::Known => {}
+                Incoming::Gap => return true,
             }
         }
         self.announce(&state);
@@ -80,26 +78,26 @@ impl LiveBattle {
             state.exchanges = exchanges;
             return self.log_turns(&mut state);
         }
-        let telling = EventEpoch::of_latest_turn(&state.log, progress.turn);
-        if progress.stage == Stage::Voided && telling.begun {
+        let told = state.log.latest_turn(progress.turn);
+        if progress.stage == Stage::Voided && told.begun {
             // Its replies may still be on their way into the database, and nobody compares them any more.
-            if !telling.over {
-                state.append(progress.turn, BattleEvent::Voided);
+            if !told.over {
+                state.log.append(progress.turn, BattleEvent::Voided);
             }
             return self.announce(&state);
         }
         state.exchanges = exchanges;
         let Some(last) = state.exchanges.last().cloned() else { return };
-        let told = telling.done == [true; 2] && telling.replies == last.replies;
-        if !told {
-            state.next_seq += apart;
-            state.append_whole(progress.turn, last);
+        let is_told = told.done == [true; 2] && told.replies == last.replies;
+        if !is_told {
+            state.log.skip(apart);
+            state.log.append_turn(progress.turn, last);
         }
         match progress.stage {
-            _ if told && telling.over => {}
+            _ if is_told && told.over => {}
             // Whoever votes on a battle that has a vote gets the receipt of that one.
-            Stage::Ready | Stage::Voted => state.append(progress.turn, BattleEvent::Ready),
-            Stage::Voided => state.append(progress.turn, BattleEvent::Voided),
+            Stage::Ready | Stage::Voted => state.log.append(progress.turn, BattleEvent::Ready),
+            Stage::Voided => state.log.append(progress.turn, BattleEvent::Voided),
             Stage::Answering | Stage::Abandoned => {}
         }
         self.announce(&state);
@@ -110,7 +108,7 @@ impl LiveBattle {
     pub(in crate::services::arena) fn adopt(&self, run: &RunId, apart: u64) {
         let mut state = self.state();
         if state.followed.take().is_some() {
-            state.next_seq += apart;
+            state.log.skip(apart);
         }
         state.row.answered_by = Some(run.clone());
     }
@@ -139,32 +137,6 @@ impl LiveBattle {
 
     /// The number of the latest event that came from the instance that answers; 0 before any came.
     pub(in crate::services::arena) fn last_heard(&self) -> u64 {
-        self.state().log.last().map_or(0, |entry| entry.seq)
-    }
-}
-
-/// What was told of a turn since it last began.
-#[derive(Debug, Default)]
-struct EventEpoch {
-    begun: bool,
-    replies: [String; 2],
-    done: [bool; 2],
-    over: bool,
-}
-
-impl EventEpoch {
-    fn of_latest_turn(log: &[EventEntry], turn: u32) -> Self {
-        let begin = log.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
-        let Some(begin) = begin.filter(|at| log[*at].turn == turn) else { return Self::default() };
-        let mut telling = Self { begun: true, ..Self::default() };
-        for entry in &log[begin..] {
-            match &entry.event {
-                BattleEvent::Turn { .. } => {}
-                BattleEvent::Done { side } => telling.done[side.index()] = true,
-                BattleEvent::Delta { side, text } => telling.replies[side.index()].push_str(text),
-                BattleEvent::Ready | BattleEvent::Voided => telling.over = true,
-            }
-        }
-        telling
+        self.state().log.last_seq().unwrap_or(0)
     }
 }

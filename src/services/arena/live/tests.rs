@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::battle::event_log::EPOCH_GAP;
 use crate::domain::battle::{ModelId, RunId};
 use crate::infra::storage::{NewReply, ReplyEnding};
 

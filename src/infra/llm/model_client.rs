@@ -104,7 +104,7 @@ pub enum AskError {
 
 impl AskError {
     /// Counts the failure in the outcome of a run. The end of a run is no failure: its open requests stay open.
-    pub(in crate::services) fn count_in(&self, outcome: &mut RunOutcome) {
+    pub(crate) fn count_in(&self, outcome: &mut RunOutcome) {
         if !matches!(self, Self::Stopped | Self::OverBudget | Self::GivenUp) {
             outcome.fail(self.to_string());
         }

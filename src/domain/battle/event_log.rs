@@ -1,0 +1,265 @@
+//! The numbered events of a battle, as its visitor sees them.
+//!
+//! Events are numbered without gaps from the first one. A number means the same event on every instance. A battle that is loaded
+//! from the database or taken over has a new log: its numbers start [`EPOCH_GAP`] or more above all former ones, with a `Turn`
+//! event, so that no client resumes in the middle of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Side;
+
+/// Least distance between the numbers of two logs of one battle; more than a battle has events.
+pub const EPOCH_GAP: u64 = 1 << 20;
+/// Bytes that an event counts for beside its text.
+const EVENT_BYTES: u64 = 64;
+
+/// What happened in a battle, as far as its visitor may know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BattleEvent {
+    /// A turn begins; the same turn again means that it is answered again.
+    Turn {
+        /// The visitor's question.
+        prompt: Arc<str>,
+    },
+    /// More of a reply.
+    Delta {
+        /// The side of the reply.
+        side: Side,
+        /// The new text.
+        text: String,
+    },
+    /// A side has ended.
+    Done {
+        /// Which.
+        side: Side,
+    },
+    /// A vote may be cast.
+    Ready,
+    /// A side failed for good: there will be no vote.
+    Voided,
+}
+
+/// A numbered event with the turn to which it belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventEntry {
+    /// Counted from 1 within the battle.
+    pub seq: u64,
+    /// The turn.
+    pub turn: u32,
+    /// What happened.
+    pub event: BattleEvent,
+}
+
+/// One question and what each side answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The visitor's question.
+    pub prompt: Arc<str>,
+    /// The replies of sides A and B.
+    pub replies: [String; 2],
+}
+
+impl Exchange {
+    /// A question without an answer.
+    #[must_use]
+    pub fn unanswered(prompt: impl Into<Arc<str>>) -> Self {
+        Self { prompt: prompt.into(), replies: Default::default() }
+    }
+}
+
+/// The events of a battle in order.
+#[derive(Debug)]
+pub struct EventLog {
+    entries: Vec<EventEntry>,
+    bytes: u64,
+    next_seq: u64,
+}
+
+/// What an event from the log of another instance is for this log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Incoming {
+    /// It was added.
+    Added,
+    /// It is here already.
+    Known,
+    /// Events before it are missing; it was not added.
+    Gap,
+}
+
+impl EventLog {
+    /// An empty log whose first event will have this number.
+    #[must_use]
+    pub fn starting_at(first: u64) -> Self {
+        Self { entries: Vec::new(), bytes: 0, next_seq: first }
+    }
+
+    /// Adds an event.
+    pub fn append(&mut self, turn: u32, event: BattleEvent) {
+        self.push(EventEntry { seq: self.next_seq, turn, event });
+    }
+
+    /// Adds a turn with both replies, as they ended.
+    pub fn append_turn(&mut self, turn: u32, exchange: Exchange) {
+        self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
+        for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
+            if !text.is_empty() {
+                self.append(turn, BattleEvent::Delta { side, text });
+            }
+            self.append(turn, BattleEvent::Done { side });
+        }
+    }
+
+    /// Whether this event is the first one of a log that begins with the number `first`, and nothing is here yet.
+    #[must_use]
+    pub fn begins_with(&self, first: u64, entry: &EventEntry) -> bool {
+        self.entries.is_empty() && entry.seq == first
+    }
+
+    /// Adds an event of another instance, whose log begins with the number `first`, unless it is known or comes too early.
+    pub fn take_in(&mut self, first: u64, entry: EventEntry) -> Incoming {
+        if self.begins_with(first, &entry) {
+            self.next_seq = first;
+        }
+        let begins_epoch = matches!(entry.event, BattleEvent::Turn { .. }) && entry.seq >= self.next_seq + EPOCH_GAP;
+        if !begins_epoch && entry.seq > self.next_seq || self.entries.is_empty() && entry.seq != first {
+            return Incoming::Gap;
+        }
+        if !begins_epoch && entry.seq < self.next_seq {
+            return Incoming::Known;
+        }
+        self.push(entry);
+        Incoming::Added
+    }
+
+    /// Leaves `distance` numbers out: what follows is a new epoch.
+    pub fn skip(&mut self, distance: u64) {
+        self.next_seq += distance;
+    }
+
+    /// The number of the first event.
+    #[must_use]
+    pub fn first_seq(&self) -> u64 {
+        self.entries.first().map_or(self.next_seq, |entry| entry.seq)
+    }
+
+    /// The number before the one that the next event gets.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.next_seq - 1
+    }
+
+    /// The number of the latest event; `None` before there is one.
+    #[must_use]
+    pub fn last_seq(&self) -> Option<u64> {
+        self.entries.last().map(|entry| entry.seq)
+    }
+
+    /// Bytes of all events so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether there is no event.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The events up to and including the one numbered `seq`.
+    #[must_use]
+    pub fn up_to(&self, seq: u64) -> &[EventEntry] {
+        &self.entries[..self.place_after(seq)]
+    }
+
+    /// The events after the one numbered `seq`.
+    #[must_use]
+    pub fn after(&self, seq: u64) -> &[EventEntry] {
+        &self.entries[self.place_after(seq)..]
+    }
+
+    /// What the log tells of this turn since it last began; nothing where another turn is the latest.
+    #[must_use]
+    pub fn latest_turn(&self, turn: u32) -> ToldTurn {
+        let begin = self.entries.iter().rposition(|entry| matches!(entry.event, BattleEvent::Turn { .. }));
+        let Some(begin) = begin.filter(|at| self.entries[*at].turn == turn) else { return ToldTurn::default() };
+        let mut told = ToldTurn { begun: true, ..ToldTurn::default() };
+        for entry in &self.entries[begin..] {
+            match &entry.event {
+                BattleEvent::Turn { .. } => {}
+                BattleEvent::Done { side } => told.done[side.index()] = true,
+                BattleEvent::Delta { side, text } => told.replies[side.index()].push_str(text),
+                BattleEvent::Ready | BattleEvent::Voided => told.over = true,
+            }
+        }
+        told
+    }
+
+    fn place_after(&self, seq: u64) -> usize {
+        self.entries.partition_point(|entry| entry.seq <= seq)
+    }
+
+    fn push(&mut self, entry: EventEntry) {
+        let text = if let BattleEvent::Delta { text, .. } = &entry.event { text.len() as u64 } else { 0 };
+        self.bytes += EVENT_BYTES + text;
+        self.next_seq = entry.seq + 1;
+        self.entries.push(entry);
+    }
+}
+
+/// What was told of a turn since it last began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToldTurn {
+    /// Whether it was announced at all.
+    pub begun: bool,
+    /// The replies of sides A and B so far.
+    pub replies: [String; 2],
+    /// Whether the end of each side was told.
+    pub done: [bool; 2],
+    /// Whether a vote may be cast, or never will be.
+    pub over: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(prompt: &str) -> BattleEvent {
+        BattleEvent::Turn { prompt: prompt.into() }
+    }
+
+    fn entry(seq: u64, event: BattleEvent) -> EventEntry {
+        EventEntry { seq, turn: 1, event }
+    }
+
+    #[test]
+    fn events_of_another_instance_come_without_gaps_and_once() {
+        let mut log = EventLog::starting_at(EPOCH_GAP);
+        assert_eq!(log.take_in(1, entry(2, BattleEvent::Ready)), Incoming::Gap, "the first one is missing");
+        assert!(log.begins_with(1, &entry(1, turn("Which?"))));
+        assert_eq!(log.take_in(1, entry(1, turn("Which?"))), Incoming::Added);
+        assert_eq!(log.take_in(1, entry(1, turn("Which?"))), Incoming::Known);
+        assert_eq!(log.take_in(1, entry(3, BattleEvent::Ready)), Incoming::Gap);
+        assert_eq!(log.take_in(1, entry(2, BattleEvent::Done { side: Side::A })), Incoming::Added);
+        let far = 3 + EPOCH_GAP;
+        assert_eq!(log.take_in(1, entry(far, BattleEvent::Ready)), Incoming::Gap, "an epoch begins with a turn");
+        assert_eq!(log.take_in(1, entry(far, turn("Again?"))), Incoming::Added);
+        assert_eq!((log.first_seq(), log.last_seq(), log.head()), (1, Some(far), far));
+        assert_eq!((log.up_to(2).len(), log.after(2).len()), (2, 1));
+    }
+
+    #[test]
+    fn a_turn_is_told_since_it_last_began() {
+        let mut log = EventLog::starting_at(1);
+        log.append_turn(1, Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") });
+        log.append(1, BattleEvent::Ready);
+        assert_eq!(log.latest_turn(2), ToldTurn::default());
+        let told = log.latest_turn(1);
+        assert_eq!((told.replies[0].as_str(), told.done, told.over), ("first", [true; 2], true));
+        log.append(1, turn("Which?"));
+        assert_eq!(log.latest_turn(1), ToldTurn { begun: true, ..ToldTurn::default() });
+    }
+}

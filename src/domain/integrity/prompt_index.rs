@@ -1,0 +1,145 @@
+//! Which votes are about the same prompt, or nearly the same.
+//!
+//! The index holds the votes in log order, excluded ones too: so the clusters depend neither on exclusions nor on who asks. It
+//! takes about a kilobyte for each distinct prompt while it is in use.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::exclusion_rule::ExclusionRule;
+use super::exclusions_in_force::ExclusionsInForce;
+use super::prompt_cluster::{ClusterId, PromptClusters, PromptSketch, PromptVote, repeated_votes};
+use crate::rating::vote_log::Names;
+
+/// Characters that are kept of the first prompt of a cluster, to show what it is about.
+const EXCERPT: usize = 200;
+
+/// The votes by prompt cluster.
+#[derive(Debug, Default)]
+pub struct PromptIndex {
+    clusters: PromptClusters,
+    voters: Names,
+    /// In log order.
+    votes: Vec<IndexedVote>,
+    /// The beginning of the first prompt of each cluster.
+    excerpts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct IndexedVote {
+    seq: i64,
+    voter: u32,
+    cluster: Option<u32>,
+}
+
+/// What is known of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterSummary {
+    /// Its name.
+    pub id: ClusterId,
+    /// Votes on its prompts.
+    pub votes: u64,
+    /// Those that no rule excludes.
+    pub rated: u64,
+    /// Voters among them, as far as they are known.
+    pub voters: u64,
+    /// The beginning of its first prompt.
+    pub excerpt: String,
+}
+
+/// A vote to be indexed. The sketch of its prompt is made by the caller, who may make many at the same time.
+#[derive(Debug, Clone)]
+pub struct SketchedVote<'v> {
+    /// Its number in the log.
+    pub seq: i64,
+    /// Its voter; empty where unknown.
+    pub voter: &'v str,
+    /// The first prompt of its battle; empty where unknown.
+    pub prompt: &'v str,
+    /// The sketch of the prompt; `None` where there is no prompt.
+    pub sketch: Option<PromptSketch>,
+}
+
+impl PromptIndex {
+    /// Adds the next vote of the log.
+    pub fn push(&mut self, vote: SketchedVote<'_>) {
+        let cluster = vote.sketch.map(|sketch| self.clusters.assign(&sketch));
+        if self.clusters.len() > self.excerpts.len() {
+            self.excerpts.push(vote.prompt.chars().take(EXCERPT).collect());
+        }
+        self.votes.push(IndexedVote { seq: vote.seq, voter: self.voters.position(vote.voter), cluster });
+    }
+
+    /// Number of distinct prompts, and of clusters.
+    #[must_use]
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.clusters.distinct_prompts(), self.clusters.len())
+    }
+
+    /// Number of votes whose prompt is known.
+    #[must_use]
+    pub fn votes_with_prompt(&self) -> usize {
+        self.votes.iter().filter(|vote| vote.cluster.is_some()).count()
+    }
+
+    /// Whether a cluster has this name.
+    #[must_use]
+    pub fn has(&self, id: ClusterId) -> bool {
+        self.clusters.find(id).is_some()
+    }
+
+    /// Numbers of the votes on the prompts of a cluster; none for an unknown name.
+    #[must_use]
+    pub fn votes_of(&self, id: ClusterId) -> HashSet<i64> {
+        let Some(cluster) = self.clusters.find(id) else { return HashSet::new() };
+        self.votes.iter().filter(|vote| vote.cluster == Some(cluster)).map(|vote| vote.seq).collect()
+    }
+
+    /// All clusters, the one with the most votes first; of equal ones, the older first.
+    #[must_use]
+    pub fn summaries(&self, in_force: &ExclusionsInForce) -> Vec<ClusterSummary> {
+        let summary = |(cluster, excerpt): (usize, &String)| ClusterSummary {
+            id: self.clusters.id(u32::try_from(cluster).expect("clusters are counted in 32 bits")),
+            votes: 0,
+            rated: 0,
+            voters: 0,
+            excerpt: excerpt.clone(),
+        };
+        let mut summaries: Vec<ClusterSummary> = self.excerpts.iter().enumerate().map(summary).collect();
+        let mut voters: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let unknown = self.voters.find("");
+        for vote in &self.votes {
+            let Some(cluster) = vote.cluster else { continue };
+            let summary = &mut summaries[cluster as usize];
+            summary.votes += 1;
+            summary.rated += u64::from(in_force.rule_of(vote.seq).is_none());
+            if Some(vote.voter) != unknown && voters.insert((cluster, vote.voter)) {
+                summary.voters += 1;
+            }
+        }
+        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.votes));
+        summaries
+    }
+
+    /// The rated votes that come after a rated vote of the same voter on the same cluster.
+    #[must_use]
+    pub fn repeated(&self, in_force: &ExclusionsInForce) -> Vec<i64> {
+        let rated = self.votes.iter().filter(|vote| in_force.rule_of(vote.seq).is_none());
+        let voters = self.voters.as_slice();
+        repeated_votes(rated.map(|vote| PromptVote {
+            seq: vote.seq,
+            voter: &voters[vote.voter as usize],
+            cluster: vote.cluster,
+        }))
+    }
+
+    /// Excludes the repeated votes too.
+    #[must_use]
+    pub fn without_repeated(&self, mut in_force: ExclusionsInForce) -> ExclusionsInForce {
+        let rule: Arc<str> = ExclusionRule::DuplicatePrompt.name().into();
+        for vote in self.repeated(&in_force) {
+            in_force.exclude(vote, &rule);
+        }
+        in_force
+    }
+}

@@ -1,0 +1,134 @@
+//! How battles run, and which of their votes are rated.
+
+use serde::{Deserialize, Serialize};
+
+/// How replies are released to the visitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PacingMode {
+    /// Both sides start together and are released from a reserve, at the tempo that the slower side keeps.
+    Common,
+    /// The same, with waits and tempos rounded up to published classes, of which some battles draw slower ones.
+    Classes,
+    /// Both replies are held until both have ended.
+    Whole,
+    /// Text is passed on as it arrives; speeds show.
+    Raw,
+}
+
+/// `[battle]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BattleSettings {
+    /// `common`, `classes`, `whole` or `raw`.
+    pub pacing: PacingMode,
+    /// Characters a second and side at the most, unless pacing is raw.
+    pub pace_chars_per_second: u32,
+    /// Time that the text lasts which is held back while models write, in milliseconds.
+    pub reserve_ms: u64,
+    /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
+    pub start_classes_ms: Vec<u64>,
+    /// Characters a second and side under `classes`; slower tempos are fractions of the last.
+    pub tempo_classes: Vec<u32>,
+    /// Share of the battles under `classes` that take the last class, whatever their models could keep.
+    pub slow_class_share: f64,
+    /// Turns of one battle at the most.
+    pub max_turns: u32,
+    /// Bytes of one prompt at the most.
+    pub max_prompt_bytes: usize,
+    /// Bytes of one reply at the most; a longer one is ended there.
+    pub max_reply_bytes: usize,
+    /// Battles in memory at the most.
+    pub max_live: usize,
+    /// How long replies go on without a visitor, in milliseconds.
+    pub resume_grace_ms: u64,
+    /// A battle without a vote counts as abandoned after this many minutes.
+    pub abandon_after_minutes: u64,
+}
+
+impl Default for BattleSettings {
+    fn default() -> Self {
+        Self {
+            pacing: PacingMode::Common,
+            pace_chars_per_second: 240,
+            reserve_ms: 1_200,
+            start_classes_ms: vec![3_000, 15_000],
+            tempo_classes: vec![120, 30],
+            slow_class_share: 0.75,
+            max_turns: 10,
+            max_prompt_bytes: 32_000,
+            max_reply_bytes: 256 * 1024,
+            max_live: 5_000,
+            resume_grace_ms: 1_200,
+            abandon_after_minutes: 60,
+        }
+    }
+}
+
+/// How two models are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PairingPolicySetting {
+    /// Every pair alike.
+    Uniform,
+    /// In proportion to the product of the two weights.
+    Weighted,
+    /// Near ratings meet more often, with a uniform share.
+    Elo,
+    /// In proportion to how much one more vote would shrink the interval.
+    Active,
+}
+
+/// What happens to a vote on a battle that gives a model away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeakPolicy {
+    /// It is kept and excluded from the ratings; the visitor is told.
+    Exclude,
+    /// It is rated; the visitor is told, and the receipt says so.
+    Mark,
+    /// Texts are not searched.
+    Off,
+}
+
+/// `[integrity]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IntegritySettings {
+    /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
+    pub leaks: LeakPolicy,
+}
+
+impl Default for IntegritySettings {
+    fn default() -> Self {
+        Self { leaks: LeakPolicy::Exclude }
+    }
+}
+
+/// `[pairing]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PairingSettings {
+    /// `uniform`, `weighted`, `elo` or `active`.
+    pub policy: PairingPolicySetting,
+    /// Share of battles drawn uniformly under `elo` and `active`, so that all pairs occur.
+    pub uniform_share: f64,
+    /// Under `elo`: the rating difference at which a pair is e times rarer.
+    pub elo_width: f64,
+    /// A model is new until it has this many rated votes.
+    pub new_model_votes: u64,
+    /// A new model's weight is multiplied by this.
+    pub new_model_boost: f64,
+}
+
+impl Default for PairingSettings {
+    fn default() -> Self {
+        Self {
+            policy: PairingPolicySetting::Weighted,
+            uniform_share: 0.2,
+            elo_width: 100.0,
+            new_model_votes: 50,
+            new_model_boost: 2.0,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How models are rated, benchmarked and judged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::rating::neighbours::SequentialOptions;
+use crate::domain::rating::options::IntervalMethod;
+use crate::domain::rating::value::prices::Currency;
+
+/// `[rating]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RatingSettings {
+    /// Shortest time between two fits, in milliseconds.
+    pub debounce_ms: u64,
+    /// So many new votes appear on the leaderboard at once.
+    pub group_votes: u32,
+    /// Fewer appear when the clock reaches a multiple of so many seconds.
+    pub group_seconds: u32,
+    /// Confidence level of the intervals.
+    pub confidence: f64,
+    /// How intervals are found: `"auto"` (by leaving out one voter at a time where voters are known), `"jackknife"`,
+    /// `"cluster"`, `"sandwich"`, `"bootstrap"` or `"none"`.
+    pub interval: IntervalMethod,
+    /// Models with fewer rated votes are provisional.
+    pub min_votes: u64,
+    /// Neighbours on the leaderboard are equal if they are known to differ by fewer rating points.
+    pub equal_within: f64,
+    /// Battles of each model at which the comparison of neighbours, which allows looking at any time, is most sensitive.
+    pub tuned_battles: u64,
+}
+
+impl Default for RatingSettings {
+    fn default() -> Self {
+        let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
+        Self {
+            debounce_ms: 250,
+            group_votes: 5,
+            group_seconds: 10,
+            confidence: 0.95,
+            interval: IntervalMethod::Auto,
+            min_votes: 30,
+            equal_within,
+            tuned_battles,
+        }
+    }
+}
+
+/// `[bench]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BenchSettings {
+    /// Tries of one request before it counts as failed.
+    pub attempts: u32,
+    /// Longest wait before the second try, in milliseconds; doubled for each one after it.
+    pub backoff_ms: u64,
+    /// Requests in a row that failed in all their tries, after which a model is asked no more in this run.
+    pub give_up_after: u32,
+}
+
+impl Default for BenchSettings {
+    fn default() -> Self {
+        Self { attempts: 4, backoff_ms: 1_000, give_up_after: 16 }
+    }
+}
+
+/// `[judge]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JudgeSettings {
+    /// Ids of the models that judge battles after the vote; none, and no battle is sent to a judge.
+    pub models: Vec<String>,
+    /// The share of rated battles that is judged, 0 to 1.
+    pub share: f64,
+    /// Which battles are drawn.
+    pub seed: u64,
+    /// Requests to judges in a day (UTC) at the most; 0 means no limit.
+    pub max_calls_per_day: u64,
+    /// Money to spend on judges in a day at the most, in the currency of the models' prices; 0 means no limit.
+    pub budget_per_day: f64,
+}
+
+impl Default for JudgeSettings {
+    fn default() -> Self {
+        Self { models: Vec::new(), share: 0.1, seed: 0, max_calls_per_day: 1_000, budget_per_day: 0.0 }
+    }
+}
+
+/// `[prices]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PriceSettings {
+    /// Currency of all prices.
+    pub currency: Currency,
+}
+
+impl Default for PriceSettings {
+    fn default() -> Self {
+        Self { currency: "USD".parse().expect("a currency") }
+    }
+}

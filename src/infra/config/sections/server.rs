@@ -1,0 +1,112 @@
+//! Where the arena listens, what it keeps where, and what it logs.
+
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+use crate::infra::config::ServiceUrl;
+
+/// `[server]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerSettings {
+    /// Address and port.
+    pub listen: String,
+    /// The address that visitors use, where a proxy stands in front: `https://arena.example.org`.
+    pub public_url: String,
+    /// Threads that serve requests; 0 means one per core.
+    pub workers: usize,
+    /// Open websockets at the most.
+    pub max_sockets: usize,
+    /// How long battles under way may go on after SIGTERM.
+    pub drain_seconds: u64,
+    /// Networks of the reverse proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Networks that may read `/metrics`, and only without a proxy in between.
+    pub metrics_allow: Vec<IpNet>,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8717".into(),
+            public_url: String::new(),
+            workers: 0,
+            max_sockets: 10_000,
+            drain_seconds: 20,
+            trusted_proxies: Vec::new(),
+            metrics_allow: ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network")).to_vec(),
+        }
+    }
+}
+
+/// `[storage]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StorageSettings {
+    /// Folder of the embedded database.
+    pub data_dir: PathBuf,
+    /// Database address: `postgres://…` or `sqlite:PATH`; empty means `langya.db` in `data_dir`.
+    pub database: ServiceUrl,
+    /// Connections to PostgreSQL at the most.
+    pub max_connections: u32,
+    /// Longest wait for one of them, in milliseconds.
+    pub acquire_timeout_ms: u64,
+    /// Longest statement on PostgreSQL, in milliseconds.
+    pub statement_timeout_ms: u64,
+}
+
+impl Default for StorageSettings {
+    fn default() -> Self {
+        Self {
+            data_dir: "data".into(),
+            database: ServiceUrl::default(),
+            max_connections: 16,
+            acquire_timeout_ms: 5_000,
+            statement_timeout_ms: 10_000,
+        }
+    }
+}
+
+/// `[redis]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedisSettings {
+    /// Its address: `redis://…` or `rediss://…`; empty means that this is the only instance.
+    pub url: ServiceUrl,
+    /// What every key and channel begins with.
+    pub prefix: String,
+    /// Longest wait for an answer, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+impl Default for RedisSettings {
+    fn default() -> Self {
+        Self { url: ServiceUrl::default(), prefix: "langya".into(), timeout_ms: 1_000 }
+    }
+}
+
+/// What a log line looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// `[log]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// `text` or `json`.
+    pub format: LogFormat,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { format: LogFormat::Text }
+    }
+}
