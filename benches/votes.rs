@@ -218,7 +218,7 @@ fn vote(number: usize) -> NewVoteRow {
         satisfaction: None,
         first_token_ms: [Some(210), Some(340)],
         duration_ms: [2_345, 3_210],
-        text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
+        text_counts: [TextCounts::count("# One\n\n- two"), TextCounts::default()],
         receipt: RECEIPT.to_owned(),
         created_at: Timestamp(1_795_000_000_000),
         exclusions: Vec::new(),

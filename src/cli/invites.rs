@@ -128,7 +128,7 @@ async fn created(store: &Store, options: &CreateOptions) -> CommandResult<String
 }
 
 fn listed(invites: &[InviteRow], now: Timestamp, format: Format) -> CommandResult<String> {
-    let rows: Vec<ListedInvite> = invites.iter().map(|invite| ListedInvite::of(invite, now)).collect();
+    let rows: Vec<ListedInvite> = invites.iter().map(|invite| ListedInvite::new(invite, now)).collect();
     match format {
         Format::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
         Format::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
@@ -137,7 +137,7 @@ fn listed(invites: &[InviteRow], now: Timestamp, format: Format) -> CommandResul
 }
 
 impl ListedInvite {
-    fn of(invite: &InviteRow, now: Timestamp) -> Self {
+    fn new(invite: &InviteRow, now: Timestamp) -> Self {
         let state = match invite {
             invite if invite.revoked_at.is_some() => "revoked",
             invite if invite.expires_at.is_some_and(|at| at <= now) => "expired",

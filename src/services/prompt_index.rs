@@ -35,7 +35,7 @@ fn with_page(mut index: PromptIndex, page: &VotePage) -> Result<PromptIndex, Sto
     let [seqs, voters, prompts] = std::array::from_fn(|_| columns.next().into_iter().flatten());
     let prompts: Vec<&str> = prompts.collect();
     let sketches: Vec<Option<PromptSketch>> =
-        prompts.par_iter().map(|prompt| (!prompt.is_empty()).then(|| PromptSketch::of(prompt))).collect();
+        prompts.par_iter().map(|prompt| (!prompt.is_empty()).then(|| PromptSketch::new(prompt))).collect();
     for (((seq, voter), prompt), sketch) in seqs.zip(voters).zip(prompts).zip(sketches) {
         let seq = seq.parse().map_err(|_| page.inconsistent("seq", seq))?;
         index.push(SketchedVote { seq, voter, prompt, sketch });

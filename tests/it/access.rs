@@ -341,7 +341,7 @@ async fn revoking_an_invite_signs_out_whoever_came_in_by_it() {
 #[actix_web::test]
 async fn guesses_of_one_network_are_throttled_whatever_cookie_they_bring() {
     let arena = arena_with(AccessMode::Passphrase, |settings| {
-        settings.limits = LimitSettings { sign_ins_per_address: WindowLimits::of(3, 0, 0), ..NO_LIMITS };
+        settings.limits = LimitSettings { sign_ins_per_address: WindowLimits::new(3, 0, 0), ..NO_LIMITS };
     })
     .await;
     for guess in 0..3 {

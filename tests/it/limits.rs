@@ -28,7 +28,7 @@ async fn votes(arena: &TestArena) -> usize {
 
 #[actix_web::test]
 async fn questions_and_answers_anew_count_as_turns_and_refusals_are_told() {
-    let arena = arena(LimitSettings { turns: WindowLimits::of(3, 0, 0), ..NO_LIMITS }).await;
+    let arena = arena(LimitSettings { turns: WindowLimits::new(3, 0, 0), ..NO_LIMITS }).await;
     let mut visitor = arena.visitor().await;
     visitor.ask("Which?").await;
     visitor.until_ready().await;
@@ -54,7 +54,7 @@ async fn questions_and_answers_anew_count_as_turns_and_refusals_are_told() {
 
 #[actix_web::test]
 async fn a_vote_over_the_limit_is_not_kept_and_can_be_cast_later() {
-    let arena = arena(LimitSettings { votes: WindowLimits::of(1, 0, 0), ..NO_LIMITS }).await;
+    let arena = arena(LimitSettings { votes: WindowLimits::new(1, 0, 0), ..NO_LIMITS }).await;
     let mut visitor = arena.visitor().await;
     visitor.ask("First?").await;
     visitor.until_ready().await;
@@ -72,7 +72,7 @@ async fn a_vote_over_the_limit_is_not_kept_and_can_be_cast_later() {
 
 #[actix_web::test]
 async fn visitors_of_one_address_are_counted_together_whatever_they_write_into_the_header() {
-    let arena = arena(LimitSettings { turns_per_address: WindowLimits::of(1, 0, 0), ..NO_LIMITS }).await;
+    let arena = arena(LimitSettings { turns_per_address: WindowLimits::new(1, 0, 0), ..NO_LIMITS }).await;
     for (forwarded, expected) in [
         ("203.0.113.9", "battle"),
         ("198.51.100.9", "battle"),

@@ -42,7 +42,7 @@ fn ordered(mut ids: [String; 2]) -> [String; 2] {
 async fn each_battle_stores_the_probability_that_is_stated_for_its_pair() {
     let model = Scripted::saying("Here.");
     let roster = [("a", 1.0), ("b", 2.0), ("c", 4.0), ("paused", 0.0)];
-    let roster = Roster::of(roster.iter().map(|(id, weight)| weighted(id, *weight, &model)).collect());
+    let roster = Roster::new(roster.iter().map(|(id, weight)| weighted(id, *weight, &model)).collect());
     let arena = TestArena::start_with_roster(roster, |_| {}).await;
     let stated = published(&arena).await;
     assert_eq!(stated.len(), 3);
@@ -66,7 +66,7 @@ async fn a_model_that_rests_is_not_drawn() {
     let good = Scripted::saying("Here.");
     let broken = Scripted::new(|_| vec![Step::Fail(ChatError::Status { status: 500, retry_after: None })]);
     let roster =
-        Roster::of(vec![weighted("broken", 1e6, &broken), weighted("a", 1.0, &good), weighted("b", 1.0, &good)]);
+        Roster::new(vec![weighted("broken", 1e6, &broken), weighted("a", 1.0, &good), weighted("b", 1.0, &good)]);
     let arena = TestArena::start_with_roster(roster, |_| {}).await;
     let before = published(&arena).await;
     let mut visitor = arena.visitor().await;

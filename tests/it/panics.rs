@@ -43,7 +43,7 @@ async fn text(arena: &TestArena, path: &str) -> (u16, String) {
 #[actix_web::test]
 async fn a_job_that_panics_is_named_and_counted_and_goes_on() {
     let models = [("one", 1.0, "yes", 0), ("two", 1.0, "no", 0), ("judge", 0.0, "[[A]]", 1)];
-    let roster = Roster::of(models.map(|(id, weight, words, panics)| model(id, weight, words, panics)).to_vec());
+    let roster = Roster::new(models.map(|(id, weight, words, panics)| model(id, weight, words, panics)).to_vec());
     let arena = TestArena::start_with_roster(roster, |settings| {
         settings.judge.models = vec!["judge".into()];
         settings.judge.share = 1.0;
@@ -70,7 +70,7 @@ async fn a_job_that_panics_is_named_and_counted_and_goes_on() {
 #[actix_web::test]
 async fn a_turn_that_panics_voids_its_battle_and_the_next_battle_is_well() {
     let models = [("one", 1), ("two", 0)].map(|(id, panics)| model(id, 1.0, "fine words", panics));
-    let arena = TestArena::start_with_roster(Roster::of(models.to_vec()), |_| {}).await;
+    let arena = TestArena::start_with_roster(Roster::new(models.to_vec()), |_| {}).await;
     let mut visitor = arena.visitor().await;
     visitor.ask("What now?").await;
     assert_eq!(visitor.next_of(&["error"]).await["code"], "voided");

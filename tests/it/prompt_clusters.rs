@@ -71,7 +71,7 @@ fn edited_copies_of_real_prompts_are_found_and_other_prompts_stay_apart() {
     let mut leaders: Vec<&str> = Vec::new();
     for prompt in &prompts {
         let (before, known) = (clusters.len(), clusters.distinct_prompts());
-        let cluster = clusters.assign(&PromptSketch::of(prompt));
+        let cluster = clusters.assign(&PromptSketch::new(prompt));
         if clusters.len() > before {
             leaders.push(prompt);
         } else if clusters.distinct_prompts() > known {
@@ -85,12 +85,12 @@ fn edited_copies_of_real_prompts_are_found_and_other_prompts_stay_apart() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut found: BTreeMap<(&str, bool), [u32; 2]> = BTreeMap::new();
     for prompt in prompts.sample(&mut rng, SAMPLE) {
-        let cluster = clusters.cluster_of(&PromptSketch::of(prompt));
+        let cluster = clusters.cluster_of(&PromptSketch::new(prompt));
         let is_short = normalized(prompt).chars().count() < SHORT;
         for (edit, copy) in copies(prompt, &mut rng) {
             let [all, same] = found.entry((edit, is_short)).or_default();
             *all += 1;
-            *same += u32::from(clusters.cluster_of(&PromptSketch::of(&copy)) == cluster);
+            *same += u32::from(clusters.cluster_of(&PromptSketch::new(&copy)) == cluster);
         }
     }
     for ((edit, is_short), [all, same]) in found {

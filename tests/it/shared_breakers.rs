@@ -45,7 +45,7 @@ impl Ward {
         let folder = tempfile::tempdir().unwrap();
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
-        let models = Models::open(Roster::of(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
+        let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
         let (breakers, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
         let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), shutdown.clone());
         actix_web::rt::spawn(job);

@@ -17,8 +17,8 @@ const CAP: usize = 10;
 
 fn limits(instance: &Instance) -> RateLimits {
     let limits = LimitSettings {
-        votes: WindowLimits::of(10, 0, 0),
-        votes_per_address: WindowLimits::of(15, 0, 0),
+        votes: WindowLimits::new(10, 0, 0),
+        votes_per_address: WindowLimits::new(15, 0, 0),
         ..LimitSettings::default()
     };
     let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
@@ -122,7 +122,7 @@ async fn the_script_and_the_rule_in_memory_agree() {
     let instance = Instance::connected("one", &redis.settings()).await;
     let alone = Arc::new(RateLimits::new(
         CurrentSettings::new(Settings {
-            limits: LimitSettings { votes: WindowLimits::of(10, 0, 0), ..LimitSettings::default() },
+            limits: LimitSettings { votes: WindowLimits::new(10, 0, 0), ..LimitSettings::default() },
             ..Settings::default()
         }),
         None,
@@ -142,9 +142,9 @@ async fn hours_days_and_the_arenas_limit_are_counted_together_and_tell_each_inst
         [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
     let settings = |limits| CurrentSettings::new(Settings { limits, ..Settings::default() });
     let limits = LimitSettings {
-        votes: WindowLimits::of(0, 7, 0),
-        votes_in_all: WindowLimits::of(0, 0, 11),
-        turns_in_all: WindowLimits::of(0, 0, 10),
+        votes: WindowLimits::new(0, 7, 0),
+        votes_in_all: WindowLimits::new(0, 0, 11),
+        turns_in_all: WindowLimits::new(0, 0, 10),
         ..LimitSettings::default()
     };
     let [one, two] =

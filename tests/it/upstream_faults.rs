@@ -105,7 +105,7 @@ impl Scene {
         upstream.script("canary-faulty", script);
         upstream.script("canary-first", Script::openai(FIRST.split_inclusive(' ')));
         upstream.script("canary-second", Script::openai(SECOND.split_inclusive(' ')));
-        let roster = Roster::of(vec![
+        let roster = Roster::new(vec![
             model(&upstream, "faulty", FAULTY_WEIGHT, limits(mode)),
             model(&upstream, "first", 1.0, quick_limits()),
             model(&upstream, "second", 1.0, quick_limits()),
@@ -249,7 +249,7 @@ async fn twenty_visitors_who_leave_leave_no_request_behind() {
     limits.timeouts.idle = NEVER;
     limits.timeouts.total = NEVER;
     let models = ["one", "two"].map(|id| model(&upstream, id, 1.0, limits));
-    let arena = TestArena::start_with_roster(Roster::of(models.to_vec()), |settings| {
+    let arena = TestArena::start_with_roster(Roster::new(models.to_vec()), |settings| {
         settings.battle.pacing = PacingMode::Raw;
         settings.battle.resume_grace_ms = 1;
     })

@@ -146,7 +146,7 @@ struct AgreementRow<'r> {
 }
 
 impl<'r> AgreementRow<'r> {
-    fn of(judge: &'r JudgeReport, slice: Option<&'r SliceAgreement>, battles: usize, found: &Setups) -> Self {
+    fn new(judge: &'r JudgeReport, slice: Option<&'r SliceAgreement>, battles: usize, found: &Setups) -> Self {
         let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
         let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
         Self {
@@ -174,7 +174,7 @@ pub(super) fn csv(report: &BattleJudgingReport) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {
         for (slice, battles, found) in judge.agreements() {
-            writer.serialize(AgreementRow::of(judge, slice, battles, found))?;
+            writer.serialize(AgreementRow::new(judge, slice, battles, found))?;
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)

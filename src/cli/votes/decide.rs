@@ -131,7 +131,7 @@ async fn run(common: Common, decision: Decision, env: &Environment) -> CommandRe
     let matched = selected(&store, &common, by_rule).await?;
     let votes: Vec<SelectedVote> = matched.iter().filter(|vote| decision.concerns(vote)).cloned().collect();
     check_found(&matched, &votes, &decision)?;
-    let mut report = Report::of(&decision, &common, matched.len(), &votes);
+    let mut report = Report::new(&decision, &common, matched.len(), &votes);
     if common.dry_run {
         report.board = Some(preview_of(&store, &votes, &decision, &settings).await?);
     } else {
@@ -185,7 +185,7 @@ fn user(env: &Environment) -> String {
 }
 
 impl Report {
-    fn of(decision: &Decision, common: &Common, matched: usize, votes: &[SelectedVote]) -> Self {
+    fn new(decision: &Decision, common: &Common, matched: usize, votes: &[SelectedVote]) -> Self {
         let (action, rule) = match decision {
             Decision::Exclude { rule, .. } => ("exclude", Some(rule.to_string())),
             Decision::Include { rule } => ("include", rule.clone()),
@@ -220,7 +220,7 @@ fn counted(number: usize, what: &str) -> String {
 fn shown(report: &Report, votes: &[SelectedVote], format: Format) -> CommandResult<String> {
     match format {
         Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
-        Format::Csv => render(&votes.iter().map(VoteLine::of).collect::<Vec<_>>(), format),
+        Format::Csv => render(&votes.iter().map(VoteLine::new).collect::<Vec<_>>(), format),
         Format::Table => {
             let rows = report.voters.iter().take(SHOWN_VOTERS);
             let rows: Vec<Vec<String>> = rows

@@ -47,7 +47,7 @@ pub(super) struct VoteLine<'v> {
 }
 
 impl<'v> VoteLine<'v> {
-    pub(super) fn of(vote: &'v SelectedVote) -> Self {
+    pub(super) fn new(vote: &'v SelectedVote) -> Self {
         let rules: Vec<&str> = vote.rules.iter().map(|rule| &**rule).collect();
         Self {
             seq: vote.seq,
@@ -94,7 +94,7 @@ pub(super) async fn run(options: &ListOptions, env: &Environment) -> CommandResu
         0 => votes.as_slice(),
         limit => &votes[votes.len().saturating_sub(limit)..],
     };
-    let lines: Vec<VoteLine<'_>> = shown.iter().map(VoteLine::of).collect();
+    let lines: Vec<VoteLine<'_>> = shown.iter().map(VoteLine::new).collect();
     output::print(&render(&lines, options.format)?)?;
     if shown.len() < votes.len() {
         eprintln!("note: the latest {} of {} votes; --limit 0 lists all", shown.len(), votes.len());

@@ -45,7 +45,7 @@ struct ClusterLine {
 }
 
 impl ClusterLine {
-    fn of(summary: &ClusterSummary, all: usize) -> Self {
+    fn new(summary: &ClusterSummary, all: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
         let share = summary.votes as f64 / all.max(1) as f64;
         Self {
@@ -88,7 +88,7 @@ pub(super) async fn run(options: &PromptsOptions, env: &Environment) -> CommandR
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let shown = summaries.iter().filter(|summary| summary.votes >= options.min_votes).take(limit);
     let all = index.votes_with_prompt();
-    let lines: Vec<ClusterLine> = shown.map(|summary| ClusterLine::of(summary, all)).collect();
+    let lines: Vec<ClusterLine> = shown.map(|summary| ClusterLine::new(summary, all)).collect();
     output::print(&render(&lines, options.format)?)?;
     let (prompts, clusters) = index.sizes();
     eprintln!("note: {all} votes are about {prompts} prompts in {clusters} clusters");

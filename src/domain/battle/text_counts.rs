@@ -25,7 +25,7 @@ pub struct TextCounts {
 impl TextCounts {
     /// Counts a text. Code blocks count as tokens only.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn count(text: &str) -> Self {
         let mut counts = Self { tokens: count_tokens(text), ..Self::default() };
         let mut in_code = false;
         for line in text.lines().map(str::trim_start) {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_structured_reply_is_counted() {
         let text = "# Title\n\nSome **bold** and __more__ text.\n\n- one\n- two\n\n1. first\n2) second\n\n```\n# no heading\n- no item\n```\n### Sub";
-        let counts = TextCounts::of(text);
+        let counts = TextCounts::count(text);
         assert_eq!(counts.headings, [1, 0, 1, 0, 0, 0]);
         assert_eq!((counts.unordered, counts.ordered), (2, 2));
         assert_eq!((counts.bold_stars, counts.bold_underscores), (1, 1));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn chinese_characters_count_one_by_one() {
-        assert_eq!(TextCounts::of("琅琊 arena 2026!").tokens, 4);
-        assert_eq!(TextCounts::of("").tokens, 0);
+        assert_eq!(TextCounts::count("琅琊 arena 2026!").tokens, 4);
+        assert_eq!(TextCounts::count("").tokens, 0);
     }
 }

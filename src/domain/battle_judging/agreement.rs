@@ -30,7 +30,7 @@ pub struct Statistic {
 impl Statistic {
     /// A number as it was computed.
     #[must_use]
-    pub fn of(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
+    pub fn new(found: Result<f64, Undefined>, interval: Option<Interval>) -> Self {
         match found {
             Ok(value) => Self { value: Some(value), interval, undefined: None },
             Err(reason) => Self::missing(reason.to_string()),
@@ -60,7 +60,7 @@ impl Rate {
     #[must_use]
     pub fn new(share: Share, level: ConfidenceLevel) -> Self {
         let Share { of, total } = share;
-        Self { of, total, share: Statistic::of(share.rate(), wilson(share, level).ok()) }
+        Self { of, total, share: Statistic::new(share.rate(), wilson(share, level).ok()) }
     }
 }
 
@@ -78,7 +78,7 @@ pub struct Setups {
 impl Setups {
     /// Compares pairs of choices, one pair a battle.
     #[must_use]
-    pub fn of(pairs: &[(Choice, Choice)], level: ConfidenceLevel) -> Self {
+    pub fn new(pairs: &[(Choice, Choice)], level: ConfidenceLevel) -> Self {
         let share = |pairs: &mut dyn Iterator<Item = &(Choice, Choice)>| {
             let mut share = Share::default();
             pairs.for_each(|(one, other)| share.count(one == other));
@@ -88,7 +88,7 @@ impl Setups {
         Self {
             with_ties: share(&mut pairs.iter()),
             without_ties: share(&mut pairs.iter().filter(|(one, other)| *one != Choice::Tie && *other != Choice::Tie)),
-            kappa: Statistic::of(cohen(&ones, &others).map(|found| found.kappa), None),
+            kappa: Statistic::new(cohen(&ones, &others).map(|found| found.kappa), None),
         }
     }
 }
@@ -167,7 +167,7 @@ pub fn slices(battles: &[JudgedBattle<'_>], distances: &Distances<'_>, level: Co
         by,
         value,
         battles: pairs.len(),
-        agreement: Setups::of(&pairs, level),
+        agreement: Setups::new(&pairs, level),
     };
     parts.into_iter().map(slice).collect()
 }
@@ -212,12 +212,12 @@ mod tests {
     fn both_setups_are_counted_by_hand() {
         use Choice::{First, Second, Tie};
         let pairs = [(First, First), (First, Second), (First, Tie), (Tie, Tie), (Tie, First), (Second, Second)];
-        let found = Setups::of(&pairs, LEVEL());
+        let found = Setups::new(&pairs, LEVEL());
         assert_eq!((found.with_ties.of, found.with_ties.total), (3, 6));
         assert_eq!((found.without_ties.of, found.without_ties.total), (2, 3));
         // People: 3 first, 1 second, 2 ties; the judge: 2 of each. By chance 1/6 + 1/18 + 1/9 = 1/3.
         assert!((found.kappa.value.unwrap() - 0.25).abs() < 1e-12, "{:?}", found.kappa);
-        let nothing = Setups::of(&[], LEVEL());
+        let nothing = Setups::new(&[], LEVEL());
         assert_eq!(nothing.with_ties.share.undefined.as_deref(), Some("there is nothing to compare"));
     }
 

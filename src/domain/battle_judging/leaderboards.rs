@@ -32,7 +32,7 @@ pub struct Place {
 }
 
 impl Place {
-    fn of(row: &RankedModel) -> Self {
+    fn new(row: &RankedModel) -> Self {
         let RankedModel { rank, lower, upper, .. } = *row;
         Self { rank, rating: row.rating_or_limit(), lower, upper, unbounded: row.unbounded.is_some() }
     }
@@ -86,7 +86,7 @@ pub fn boards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<Ju
     let by_model: BTreeMap<&str, &RankedModel> = verdicts.models.iter().map(|row| (row.model.as_str(), row)).collect();
     let row = |row: &RankedModel| {
         let other = by_model.get(row.model.as_str())?;
-        Some(BoardRow { model: row.model.clone(), votes: Place::of(row), verdicts: Place::of(other) })
+        Some(BoardRow { model: row.model.clone(), votes: Place::new(row), verdicts: Place::new(other) })
     };
     let models: Vec<BoardRow> = votes.models.iter().filter_map(row).collect();
     let components = votes.components.max(verdicts.components);
@@ -132,7 +132,7 @@ fn correlation(by: Coefficient, models: &[BoardRow], components: usize, level: C
     let (votes, verdicts) = ratings(models);
     let found = by.correlate(&votes, &verdicts);
     let interval = found.as_ref().ok().and_then(|found| found.interval(level).ok());
-    Statistic::of(found.map(|found| found.r), interval)
+    Statistic::new(found.map(|found| found.r), interval)
 }
 
 fn orders(models: &[BoardRow]) -> PairOrders {

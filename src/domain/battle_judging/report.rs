@@ -110,7 +110,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         consistent: rate(bias.consistent, bias.turns),
         first_position: rate(bias.first, inconsistent),
         second_position: rate(bias.second, inconsistent),
-        agreement: Setups::of(&compared, level),
+        agreement: Setups::new(&compared, level),
         slices: slices(battles, distances, level),
         worth: WorthReport::new(battles.iter().filter_map(judged_pair), level),
         boards: boards(battles, level)?,
@@ -157,7 +157,7 @@ fn pairs(judges: &[Judge<'_>], level: ConfidenceLevel) -> Vec<JudgePair> {
             pairs.push(JudgePair {
                 judges: [*one, *other].map(str::to_owned),
                 battles: both.len(),
-                agreement: Setups::of(&both, level),
+                agreement: Setups::new(&both, level),
             });
         }
     }

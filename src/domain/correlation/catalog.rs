@@ -45,7 +45,7 @@ pub enum SeriesSource {
 impl SeriesSource {
     /// The source of a series.
     #[must_use]
-    pub fn of(series: &Series) -> Self {
+    pub fn from_series(series: &Series) -> Self {
         match &series.name {
             _ if series.subjects == Subjects::Intents => Self::Intents,
             SeriesName::Arena { .. } | SeriesName::Satisfaction | SeriesName::Verdicts(_) => Self::Votes,
@@ -172,7 +172,7 @@ impl SeriesCatalog {
     /// arena's ratings at past moments.
     #[must_use]
     pub fn new(mut series: Vec<Series>, history: Vec<Moment>, options: StudyOptions) -> Self {
-        series.sort_by_key(|series| (SeriesSource::of(series), is_part(series)));
+        series.sort_by_key(|series| (SeriesSource::from_series(series), is_part(series)));
         Self { series, options, history }
     }
 
@@ -201,7 +201,7 @@ impl SeriesCatalog {
     /// Positions of a group's series that have one number per model, wholes before parts.
     fn group(&self, group: SeriesGroup) -> Vec<usize> {
         let belongs = |series: &Series| {
-            let published = SeriesSource::of(series) == SeriesSource::Published;
+            let published = SeriesSource::from_series(series) == SeriesSource::Published;
             let in_group = group == SeriesGroup::All || published == (group == SeriesGroup::Published);
             series.subjects == Subjects::Models && in_group
         };
@@ -215,7 +215,7 @@ impl SeriesCatalog {
     pub fn default_pair(&self) -> Option<[String; 2]> {
         const PUBLISHED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
         let rating = self.find("arena:rating").map(|series| series.name.to_string());
-        let bench = self.series.iter().find(|series| SeriesSource::of(series) == SeriesSource::Benchmark);
+        let bench = self.series.iter().find(|series| SeriesSource::from_series(series) == SeriesSource::Benchmark);
         if let (Some(rating), Some(bench)) = (rating, bench) {
             return Some([rating, bench.name.to_string()]);
         }
@@ -225,7 +225,8 @@ impl SeriesCatalog {
     /// Satisfaction and the means of a suite by intent, if both exist; a benchmark run in this arena comes first.
     #[must_use]
     pub fn intents(&self) -> Option<[String; 2]> {
-        let by_intent = || self.series.iter().filter(|series| SeriesSource::of(series) == SeriesSource::Intents);
+        let by_intent =
+            || self.series.iter().filter(|series| SeriesSource::from_series(series) == SeriesSource::Intents);
         let satisfaction = by_intent().find(|series| series.name == SeriesName::Satisfaction)?;
         let suite = by_intent().find(|series| series.name != SeriesName::Satisfaction)?;
         Some([&satisfaction.name, &suite.name].map(ToString::to_string))

@@ -101,7 +101,7 @@ pub struct PromptSketch {
 impl PromptSketch {
     /// The sketch of a prompt. A prompt of punctuation alone is compared as it stands.
     #[must_use]
-    pub fn of(prompt: &str) -> Self {
+    pub fn new(prompt: &str) -> Self {
         let mut text = normalized(prompt);
         if text.is_empty() {
             prompt.trim().clone_into(&mut text);
@@ -305,7 +305,7 @@ mod tests {
     /// The clusters of prompts in their order.
     fn clusters(prompts: &[&str]) -> Vec<u32> {
         let mut clusters = PromptClusters::default();
-        prompts.iter().map(|prompt| clusters.assign(&PromptSketch::of(prompt))).collect()
+        prompts.iter().map(|prompt| clusters.assign(&PromptSketch::new(prompt))).collect()
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn similarity_is_jaccard_of_the_shingles_and_close_to_it_for_long_prompts() {
-        let sketch = PromptSketch::of;
+        let sketch = PromptSketch::new;
         // abc bcd cde and bcd cde def: two of four.
         assert!((sketch("abcde").similarity(&sketch("bcdef").shingles) - 0.5).abs() < 1e-12);
         assert!((sketch("abcde").similarity(&sketch("abcde").shingles) - 1.0).abs() < 1e-12);
@@ -369,10 +369,10 @@ mod tests {
         };
         let (shared, mut clusters) = (letters(300), PromptClusters::default());
         for _ in 0..800 {
-            clusters.assign(&PromptSketch::of(&(shared.clone() + &letters(60))));
+            clusters.assign(&PromptSketch::new(&(shared.clone() + &letters(60))));
         }
         assert_eq!(clusters.len(), 800, "a similarity of 0.7 is not enough");
-        let compared = clusters.candidates(&PromptSketch::of(&(shared + &letters(60)))).len();
+        let compared = clusters.candidates(&PromptSketch::new(&(shared + &letters(60)))).len();
         assert!((LOOKED_AT..=BANDS * LOOKED_AT).contains(&compared), "{compared} of 800");
     }
 
@@ -380,7 +380,7 @@ mod tests {
     fn a_cluster_keeps_its_name_and_answers_to_each_of_its_prompts() {
         let mut clusters = PromptClusters::default();
         let [first, copy] = ["Who wrote Hamlet, Macbeth and Othello?", "Please: who wrote Hamlet, Macbeth and Othello"]
-            .map(PromptSketch::of);
+            .map(PromptSketch::new);
         let cluster = clusters.assign(&first);
         let id = clusters.id(cluster);
         assert_eq!(clusters.assign(&copy), cluster);

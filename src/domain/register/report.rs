@@ -84,7 +84,7 @@ pub enum EntryState {
 }
 
 impl EntryState {
-    fn of(last: Option<&ModelChange>) -> Self {
+    fn after(last: Option<&ModelChange>) -> Self {
         match last.map(|change| change.snapshot.state) {
             Some(ModelState::Active) => Self::Active,
             Some(ModelState::Paused) => Self::Paused,
@@ -342,7 +342,7 @@ impl<'d> Histories<'d> {
             organization: model.organization.clone(),
             license: model.license.clone(),
             practice: model.practice,
-            state: EntryState::of(last),
+            state: EntryState::after(last),
             weight: last.map(|change| change.snapshot.weight),
             on_leaderboard,
             first_day: battles.day(0),

@@ -265,9 +265,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_visitor_and_network_has_its_limits_for_turns_and_for_votes() {
         let (limits, settings) = limits(LimitSettings {
-            turns: WindowLimits::of(5, 0, 0),
-            votes: WindowLimits::of(3, 0, 0),
-            turns_per_address: WindowLimits::of(8, 0, 0),
+            turns: WindowLimits::new(5, 0, 0),
+            votes: WindowLimits::new(3, 0, 0),
+            turns_per_address: WindowLimits::new(8, 0, 0),
             votes_per_address: WindowLimits::NONE,
             ..LimitSettings::default()
         });
@@ -290,7 +290,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refusal_says_when_to_try_again() {
-        let (limits, _) = limits(LimitSettings { votes: WindowLimits::of(7, 0, 0), ..LimitSettings::default() });
+        let (limits, _) = limits(LimitSettings { votes: WindowLimits::new(7, 0, 0), ..LimitSettings::default() });
         let ann = caller("ann", "home");
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 7);
         let refused = limits.take(Act::Vote, &ann).await.unwrap_err();
@@ -302,7 +302,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
         let (limits, _) = limits(LimitSettings {
-            turns: WindowLimits::of(5, 0, 0),
+            turns: WindowLimits::new(5, 0, 0),
             battles_at_once: 2,
             battles_at_once_per_address: 3,
             ..LimitSettings::default()

@@ -89,7 +89,7 @@ impl Roster {
 
     /// A roster of these models, for tests and embedders.
     #[must_use]
-    pub fn of(models: Vec<Arc<GuardedModel>>) -> Self {
+    pub fn new(models: Vec<Arc<GuardedModel>>) -> Self {
         Self { models, ..Self::default() }
     }
 

@@ -93,7 +93,7 @@ impl fmt::Debug for PostgresPool {
 
 impl PostgresPool {
     pub(super) async fn open(settings: &StorageSettings, if_missing: IfMissing) -> Result<Self, StoreError> {
-        let server = Arc::new(Server::of(settings)?);
+        let server = Arc::new(Server::from_settings(settings)?);
         let mut connection = server.connect().await?;
         ServerFacts::read(&mut connection).await?.check(&server.address)?;
         match if_missing {
@@ -234,7 +234,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    fn of(settings: &StorageSettings) -> Result<Self, StoreError> {
+    fn from_settings(settings: &StorageSettings) -> Result<Self, StoreError> {
         let address = &settings.database;
         let bad = |reason: String| StoreError::BadAddress { address: address.to_string(), reason };
         if let Some(option) = unknown_option(address.expose()) {
@@ -402,7 +402,7 @@ mod tests {
             ("postgres://me:sec?ret@db/arena", "unknown option"),
         ] {
             let settings = StorageSettings { database: address.into(), ..StorageSettings::default() };
-            let refused = Server::of(&settings).map(|_| ()).unwrap_err().to_string();
+            let refused = Server::from_settings(&settings).map(|_| ()).unwrap_err().to_string();
             assert!(refused.contains(said) && !refused.contains("sec"), "{address}: {refused}");
         }
     }

@@ -53,7 +53,7 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &Char
     let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<At>>());
     let drawn: Vec<Vec<At>> = drawn.collect();
     for (look, line) in drawn.iter().enumerate().rev() {
-        canvas.tipped(&told(first, series[look], said), |canvas| Look::of(look).draw(canvas, line));
+        canvas.tipped(&told(first, series[look], said), |canvas| Look::nth(look).draw(canvas, line));
     }
     let name = |(look, (one, line)): (usize, (&'s Series, &Vec<At>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);

@@ -54,7 +54,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
             canvas.polyline("trace faint", line);
         }
         for (at, line) in lines.iter().take(named).enumerate().rev() {
-            canvas.tipped(&told(traces[at], said), |canvas| Look::of(at).draw(canvas, line));
+            canvas.tipped(&told(traces[at], said), |canvas| Look::nth(at).draw(canvas, line));
         }
         names(&mut canvas, at_ends(&traces[..named], &lines), &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
     }

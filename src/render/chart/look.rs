@@ -17,7 +17,7 @@ pub(super) struct Look {
 
 impl Look {
     /// [`LOOKS`] lines differ in dashes or marks.
-    pub(super) fn of(at: usize) -> Self {
+    pub(super) fn nth(at: usize) -> Self {
         const MARKS: [fn(&mut Canvas, &str, At); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
             |canvas, class, At(x, y)| canvas.rect(class, At(x - 3.5, y - 3.5), 7.0, 7.0),
@@ -90,7 +90,7 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<Named<'_>>, margin: &Mar
     let x = margin.left + 22.0;
     for (line, y) in lines.iter().zip(heights) {
         canvas.line("leader", At(line.end.0 + 6.0, line.end.1), At(x - 10.0, y));
-        Look::of(line.look).mark(canvas, At(x - 5.0, y));
+        Look::nth(line.look).mark(canvas, At(x - 5.0, y));
         let text = format!("{}  {}", line.value, shorten(line.name, (margin.right - x - 56.0) / 13.0));
         canvas.tipped(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
     }

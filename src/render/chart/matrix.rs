@@ -21,7 +21,7 @@ const LABEL: f64 = 190.0;
 #[must_use]
 pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
     let said = chart_texts(frame.language);
-    let plan = Plan::of(columns, rows);
+    let plan = Plan::new(columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
     let mut canvas = Canvas::new(width.max(plan.least(topic, said)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
     canvas.text("heading", At(LEFT, 26.0), topic.title);
@@ -44,7 +44,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(columns: &[String], rows: &[Series]) -> Self {
+    fn new(columns: &[String], rows: &[Series]) -> Self {
         let longest =
             |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
         let left = longest(&mut rows.iter().map(|row| row.name.as_str()));

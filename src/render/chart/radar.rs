@@ -37,7 +37,7 @@ pub fn draw(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, fra
     canvas.text("quiet", At(16.0, 46.0), &fill(said.radar.reading, &[("low", "0"), ("high", &short(most))]));
     wheel(&mut canvas, axes, most);
     for (look, one) in series.iter().enumerate().rev() {
-        canvas.tipped(&told(axes, one), |canvas| outline(canvas, &Look::of(look), one, most));
+        canvas.tipped(&told(axes, one), |canvas| outline(canvas, &Look::nth(look), one, most));
     }
     legend(&mut canvas, series);
     canvas.finish(&words, frame)
@@ -100,8 +100,8 @@ fn legend(canvas: &mut Canvas, series: &[Series]) {
     for (look, one) in series.iter().enumerate() {
         let y = LEGEND.1 + 24.0 * real(look);
         let (start, end) = (At(LEGEND.0, y), At(LEGEND.0 + 34.0, y));
-        Look::of(look).line(canvas, &[start, end]);
-        Look::of(look).mark(canvas, At(LEGEND.0 + 17.0, y));
+        Look::nth(look).line(canvas, &[start, end]);
+        Look::nth(look).mark(canvas, At(LEGEND.0 + 17.0, y));
         let name = shorten(&one.name, (WIDTH - end.0 - 20.0) / 13.0);
         canvas.tipped(&one.name, |canvas| canvas.text("", At(end.0 + 8.0, y + 4.5), &name));
     }

@@ -122,7 +122,7 @@ impl CatalogJson<'_> {
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
             title: series.title.clone(),
-            source: SeriesSource::of(series),
+            source: SeriesSource::from_series(series),
             subjects: series.subjects,
             n: series.points.len(),
         };

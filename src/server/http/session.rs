@@ -22,7 +22,7 @@ pub(super) struct Visitor {
 impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
-    pub(super) fn of(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
+    pub(super) fn from_request(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
         if let Some(id) = known(request, sessions, name(is_secure(public_url))) {
             return Self { id, new_cookie: None };
         }

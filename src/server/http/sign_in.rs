@@ -117,7 +117,7 @@ pub(super) async fn sign_out(
 }
 
 fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
-    Visitor::of(request, &app.sessions, &app.settings.now().server.public_url)
+    Visitor::from_request(request, &app.sessions, &app.settings.now().server.public_url)
 }
 
 /// A form is taken from a page of ours that this very session was shown.

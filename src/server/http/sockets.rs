@@ -71,7 +71,7 @@ pub(super) async fn battle(
 ) -> Result<HttpResponse, PageError> {
     let seat = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
-    let visitor = Visitor::of(&request, &app.sessions, &settings.server.public_url);
+    let visitor = Visitor::from_request(&request, &app.sessions, &settings.server.public_url);
     let signed_in = sign_in::admitted(&app, &visitor).await?;
     let network = network_of(&request, &settings.server.trusted_proxies);
     let (mut response, session, stream) = upgrade(&request, payload).await?;

@@ -225,7 +225,7 @@ mod tests {
 
     /// An arena of two turns a minute for each network.
     fn arena(key: &str) -> Under {
-        let turns_per_address = WindowLimits::of(2, 0, 0);
+        let turns_per_address = WindowLimits::new(2, 0, 0);
         let limits = LimitSettings { turns_per_address, proof_above: 0.4, ..LimitSettings::default() };
         let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
         let limits = Arc::new(RateLimits::new(settings.clone(), None));

@@ -268,5 +268,5 @@ fn text_counts(replies: &[ReplyRow], side: Side) -> TextCounts {
     replies
         .iter()
         .filter(|row| row.reply.side == side)
-        .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::of(&row.reply.text)))
+        .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::count(&row.reply.text)))
 }

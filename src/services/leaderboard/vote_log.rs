@@ -191,7 +191,7 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
             log.satisfactions.as_mut()?.push(if value.is_empty() { 0 } else { value.parse().ok()? })
         }
         VoteColumn::Timings => log.timings.as_mut()?.push(timings(value)?),
-        VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::of(value).tokens)),
+        VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::count(value).tokens)),
     }
     Some(())
 }

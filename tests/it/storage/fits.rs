@@ -127,7 +127,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     let ended = ReplyTiming { first_token_ms: None, duration_ms: Some(678) };
     assert_eq!(log.timings.unwrap(), [[known, ended]; 11]);
     let style = log.style.unwrap();
-    let tokens = u32::try_from(TextCounts::of("# One\n\n- two").tokens).unwrap();
+    let tokens = u32::try_from(TextCounts::count("# One\n\n- two").tokens).unwrap();
     assert_eq!(
         (style.tokens[0], style.headings[0], style.lists[0], style.bold[0]),
         ([tokens, 0], [1, 0], [1, 0], [0, 0])

@@ -102,7 +102,7 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
         satisfaction: Some(4),
         first_token_ms: [Some(12), None],
         duration_ms: [345, 678],
-        text_counts: [TextCounts::of("# One\n\n- two"), TextCounts::default()],
+        text_counts: [TextCounts::count("# One\n\n- two"), TextCounts::default()],
         receipt: "{\"vote\":1}".into(),
         created_at: Timestamp(2_000),
         exclusions: Vec::new(),

@@ -143,7 +143,7 @@ fn roster(models: &[(&str, &Scripted)], limits: Limits) -> Roster {
         let rng = ChaCha8Rng::seed_from_u64(SEED);
         Arc::new(GuardedModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, rng))
     });
-    Roster::of(guarded.collect())
+    Roster::new(guarded.collect())
 }
 
 /// A public face whose every field gives the model away, so that a test can look for it.

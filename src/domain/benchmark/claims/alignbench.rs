@@ -17,13 +17,13 @@ pub(super) fn claims() -> Vec<Claim> {
 }
 
 fn overall() -> Claim {
-    let says = Text::of(
+    let says = Text::new(
         "Overall is the mean of reasoning and language, and each of these the mean of its categories.",
         "总分是推理与语言两组的平均，每组是其各类别的平均。",
     );
     let far: Vec<f64> = [GPT4, CRITIQUE].into_iter().flat_map(|id| from_parts(table(id))).collect();
     let numbers =
-        vec![Number::farthest(Text::of("greatest distance", "最大偏差"), far.len(), most(far.into_iter()), 0.00501)];
+        vec![Number::farthest(Text::new("greatest distance", "最大偏差"), far.len(), most(far.into_iter()), 0.00501)];
     Claim::new("A2", (PAPER, "Tables 6 and 7"), says, numbers)
 }
 
@@ -48,13 +48,13 @@ fn judges() -> Claim {
     let [gpt4, critique] = [GPT4, CRITIQUE].map(|id| column(id, "overall", &models));
     let number = |coefficient: Coefficient| {
         let name = match coefficient {
-            Coefficient::Pearson => Text::of("Pearson's r", "Pearson r"),
-            Coefficient::Spearman => Text::of("Spearman's ρ", "Spearman ρ"),
-            Coefficient::Kendall => Text::of("Kendall's τ-b", "Kendall τ-b"),
+            Coefficient::Pearson => Text::new("Pearson's r", "Pearson r"),
+            Coefficient::Spearman => Text::new("Spearman's ρ", "Spearman ρ"),
+            Coefficient::Kendall => Text::new("Kendall's τ-b", "Kendall τ-b"),
         };
         Number::unprinted(name, coefficient.correlate(&gpt4, &critique).expect(WHOLE).r)
     };
-    let says = Text::of(
+    let says = Text::new(
         "How the scores of 17 models by GPT-4 go with those by CritiqueLLM.",
         "17 个模型由 GPT-4 评分与由 CritiqueLLM 评分的相关。",
     );
@@ -93,13 +93,13 @@ const TABLE_5: [AgreementRow; 3] = [
 fn win_rates() -> Claim {
     let number = |row: &AgreementRow| {
         let ours = 100.0 * row.counts.win_rate_without_ties().expect(WHOLE);
-        Number { decimals: 2, ..Number::beside(Text::of(row.who, row.who), row.win_rate, ours) }
+        Number { decimals: 2, ..Number::beside(Text::new(row.who, row.who), row.win_rate, ours) }
     };
-    let says = Text::of(
+    let says = Text::new(
         "Win rates without ties, A/(A+B), of the explanations of three ways to judge.",
         "三种评判方式的解释之间不计平局的胜率 A/(A+B)。",
     );
-    Claim::new("A7", (PAPER, "Table 5"), says, TABLE_5.iter().map(number).collect()).or_else(Text::of(
+    Claim::new("A7", (PAPER, "Table 5"), says, TABLE_5.iter().map(number).collect()).or_else(Text::new(
         "217 wins and 155 losses are 58.33 %, not the printed 58.30.",
         "217 胜 155 负为 58.33 %，而非所印的 58.30。",
     ))
@@ -108,9 +108,9 @@ fn win_rates() -> Claim {
 fn deltas() -> Claim {
     let number = |row: &AgreementRow| {
         let ours = 100.0 * row.counts.delta_of_planned(SAMPLED).expect(WHOLE);
-        Number { decimals: 2, ..Number::beside(Text::of(row.who, row.who), row.delta, ours) }
+        Number { decimals: 2, ..Number::beside(Text::new(row.who, row.who), row.delta, ours) }
     };
-    let says = Text::of(
+    let says = Text::new(
         "ΔWR = (A − B)/500: of the comparisons that were planned, though two rows have fewer votes.",
         "ΔWR = (A − B)/500：分母为计划的比较数，尽管其中两行的票数更少。",
     );

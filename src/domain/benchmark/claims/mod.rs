@@ -23,7 +23,7 @@ pub struct Text {
 }
 
 impl Text {
-    fn of(en: &str, zh: &str) -> Self {
+    fn new(en: &str, zh: &str) -> Self {
         Self { en: en.to_owned(), zh: zh.to_owned() }
     }
 }

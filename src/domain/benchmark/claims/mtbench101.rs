@@ -33,8 +33,8 @@ fn of_models() -> Claim {
         let sum: f64 = AVERAGES.iter().map(|(task, _)| value(series, subject, task)).sum();
         sum / real_len(AVERAGES.len()) - value(series, subject, "overall")
     };
-    let says = Text::of("A model's score is the mean of the 13 tasks.", "模型的得分是 13 个任务的平均。");
-    let name = Text::of("greatest distance", "最大偏差");
+    let says = Text::new("A model's score is the mean of the 13 tasks.", "模型的得分是 13 个任务的平均。");
+    let name = Text::new("greatest distance", "最大偏差");
     let numbers = vec![Number::farthest(name, models.len(), most(models.iter().map(far)), 0.00501)];
     Claim::new("M2", (PAPER, "Table 3"), says, numbers)
 }
@@ -44,10 +44,10 @@ fn of_tasks() -> Claim {
     let models = series.subjects();
     let number = |(task, printed): &(&str, &str)| {
         let sum: f64 = models.iter().map(|model| value(series, model, task)).sum();
-        Number::beside(Text::of(task, task), printed, sum / real_len(models.len()))
+        Number::beside(Text::new(task, task), printed, sum / real_len(models.len()))
     };
-    let says = Text::of("The last row has the mean of each task over the models.", "末行是各任务在所有模型上的平均。");
-    Claim::new("M3", (PAPER, "Table 3"), says, AVERAGES.iter().map(number).collect()).or_else(Text::of(
+    let says = Text::new("The last row has the mean of each task over the models.", "末行是各任务在所有模型上的平均。");
+    Claim::new("M3", (PAPER, "Table 3"), says, AVERAGES.iter().map(number).collect()).or_else(Text::new(
         "The printed means of TS, CC, MR and GR do not follow from their columns.",
         "TS、CC、MR、GR 所印的平均与各自的列不符。",
     ))

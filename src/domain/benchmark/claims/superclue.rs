@@ -35,13 +35,13 @@ fn close_and_open() -> [Vec<f64>; 2] {
 fn ranks_of_close_and_open() -> Claim {
     let [close, open] = close_and_open();
     let found = spearman_by_t(&close, &open).expect(WHOLE);
-    let says = Text::of(
+    let says = Text::new(
         "Over the eight Chinese models CLOSE and OPEN SINGLE have no significant rank correlation.",
         "在八个中文模型上，CLOSE 与 OPEN SINGLE 没有显著的秩相关。",
     );
     let numbers = vec![
-        Number::beside(Text::of("Spearman's ρ", "Spearman ρ"), "0.5150", found.r),
-        Number::beside(Text::of("p, by t", "p（t 检验）"), "0.1915", found.p),
+        Number::beside(Text::new("Spearman's ρ", "Spearman ρ"), "0.5150", found.r),
+        Number::beside(Text::new("p, by t", "p（t 检验）"), "0.1915", found.p),
     ];
     Claim::new("S1", (PAPER, "Analysis"), says, numbers)
 }
@@ -50,11 +50,11 @@ fn line_of_close_and_open() -> Claim {
     let [close, open] = close_and_open();
     let found = pearson(&close, &open).expect(WHOLE);
     let tau = kendall(&close, &open).expect(WHOLE);
-    let says = Text::of("Nor have they a significant linear correlation.", "二者也没有显著的线性相关。");
+    let says = Text::new("Nor have they a significant linear correlation.", "二者也没有显著的线性相关。");
     let numbers = vec![
-        Number::beside(Text::of("Pearson's r", "Pearson r"), "0.5547", found.r),
-        Number::beside(Text::of("p", "p"), "0.1536", found.p),
-        Number::unprinted(Text::of("Kendall's τ-b", "Kendall τ-b"), tau.r),
+        Number::beside(Text::new("Pearson's r", "Pearson r"), "0.5547", found.r),
+        Number::beside(Text::new("p", "p"), "0.1536", found.p),
+        Number::unprinted(Text::new("Kendall's τ-b", "Kendall τ-b"), tau.r),
     ];
     Claim::new("S2", (PAPER, "Analysis"), says, numbers)
 }
@@ -62,13 +62,13 @@ fn line_of_close_and_open() -> Claim {
 fn coefficient_of_variation() -> Claim {
     let of = |values: &[f64]| Summary::new(values).and_then(|summary| summary.coefficient_of_variation()).expect(WHOLE);
     let [close, open] = close_and_open();
-    let says = Text::of(
+    let says = Text::new(
         "The models lie closer together on CLOSE than on OPEN SINGLE (coefficient of variation, of a sample).",
         "模型在 CLOSE 上比在 OPEN SINGLE 上更集中（样本变异系数）。",
     );
     let numbers = vec![
-        Number::beside(Text::of("CLOSE", "CLOSE"), "0.11", of(&close)),
-        Number::beside(Text::of("OPEN SINGLE", "OPEN SINGLE"), "0.34", of(&open)),
+        Number::beside(Text::new("CLOSE", "CLOSE"), "0.11", of(&close)),
+        Number::beside(Text::new("OPEN SINGLE", "OPEN SINGLE"), "0.34", of(&open)),
     ];
     Claim::new("S3", (PAPER, "Figure 7"), says, numbers)
 }
@@ -95,7 +95,7 @@ fn alone() -> Vec<Claim> {
     ];
     let claim = |(id, name, printed, under): (&'static str, &str, &str, bool)| {
         let found = pearson(&set(name), &votes()).expect(WHOLE);
-        let says = Text::of(
+        let says = Text::new(
             &format!("How {name} goes with the votes of CArena, over five models."),
             &format!("五个模型上 {name} 与 CArena 投票的相关。"),
         );
@@ -106,8 +106,8 @@ fn alone() -> Vec<Claim> {
 
 fn correlation(printed: &str, under: bool, found: &Correlation) -> Vec<Number> {
     vec![
-        Number::beside(Text::of("Pearson's r", "Pearson r"), printed, found.r),
-        Number::significance(Text::of("p", "p"), under, found.p),
+        Number::beside(Text::new("Pearson's r", "Pearson r"), printed, found.r),
+        Number::significance(Text::new("p", "p"), under, found.p),
     ]
 }
 
@@ -139,13 +139,13 @@ fn mixture(row: &Mixed) -> Claim {
     let series: Vec<&[f64]> = series.iter().map(Vec::as_slice).collect();
     let found = best(&series, &votes(), GRID).expect(WHOLE);
     let weight = |((name, printed), ours): ((&&str, &&str), &f64)| {
-        let number = Number::beside(Text::of(&format!("weight of {name}"), &format!("{name} 的权重")), printed, *ours);
+        let number = Number::beside(Text::new(&format!("weight of {name}"), &format!("{name} 的权重")), printed, *ours);
         Number { decimals: 3, ..number }
     };
     let mut numbers: Vec<Number> = row.sets.iter().zip(row.weights).zip(&found.weights).map(weight).collect();
     numbers.extend(correlation(row.r, true, &found.pearson));
     let sets = row.sets.join(" + ");
-    let says = Text::of(
+    let says = Text::new(
         &format!("The mixture of {sets} that follows the votes best, fitted to the same five models."),
         &format!("在同样五个模型上拟合、最贴近投票的 {sets} 组合。"),
     );
@@ -171,20 +171,20 @@ pub(super) fn open_counts() -> Vec<Counts> {
 
 /// Table 2 as what Table 3's counts come to: all capabilities in one pot.
 fn pooled() -> Claim {
-    let says = Text::of(
+    let says = Text::new(
         "The totals of Table 2 are the capabilities of Table 3 pooled: all valid answers in one pot.",
         "表 2 的总分是表 3 各能力的合并计数：所有有效回答一起计。",
     );
     let (open, close) = (open_cells(), close_cells());
     let numbers = vec![
         Number::farthest(
-            Text::of("OPEN, greatest distance", "OPEN 最大偏差"),
+            Text::new("OPEN, greatest distance", "OPEN 最大偏差"),
             open.len(),
             most(open.into_iter()),
             0.005,
         ),
         Number::farthest(
-            Text::of("CLOSE, greatest distance", "CLOSE 最大偏差"),
+            Text::new("CLOSE, greatest distance", "CLOSE 最大偏差"),
             close.len(),
             most(close.into_iter()),
             0.005,
@@ -240,14 +240,14 @@ fn counted(percent: f64) -> (u32, u32) {
 fn rwkv() -> Claim {
     let arena = table("superclue_arena");
     let capabilities = arena.points.iter().filter(|point| point.subject == "RWKV-world-7B");
-    let says = Text::of(
+    let says = Text::new(
         "RWKV-world-7B's share of wins and ties in CArena; a total cannot exceed the highest of its ten capabilities.",
         "RWKV-world-7B 在 CArena 的胜平率；总体不可能高于十项能力中的最高者。",
     );
     let ours = most(capabilities.map(|point| point.value));
-    let number = Number::beside(Text::of("total, at the most", "总体上限"), "80.15", ours);
+    let number = Number::beside(Text::new("total, at the most", "总体上限"), "80.15", ours);
     let number = Number { agrees: Some(80.15 <= ours + number.tolerance), decimals: 2, ..number };
-    Claim::new("S24", (PAPER, "Tables 2 and 3"), says, vec![number]).or_else(Text::of(
+    Claim::new("S24", (PAPER, "Tables 2 and 3"), says, vec![number]).or_else(Text::new(
         "Table 2 prints a total above every one of the ten capabilities in Table 3, which is impossible.",
         "表 2 的总体高于表 3 全部十项能力，这是不可能的。",
     ))
@@ -256,13 +256,13 @@ fn rwkv() -> Claim {
 fn between() -> Claim {
     let close = column("superclue_close", "overall", &CHINESE);
     let ours = close.iter().filter(|value| (55.0..=60.0).contains(*value)).count();
-    let says = Text::of(
+    let says = Text::new(
         "Seven of the eight Chinese models score between 55 and 60 on CLOSE.",
         "八个中文模型中有七个在 CLOSE 上得 55 至 60 分。",
     );
-    let number = Number::beside(Text::of("models", "模型数"), "7", real_len(ours));
+    let number = Number::beside(Text::new("models", "模型数"), "7", real_len(ours));
     let numbers = vec![Number { decimals: 0, ..number }];
-    Claim::new("S25", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::of(
+    Claim::new("S25", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::new(
         "It is six: MiniMax has 60.67 and MOSS 41.00.",
         "实为六个：MiniMax 为 60.67，MOSS 为 41.00。",
     ))
@@ -272,13 +272,13 @@ fn varies() -> Claim {
     let all = column("superclue_open", "overall", &CHINESE);
     let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
     let says =
-        Text::of("The Chinese models' OPEN scores go from 12.50 to 41.48.", "中文模型的 OPEN 得分由 12.50 到 41.48。");
+        Text::new("The Chinese models' OPEN scores go from 12.50 to 41.48.", "中文模型的 OPEN 得分由 12.50 到 41.48。");
     let numbers = vec![
-        Number::beside(Text::of("lowest, OPEN ALL", "最低（OPEN ALL）"), "12.50", low),
-        Number::beside(Text::of("highest, OPEN ALL", "最高（OPEN ALL）"), "41.48", high),
+        Number::beside(Text::new("lowest, OPEN ALL", "最低（OPEN ALL）"), "12.50", low),
+        Number::beside(Text::new("highest, OPEN ALL", "最高（OPEN ALL）"), "41.48", high),
     ];
     let numbers = numbers.into_iter().map(|number| Number { decimals: 2, ..number }).collect();
-    Claim::new("S26", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::of(
+    Claim::new("S26", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::new(
         "No OPEN column of Table 2 has these ends: SINGLE goes from 27.00 to 65.32, MULTI from 14.12 to 47.34.",
         "表 2 没有一列 OPEN 有此范围：SINGLE 为 27.00 至 65.32，MULTI 为 14.12 至 47.34。",
     ))
@@ -289,13 +289,13 @@ fn second() -> Claim {
         let all = table(id).part("overall");
         real(1 + all.values().filter(|value| **value > all["MiniMax"]).map(|_| 1).sum::<u64>())
     };
-    let says = Text::of("MiniMax is the second-best model overall.", "MiniMax 总体排名第二。");
+    let says = Text::new("MiniMax is the second-best model overall.", "MiniMax 总体排名第二。");
     let numbers = vec![
-        Number::beside(Text::of("place on CLOSE", "CLOSE 名次"), "2", place("superclue_close")),
-        Number::beside(Text::of("place on OPEN ALL", "OPEN ALL 名次"), "2", place("superclue_open")),
+        Number::beside(Text::new("place on CLOSE", "CLOSE 名次"), "2", place("superclue_close")),
+        Number::beside(Text::new("place on OPEN ALL", "OPEN ALL 名次"), "2", place("superclue_open")),
     ];
     let numbers = numbers.into_iter().map(|number| Number { decimals: 0, ..number }).collect();
-    Claim::new("S27", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::of(
+    Claim::new("S27", (PAPER, "Results, beside Table 2"), says, numbers).or_else(Text::new(
         "It is the third: Claude-instant-v1 is before it on both.",
         "实为第三：Claude-instant-v1 在两项上都领先于它。",
     ))

@@ -86,10 +86,10 @@ fn verdicts_are_what_the_numbers_say_and_every_contradiction_is_told() {
 
 #[test]
 fn a_printed_number_may_be_missed_by_half_of_its_last_digit() {
-    let agrees = |printed: &str, ours: f64| Number::beside(Text::of("n", "数"), printed, ours).agrees.unwrap();
+    let agrees = |printed: &str, ours: f64| Number::beside(Text::new("n", "数"), printed, ours).agrees.unwrap();
     assert!(agrees("0.11", 0.1077) && agrees("0.11", 0.115) && !agrees("0.11", 0.1151));
     assert!(agrees("7", 7.0) && !agrees("7", 6.0) && agrees("0.7950", 0.79495));
-    let p = |under, p| Number::significance(Text::of("p", "p"), under, p).agrees;
+    let p = |under, p| Number::significance(Text::new("p", "p"), under, p).agrees;
     assert_eq!([p(true, 0.0499), p(true, 0.0522), p(false, 0.0522)], [Some(true), Some(false), Some(true)]);
 }
 

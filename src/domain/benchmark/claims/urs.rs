@@ -29,7 +29,7 @@ fn overall() -> Claim {
     };
     let far: Vec<f64> = series.subjects().iter().map(far).collect();
     let rounded = far.iter().filter(|far| far.abs() <= 0.005 + super::ROUNDING).count();
-    let says = Text::of(
+    let says = Text::new(
         &format!(
             "All is the mean of the intents weighted by their cases: {rounded} of 10 rows within rounding, ERNIE-Bot-4 (7.3035, printed 7.31) a little beyond."
         ),
@@ -37,15 +37,15 @@ fn overall() -> Claim {
             "“All” 是各意图按题数加权的平均：10 行中 {rounded} 行在舍入之内，ERNIE-Bot-4（7.3035，印作 7.31）略超出。"
         ),
     );
-    let name = Text::of("greatest distance", "最大偏差");
+    let name = Text::new("greatest distance", "最大偏差");
     Claim::new("U4", (PAPER, "Table 4"), says, vec![Number::farthest(name, far.len(), most(far.into_iter()), 0.0066)])
 }
 
 fn cases() -> Claim {
-    let says = Text::of("The benchmark has 1024 cases.", "基准共有 1024 个题目。");
-    let number = Number::beside(Text::of("sum of the intents", "各意图之和"), "1024", all_cases());
+    let says = Text::new("The benchmark has 1024 cases.", "基准共有 1024 个题目。");
+    let number = Number::beside(Text::new("sum of the intents", "各意图之和"), "1024", all_cases());
     let numbers = vec![Number { decimals: 0, ..number }];
-    Claim::new("U5", (PAPER, "Table 4"), says, numbers).or_else(Text::of(
+    Claim::new("U5", (PAPER, "Table 4"), says, numbers).or_else(Text::new(
         "The six intents of the same table have 1030 cases together.",
         "同一表中六个意图的题数合计为 1030。",
     ))

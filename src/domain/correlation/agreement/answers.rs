@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) struct Answers<'a>(pub(super) BTreeMap<AnswerKey<'a>, BTreeMap<&'a str, f64>>);
 
 impl<'a> Answers<'a> {
-    pub(super) fn of(scores: &'a [Scored]) -> Self {
+    pub(super) fn new(scores: &'a [Scored]) -> Self {
         let mut answers: BTreeMap<AnswerKey, BTreeMap<&str, f64>> = BTreeMap::new();
         for Scored { question, model, rater, score } in scores {
             answers.entry((question, model)).or_default().insert(rater, *score);

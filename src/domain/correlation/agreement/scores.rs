@@ -85,7 +85,7 @@ pub struct PairwiseReport {
 /// Compares scores of the same questions and models.
 #[must_use]
 pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresReport {
-    let (by_people, by_judge) = (Answers::of(&people.0), Answers::of(&judge.0));
+    let (by_people, by_judge) = (Answers::new(&people.0), Answers::new(&judge.0));
     let both: Vec<AnswerKey> = by_people.0.keys().copied().filter(|key| by_judge.0.contains_key(key)).collect();
     let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
     let questions: BTreeSet<&str> = both.iter().map(|(question, _)| *question).collect();

@@ -46,7 +46,7 @@ const NAMES: [&str; 9] = [
 fn series_are_listed_by_source_and_wholes_before_parts() {
     let catalog = catalog(&NAMES);
     let listed: Vec<(String, SeriesSource)> =
-        catalog.series.iter().map(|series| (series.name.to_string(), SeriesSource::of(series))).collect();
+        catalog.series.iter().map(|series| (series.name.to_string(), SeriesSource::from_series(series))).collect();
     let expected = [
         ("arena:rating", SeriesSource::Votes),
         ("arena:rating:language=zh", SeriesSource::Votes),

@@ -26,7 +26,7 @@ impl RowGroup<'_> {
 
     /// Models, outcomes and times; returns which rows they are of.
     fn votes(&self, batch: &mut VoteBatch) -> Result<Vec<u32>, (u64, RowError)> {
-        let Some(mut rows) = ParquetRows::of(self) else { return Ok(Vec::new()) };
+        let Some(mut rows) = ParquetRows::new(self) else { return Ok(Vec::new()) };
         let mut kept = Vec::with_capacity(self.rows);
         batch.log.a.reserve_exact(self.rows);
         batch.log.b.reserve_exact(self.rows);

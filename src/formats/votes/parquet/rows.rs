@@ -33,7 +33,7 @@ pub(super) enum Read<'r> {
 
 impl<'g> ParquetRows<'g> {
     /// `None` where there are no models.
-    pub(super) fn of(group: &'g RowGroup<'g>) -> Option<Self> {
+    pub(super) fn new(group: &'g RowGroup<'g>) -> Option<Self> {
         Some(Self {
             group,
             models: [Models::new(group.texts(Field::ModelA)?), Models::new(group.texts(Field::ModelB)?)],

@@ -17,11 +17,11 @@ pub struct WindowLimits {
 
 impl WindowLimits {
     /// No limit.
-    pub const NONE: Self = Self::of(0, 0, 0);
+    pub const NONE: Self = Self::new(0, 0, 0);
 
     /// Limits for a minute, an hour and a day.
     #[must_use]
-    pub const fn of(minute: u32, hour: u32, day: u32) -> Self {
+    pub const fn new(minute: u32, hour: u32, day: u32) -> Self {
         Self { minute, hour, day }
     }
 }
@@ -31,7 +31,7 @@ impl TryFrom<Vec<u32>> for WindowLimits {
 
     fn try_from(numbers: Vec<u32>) -> Result<Self, TooManyWindows> {
         let number = |window: usize| numbers.get(window).copied().unwrap_or(0);
-        if numbers.len() > 3 { Err(TooManyWindows) } else { Ok(Self::of(number(0), number(1), number(2))) }
+        if numbers.len() > 3 { Err(TooManyWindows) } else { Ok(Self::new(number(0), number(1), number(2))) }
     }
 }
 
@@ -76,13 +76,13 @@ impl Default for LimitSettings {
     /// DESIGN.md has the reasons ("Why these limits by default?").
     fn default() -> Self {
         Self {
-            turns: WindowLimits::of(30, 480, 1_440),
-            votes: WindowLimits::of(15, 240, 720),
-            turns_per_address: WindowLimits::of(180, 3_600, 7_200),
-            votes_per_address: WindowLimits::of(90, 1_800, 3_600),
-            turns_in_all: WindowLimits::of(48_000, 960_000, 4_000_000),
-            votes_in_all: WindowLimits::of(24_000, 480_000, 2_000_000),
-            sign_ins_per_address: WindowLimits::of(30, 120, 400),
+            turns: WindowLimits::new(30, 480, 1_440),
+            votes: WindowLimits::new(15, 240, 720),
+            turns_per_address: WindowLimits::new(180, 3_600, 7_200),
+            votes_per_address: WindowLimits::new(90, 1_800, 3_600),
+            turns_in_all: WindowLimits::new(48_000, 960_000, 4_000_000),
+            votes_in_all: WindowLimits::new(24_000, 480_000, 2_000_000),
+            sign_ins_per_address: WindowLimits::new(30, 120, 400),
             battles_at_once: 4,
             battles_at_once_per_address: 40,
             proof_above: 0.5,

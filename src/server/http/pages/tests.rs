@@ -294,7 +294,7 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
     assert!(said.contains("cast so many votes: 15 in a minute, 240 in an hour, 720 in a day."), "{said}");
     assert!(said.contains("so many: 90 in a minute, 1800 in an hour, 3600 in a day."), "{said}");
     assert!(page("?lang=zh", &settings).await.contains("最多可投：每分钟 15 票，每小时 240 票，每天 720 票。"));
-    settings.limits.votes = WindowLimits::of(0, 7, 0);
+    settings.limits.votes = WindowLimits::new(0, 7, 0);
     settings.limits.votes_per_address = WindowLimits::NONE;
     let said = page("?lang=en", &settings).await;
     assert!(said.contains("cast so many votes: 7 in an hour.") && !said.contains("one network"), "{said}");

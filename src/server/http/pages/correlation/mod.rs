@@ -110,7 +110,7 @@ fn choices(names: &Names<'_>) -> Vec<Choices> {
         SeriesSource::Intents,
     ];
     let of = |(source, label): (SeriesSource, &'static str)| {
-        let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::of(series) == source);
+        let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::from_series(series) == source);
         let choice = |series: &Series| SeriesChoice { name: series.name.to_string(), label: names.of(series) };
         Choices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
     };
