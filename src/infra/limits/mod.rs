@@ -139,7 +139,18 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] where it would be too much; then it is not counted.
     pub async fn take(&self, act: Act, caller: &Caller) -> Result<(), RateLimited> {
-        let counts = self.counts(act, caller);
+        self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
+    }
+
+    /// Counts one try to sign in, by network alone: a guesser takes a fresh cookie each time, and must not keep others out.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
+        self.take_all(Act::SignIn, self.counts(Act::SignIn, None, Some(network))).await
+    }
+
+    async fn take_all(&self, act: Act, counts: Vec<Count>) -> Result<(), RateLimited> {
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
         wait.map_or(Ok(()), |Wait { wait, scope }| {
             metrics::refused(act.as_str(), scope.as_str());
@@ -165,7 +176,8 @@ impl RateLimits {
     /// others granted it learns whenever it asks Redis.
     #[must_use]
     pub fn pressure(&self, caller: &Caller) -> f64 {
-        let (counts, local, now) = (self.counts(Act::Turn, caller), self.local(), Instant::now());
+        let counts = self.counts(Act::Turn, Some(&caller.visitor), caller.network.as_deref());
+        let (local, now) = (self.local(), Instant::now());
         let of_many = counts.iter().filter(|count| count.scope != Scope::Visitor);
         of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
     }
@@ -213,13 +225,12 @@ impl RateLimits {
     }
 
     /// The limits that are on for this act, and whom they count.
-    fn counts(&self, act: Act, caller: &Caller) -> Vec<Count> {
+    fn counts(&self, act: Act, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let [visitor, network, arena] = match act {
+        let [of_visitor, of_network, of_all] = match act {
             Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
             Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
-            // By network alone: a guesser takes a fresh cookie each time, and must not keep others out.
             Act::SignIn => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
         };
         let what = act.as_str();
@@ -227,10 +238,9 @@ impl RateLimits {
             let rates = rates([limits.minute, limits.hour, limits.day]);
             rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
         };
-        let visitor = count(visitor, Scope::Visitor, format!("{what}:{}", caller.visitor));
-        let name = caller.network.as_ref().map(|network| format!("{what}_per_address:{network}"));
-        let network = name.and_then(|name| count(network, Scope::Network, name));
-        let arena = count(arena, Scope::Arena, format!("{what}_in_all"));
+        let visitor = visitor.and_then(|id| count(of_visitor, Scope::Visitor, format!("{what}:{id}")));
+        let network = network.and_then(|id| count(of_network, Scope::Network, format!("{what}_per_address:{id}")));
+        let arena = count(of_all, Scope::Arena, format!("{what}_in_all"));
         [visitor, network, arena].into_iter().flatten().collect()
     }
 

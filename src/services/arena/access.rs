@@ -21,7 +21,7 @@ use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
-use crate::infra::limits::{Act, Caller, RateLimited, RateLimits};
+use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::rng::hex;
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
@@ -145,8 +145,7 @@ impl Access {
     }
 
     async fn try_sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
-        let guesser = Caller { visitor: VisitorId::new(""), network: Some(network.to_owned()) };
-        self.limits.take(Act::SignIn, &guesser).await?;
+        self.limits.take_sign_in(network).await?;
         match self.mode() {
             AccessMode::Passphrase if self.is_passphrase(secret).await? => self.begin(SignInMethod::Passphrase).await,
             AccessMode::Invite => self.use_invite(secret).await,
