@@ -42,11 +42,10 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::labeling::final_labels::FacetChanges;
-use crate::services::leaderboard::exclusion_report::ExclusionReports;
+use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
-use crate::services::leaderboard::robustness::RobustnessService;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
 use crate::services::register::ModelRegister;
@@ -159,10 +158,6 @@ impl Foundation {
         ValueReports::new(self.store.clone(), self.settings.clone(), Arc::clone(filtered), self.tasks.clone())
     }
 
-    fn robustness(&self) -> RobustnessService {
-        RobustnessService::new(self.store.clone(), self.settings.clone(), self.clock.clone())
-    }
-
     fn correlation(&self) -> CorrelationService {
         let (store, leaderboard) = (self.store.clone(), Arc::clone(&self.leaderboard));
         CorrelationService::new(store, self.settings.clone(), leaderboard, self.clock.clone(), &self.tasks)
@@ -204,8 +199,8 @@ impl AppState {
         Ok(Self {
             voting: Arc::new(base.voting(&battles)),
             value: Arc::new(base.value(&filtered)),
-            robustness: Arc::new(base.robustness()),
-            exclusion_reports: Arc::new(ExclusionReports::new(base.store.clone(), base.settings.clone())),
+            robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
+            exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
@@ -313,8 +308,11 @@ const JOBS: [Job; 13] = [
         name: "keep_robustness",
         need: Need::Nothing,
         run: |app, _| {
-            let reports =
-                Reports { robustness: Arc::clone(&app.robustness), exclusions: Arc::clone(&app.exclusion_reports) };
+            let reports = Reports {
+                robustness: Arc::clone(&app.robustness),
+                exclusions: Arc::clone(&app.exclusion_reports),
+                clock: app.clock.clone(),
+            };
             keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
         },
     },

@@ -19,10 +19,11 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
-use crate::services::leaderboard::exclusion_report::ExclusionReports;
+use crate::services::leaderboard::background_report::BackgroundReport;
+use crate::services::leaderboard::exclusion_report::ExclusionReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
-use crate::services::leaderboard::robustness::RobustnessService;
+use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::register::ModelRegister;
 use std::sync::Arc;
@@ -40,9 +41,9 @@ pub struct AppState {
     /// Leaderboards of a part of the votes.
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
-    pub robustness: Arc<RobustnessService>,
+    pub robustness: Arc<BackgroundReport<RobustnessReport>>,
     /// What exclusions change on the published leaderboard.
-    pub exclusion_reports: Arc<ExclusionReports>,
+    pub exclusion_reports: Arc<BackgroundReport<ExclusionReport>>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.

@@ -168,7 +168,7 @@ async fn everybody_reads_it(rig: &Rig, cookie: &str) {
     let page = rig.page("/exclusions").await;
     assert!(page.contains("a &#60;script&#62; &#38; one prompt") && page.contains("before="), "{page}");
     let mut reports = rig.arena.app.exclusion_reports.changes();
-    let known = reports.wait_for(|report| report.effect_of("admin").is_some_and(|effect| effect.votes == 200));
+    let known = reports.wait_for(|latest| latest.report.effect_of("admin").is_some_and(|effect| effect.votes == 200));
     assert!(tokio::time::timeout(PATIENCE, known).await.is_ok_and(|found| found.is_ok()), "no report");
     let board = rig.page("/leaderboard?lang=zh").await;
     assert!(board.contains("218 张选票中有 200 张没有计入"), "{board}");

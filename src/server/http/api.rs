@@ -59,8 +59,12 @@ struct DatedRobustness<'a> {
 /// its date and its latest vote. It follows the leaderboard at some distance; before the first report `as_of` is null.
 pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
-    let as_of = latest.computed_at.map(|time| time.0);
-    HttpResponse::Ok().json(DatedRobustness { as_of, last_vote_seq: latest.last_vote_seq(), overall: &latest.report })
+    let as_of = latest.report.computed_at.map(|time| time.0);
+    HttpResponse::Ok().json(DatedRobustness {
+        as_of,
+        last_vote_seq: latest.last_vote_seq(),
+        overall: &latest.report.overall,
+    })
 }
 
 #[derive(Serialize)]
@@ -75,8 +79,12 @@ struct DatedRigging<'a> {
 /// flagged voters, with date and latest vote as [`robustness`] has them. It names no voter.
 pub(super) async fn rigging(app: web::Data<AppState>) -> HttpResponse {
     let latest = app.robustness.latest();
-    let as_of = latest.computed_at.map(|time| time.0);
-    HttpResponse::Ok().json(DatedRigging { as_of, last_vote_seq: latest.last_vote_seq(), report: &latest.rigging })
+    let as_of = latest.report.computed_at.map(|time| time.0);
+    HttpResponse::Ok().json(DatedRigging {
+        as_of,
+        last_vote_seq: latest.last_vote_seq(),
+        report: &latest.report.rigging,
+    })
 }
 
 /// `GET /api/v1/pairing`: the policy, and the probability of each pair by the latest ratings, with every model healthy.

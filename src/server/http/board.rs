@@ -39,7 +39,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let view = if filter.is_plain() {
         let language = requested_language(&request);
         let votes = &app.leaderboard.latest().board.votes;
-        let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest(), language));
+        let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest().report, language));
         LeaderboardView { robustness: robustness_fold(&app, language), exclusions, ..view(&app) }
     } else {
         let study = answer(&app, &filter).await?;
@@ -174,7 +174,8 @@ fn view(app: &AppState) -> LeaderboardView {
 fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
-    RobustnessFold::new(&latest.report, &latest.rigging, latest.computed_at?, language, name)
+    let report = &latest.report;
+    RobustnessFold::new(&report.overall, &report.rigging, report.computed_at?, language, name)
 }
 
 fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {

@@ -6,10 +6,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
+use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
-use crate::services::leaderboard::exclusion_report::ExclusionReports;
-use crate::services::leaderboard::robustness::RobustnessService;
+use crate::services::leaderboard::background_report::BackgroundReport;
+use crate::services::leaderboard::exclusion_report::ExclusionReport;
+use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// How often is looked whether votes were excluded, of which no event tells.
 const LOOK_ANYWAY: Duration = Duration::from_secs(60);
@@ -19,9 +21,11 @@ const REST_TIMES: u32 = 19;
 /// The reports, of which one is computed at a time.
 pub struct Reports {
     /// How firm the leaderboard is.
-    pub robustness: Arc<RobustnessService>,
+    pub robustness: Arc<BackgroundReport<RobustnessReport>>,
     /// What exclusions change.
-    pub exclusions: Arc<ExclusionReports>,
+    pub exclusions: Arc<BackgroundReport<ExclusionReport>>,
+    /// Dates the reports.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Computes reports at the start, after leaderboards, and after a change of the settings, with a cool-down after each. A
@@ -52,7 +56,7 @@ impl Reports {
 
 async fn refresh(reports: &Reports) {
     let (robustness, exclusions) = (&reports.robustness, &reports.exclusions);
-    match robustness.refresh().await {
+    match robustness.refresh(reports.clock.as_ref()).await {
         Ok(true) => tracing::debug!(took = ?robustness.latest().cost(), "robustness report computed"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}

@@ -1,16 +1,10 @@
-//! What exclusions change on the published leaderboard: computed in the background and kept in memory.
-//!
-//! A report reads all votes and fits them once for each rule in force, so it belongs neither to a request nor to a refit. It uses one
-//! thread, as the robustness report does. Without exclusions it costs nothing.
+//! What exclusions change on the published leaderboard. Without exclusions it costs nothing; otherwise all votes are fitted once
+//! for each rule in force.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
-use tokio::sync::watch;
-
-use super::refit::leaderboard_options;
-use super::vote_log::{LogQuery, ReadLogError, read_cast_votes};
+use super::background_report::{BackgroundReport, InputVersion, ReportError, on_one_thread};
+use super::vote_log::{LogQuery, read_cast_votes};
 use crate::domain::integrity::board_change::BoardChange;
 use crate::domain::integrity::cast_votes::CastVotes;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
@@ -18,24 +12,13 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;
 use crate::domain::rating::vote_log::ColumnSet;
-use crate::infra::config::CurrentSettings;
-use crate::infra::storage::{Store, StoreError, VoteRange};
-
-/// Everything that a report depends on.
-#[derive(Debug, Clone, PartialEq)]
-struct InputVersion {
-    last_vote_seq: i64,
-    exclusion_changes: i64,
-    rating: LeaderboardOptions,
-}
+use crate::infra::storage::Store;
 
 /// What the votes of each rule would change if they were rated.
 #[derive(Debug, Default)]
 pub struct ExclusionReport {
-    input_version: Option<InputVersion>,
     /// By rule, in alphabetical order.
     pub rules: Vec<RuleEffect>,
-    cost: Duration,
 }
 
 /// What would change without a rule.
@@ -52,12 +35,6 @@ pub struct RuleEffect {
 }
 
 impl ExclusionReport {
-    /// Time to read the votes and compute the report.
-    #[must_use]
-    pub fn cost(&self) -> Duration {
-        self.cost
-    }
-
     /// What would change without a rule, once that is known.
     #[must_use]
     pub fn effect_of(&self, rule: &str) -> Option<&RuleEffect> {
@@ -65,105 +42,27 @@ impl ExclusionReport {
     }
 }
 
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum ExclusionReportError {
-    /// The votes could not be read.
-    #[error(transparent)]
-    Votes(#[from] ReadLogError),
-    /// The fit failed.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// The thread could not be started.
-    #[error(transparent)]
-    Start(#[from] ThreadPoolBuildError),
-    /// The thread panicked.
-    #[error("the thread of the exclusion report panicked")]
-    Thread(#[from] tokio::task::JoinError),
-}
-
-impl From<StoreError> for ExclusionReportError {
-    fn from(error: StoreError) -> Self {
-        Self::Votes(error.into())
-    }
-}
-
-impl ExclusionReportError {
-    /// Whether the database is unavailable, which the log reports already.
-    #[must_use]
-    pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Votes(error) if error.is_outage())
-    }
-}
-
-/// Keeps the latest report.
-pub struct ExclusionReports {
-    store: Store,
-    settings: CurrentSettings,
-    latest: watch::Sender<Arc<ExclusionReport>>,
-}
-
-impl ExclusionReports {
-    /// A service without a report.
-    #[must_use]
-    pub fn new(store: Store, settings: CurrentSettings) -> Self {
-        Self { store, settings, latest: watch::Sender::default() }
-    }
-
-    /// The latest report.
-    #[must_use]
-    pub fn latest(&self) -> Arc<ExclusionReport> {
-        Arc::clone(&self.latest.borrow())
-    }
-
-    /// Notifies of every new report.
-    #[must_use]
-    pub fn changes(&self) -> watch::Receiver<Arc<ExclusionReport>> {
-        self.latest.subscribe()
-    }
-
+impl BackgroundReport<ExclusionReport> {
     /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
     ///
     /// # Errors
-    /// [`ExclusionReportError`]; the previous report stays.
-    pub async fn refresh(&self) -> Result<bool, ExclusionReportError> {
-        let input_version = self.input_version().await?;
-        if self.latest().input_version.as_ref() == Some(&input_version) {
-            return Ok(false);
-        }
-        let started = Instant::now();
-        let range = VoteRange { upto: input_version.last_vote_seq, ..VoteRange::ALL };
-        let in_force = self.store.exclusions_in_force(range).await?;
-        let rules = if in_force.rules().is_empty() {
-            Vec::new()
-        } else {
-            let options = input_version.rating.clone();
-            let columns = ColumnSet { voters: options.interval.reads_voters(), ..ColumnSet::default() };
-            let reading = LogQuery { columns, range, concurrency: 1 };
-            let cast = read_cast_votes(&self.store, reading, |_, _| {}).await?;
-            tokio::task::spawn_blocking(move || on_one_thread(&cast, &in_force, &options)).await??
-        };
-        let (input_version, cost) = (Some(input_version), started.elapsed());
-        self.latest.send_replace(Arc::new(ExclusionReport { input_version, rules, cost }));
-        Ok(true)
-    }
-
-    async fn input_version(&self) -> Result<InputVersion, ExclusionReportError> {
-        Ok(InputVersion {
-            last_vote_seq: self.store.last_vote_seq().await?,
-            exclusion_changes: self.store.exclusion_changes().await?,
-            rating: leaderboard_options(&self.settings.now().rating)?,
-        })
+    /// [`ReportError`]; the previous report stays.
+    pub async fn refresh(&self) -> Result<bool, ReportError> {
+        self.refresh_by(|version| make(&self.store, version)).await
     }
 }
 
-fn on_one_thread(
-    cast: &CastVotes,
-    in_force: &ExclusionsInForce,
-    options: &LeaderboardOptions,
-) -> Result<Vec<RuleEffect>, ExclusionReportError> {
-    let alone = ThreadPoolBuilder::new().num_threads(1).build()?;
-    Ok(alone.install(|| effects(cast, in_force, options))?)
+async fn make(store: &Store, version: InputVersion) -> Result<ExclusionReport, ReportError> {
+    let range = version.range();
+    let in_force = store.exclusions_in_force(range).await?;
+    if in_force.rules().is_empty() {
+        return Ok(ExclusionReport::default());
+    }
+    let options = version.rating;
+    let columns = ColumnSet { voters: options.interval.reads_voters(), ..ColumnSet::default() };
+    let cast = read_cast_votes(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    let rules = on_one_thread(move || effects(&cast, &in_force, &options)).await?;
+    Ok(ExclusionReport { rules })
 }
 
 fn effects(

@@ -1,6 +1,7 @@
 //! Leaderboards: counts and refits the published one as votes arrive, fits filtered ones on demand, and reports how firm the
 //! published one is.
 
+pub mod background_report;
 pub mod exclusion_report;
 pub mod filtered;
 mod freshness;

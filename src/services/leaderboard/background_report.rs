@@ -1,0 +1,147 @@
+//! A report on all votes, computed in the background and kept in memory until a vote, an exclusion or a rating setting changes.
+//!
+//! A report reads all votes and takes seconds where there are millions of them, so it belongs neither to a request nor to a
+//! refit. It uses one thread, which leaves the other cores to the live leaderboard.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use tokio::sync::watch;
+
+use super::refit::leaderboard_options;
+use super::vote_log::ReadLogError;
+use crate::domain::rating::FitError;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::infra::config::CurrentSettings;
+use crate::infra::storage::{Store, StoreError, VoteRange};
+
+/// Everything that a report depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputVersion {
+    last_vote_seq: i64,
+    exclusion_changes: i64,
+    /// The options of the published leaderboard.
+    pub rating: LeaderboardOptions,
+}
+
+impl InputVersion {
+    async fn read(store: &Store, settings: &CurrentSettings) -> Result<Self, ReportError> {
+        Ok(Self {
+            last_vote_seq: store.last_vote_seq().await?,
+            exclusion_changes: store.exclusion_changes().await?,
+            rating: leaderboard_options(&settings.now().rating)?,
+        })
+    }
+
+    /// The votes that the report is about.
+    #[must_use]
+    pub fn range(&self) -> VoteRange {
+        VoteRange { upto: self.last_vote_seq, ..VoteRange::ALL }
+    }
+}
+
+/// A report with what it depends on; empty before the first.
+#[derive(Debug, Default)]
+pub struct ReportSnapshot<R> {
+    input_version: Option<InputVersion>,
+    /// The report.
+    pub report: R,
+    cost: Duration,
+}
+
+impl<R> ReportSnapshot<R> {
+    /// Time to read the votes and compute the report.
+    #[must_use]
+    pub fn cost(&self) -> Duration {
+        self.cost
+    }
+
+    /// The latest vote in the report; 0 before the first.
+    #[must_use]
+    pub fn last_vote_seq(&self) -> i64 {
+        self.input_version.as_ref().map_or(0, |version| version.last_vote_seq)
+    }
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// The fit failed.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The thread could not be started.
+    #[error(transparent)]
+    Start(#[from] ThreadPoolBuildError),
+    /// The thread panicked.
+    #[error("the thread of a report panicked")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl From<StoreError> for ReportError {
+    fn from(error: StoreError) -> Self {
+        Self::Votes(error.into())
+    }
+}
+
+impl ReportError {
+    /// Whether the database is unavailable, which the log reports already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Votes(error) if error.is_outage())
+    }
+}
+
+/// Keeps the latest report.
+pub struct BackgroundReport<R> {
+    pub(super) store: Store,
+    settings: CurrentSettings,
+    latest: watch::Sender<Arc<ReportSnapshot<R>>>,
+}
+
+impl<R: Default> BackgroundReport<R> {
+    /// No report yet.
+    #[must_use]
+    pub fn new(store: Store, settings: CurrentSettings) -> Self {
+        Self { store, settings, latest: watch::Sender::default() }
+    }
+
+    /// The latest report.
+    #[must_use]
+    pub fn latest(&self) -> Arc<ReportSnapshot<R>> {
+        Arc::clone(&self.latest.borrow())
+    }
+
+    /// Notifies of every new report.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<ReportSnapshot<R>>> {
+        self.latest.subscribe()
+    }
+
+    /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
+    pub(super) async fn refresh_by<F>(&self, make: impl FnOnce(InputVersion) -> F) -> Result<bool, ReportError>
+    where
+        F: Future<Output = Result<R, ReportError>>,
+    {
+        let version = InputVersion::read(&self.store, &self.settings).await?;
+        if self.latest().input_version.as_ref() == Some(&version) {
+            return Ok(false);
+        }
+        let started = Instant::now();
+        let report = make(version.clone()).await?;
+        let (input_version, cost) = (Some(version), started.elapsed());
+        self.latest.send_replace(Arc::new(ReportSnapshot { input_version, report, cost }));
+        Ok(true)
+    }
+}
+
+/// Computes on a blocking thread, in parallel with nothing.
+pub(super) async fn on_one_thread<T: Send + 'static>(
+    compute: impl FnOnce() -> Result<T, FitError> + Send + 'static,
+) -> Result<T, ReportError> {
+    let alone = ThreadPoolBuilder::new().num_threads(1).build()?;
+    Ok(tokio::task::spawn_blocking(move || alone.install(compute)).await??)
+}
