@@ -7,7 +7,7 @@ pub mod correlation;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
-pub mod prompt_index;
+pub mod prompt_index_reading;
 pub mod register;
 pub mod single_flight;
 pub mod transfer;

@@ -9,7 +9,7 @@ use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::exclusions::selection::VoteFilter;
-use crate::services::prompt_index::read_prompt_index;
+use crate::services::prompt_index_reading::read_prompt_index;
 
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]

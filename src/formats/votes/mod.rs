@@ -142,6 +142,6 @@ impl Job<'_> {
 }
 
 #[cfg(test)]
-mod formats;
+mod known_layouts;
 #[cfg(test)]
 mod tests;

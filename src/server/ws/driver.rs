@@ -16,7 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
-use super::screen::{Screen, ShownBlock};
+use super::rendered_view::{Screen, ShownBlock};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::event_log::EventEntry;
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};

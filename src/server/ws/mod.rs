@@ -8,4 +8,4 @@ mod flood;
 pub mod frame_limit;
 pub mod leaderboard;
 pub mod protocol;
-mod screen;
+mod rendered_view;

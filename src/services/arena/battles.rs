@@ -10,8 +10,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::live::{LiveBattle, Watcher};
-use super::live_battles::LiveBattles;
 use super::relay::{self, LocalBattles, Relay};
+use super::running_battles::RunningBattles;
 use super::turn::{self, TurnEnd};
 use crate::domain::battle::event_log::{BattleEvent, Exchange};
 use crate::domain::battle::language;
@@ -26,7 +26,7 @@ use crate::infra::tasks::{Panicked, contain};
 /// All battles of this process.
 pub struct Battles {
     parts: Arc<BattleParts>,
-    live: Arc<LiveBattles>,
+    live: Arc<RunningBattles>,
     relay: Relay,
 }
 
@@ -97,7 +97,7 @@ impl LocalBattles for Battles {
         &self.parts
     }
 
-    fn live(&self) -> &LiveBattles {
+    fn live(&self) -> &RunningBattles {
         &self.live
     }
 

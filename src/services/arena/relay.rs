@@ -19,7 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::fleet::Fleet;
 use super::live::LiveBattle;
-use super::live_battles::LiveBattles;
+use super::running_battles::RunningBattles;
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, RunId};
@@ -69,7 +69,7 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
     /// What battles are made of.
     fn parts(&self) -> &BattleParts;
     /// The battles in memory.
-    fn live(&self) -> &LiveBattles;
+    fn live(&self) -> &RunningBattles;
     /// The battles that are followed, here and by others.
     fn relay(&self) -> &Relay;
     /// Removes a battle from memory; its sockets reconnect and load it again.

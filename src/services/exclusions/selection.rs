@@ -12,7 +12,7 @@ use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
-use crate::services::prompt_index::read_prompt_index;
+use crate::services::prompt_index_reading::read_prompt_index;
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;

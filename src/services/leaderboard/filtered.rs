@@ -30,7 +30,7 @@ use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
 use crate::services::leaderboard::refit::leaderboard_options;
-use crate::services::prompt_index::read_prompt_index;
+use crate::services::prompt_index_reading::read_prompt_index;
 use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
 /// Number of moments in the rating history.

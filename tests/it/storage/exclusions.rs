@@ -28,7 +28,7 @@ use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
-use langya::services::prompt_index::read_prompt_index;
+use langya::services::prompt_index_reading::read_prompt_index;
 
 use super::fits::{cast, whole_log};
 use super::{battle, exclude, ready, reply, vote};

@@ -3,12 +3,14 @@
 
 mod access;
 mod battle;
+mod limits;
 mod models;
 mod rating;
 mod server;
 
-pub use access::{AccessMode, AccessSettings, HashText, LimitSettings, WindowLimits};
+pub use access::{AccessMode, AccessSettings, HashText};
 pub use battle::{BattleSettings, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting, PairingSettings};
+pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};

@@ -10,9 +10,9 @@ use crate::domain::battle::BattleId;
 
 /// Battles by id.
 #[derive(Debug, Default)]
-pub(super) struct LiveBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
+pub(super) struct RunningBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
 
-impl LiveBattles {
+impl RunningBattles {
     pub(super) fn len(&self) -> usize {
         self.lock().len()
     }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_stopped_battle_stays_in_memory_until_its_replies_are_kept() {
-        let (all, battle) = (LiveBattles::default(), battle());
+        let (all, battle) = (RunningBattles::default(), battle());
         all.add(&battle);
         battle.state().stopper = Some(oneshot::channel().0);
         battle.stop();
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_battle_that_somebody_watches_is_not_forgotten() {
-        let (all, battle) = (LiveBattles::default(), battle());
+        let (all, battle) = (RunningBattles::default(), battle());
         all.add(&battle);
         let watcher = battle.watch(0);
         assert!(!all.forget_unwatched(&battle) && all.holds(&battle), "its watcher would be told nothing any more");

@@ -1,0 +1,91 @@
+//! How much visitors, networks and the whole arena may do.
+
+use serde::{Deserialize, Serialize};
+
+/// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
+/// order; the empty list means no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
+pub struct WindowLimits {
+    /// In a minute.
+    pub minute: u32,
+    /// In an hour.
+    pub hour: u32,
+    /// In a day.
+    pub day: u32,
+}
+
+impl WindowLimits {
+    /// No limit.
+    pub const NONE: Self = Self::new(0, 0, 0);
+
+    /// Limits for a minute, an hour and a day.
+    #[must_use]
+    pub const fn new(minute: u32, hour: u32, day: u32) -> Self {
+        Self { minute, hour, day }
+    }
+}
+
+impl TryFrom<Vec<u32>> for WindowLimits {
+    type Error = TooManyWindows;
+
+    fn try_from(numbers: Vec<u32>) -> Result<Self, TooManyWindows> {
+        let number = |window: usize| numbers.get(window).copied().unwrap_or(0);
+        if numbers.len() > 3 { Err(TooManyWindows) } else { Ok(Self::new(number(0), number(1), number(2))) }
+    }
+}
+
+/// A list of more than three numbers.
+#[derive(Debug, thiserror::Error)]
+#[error("up to three numbers are wanted: in a minute, in an hour, in a day")]
+pub struct TooManyWindows;
+
+impl From<WindowLimits> for Vec<u32> {
+    fn from(limits: WindowLimits) -> Self {
+        vec![limits.minute, limits.hour, limits.day]
+    }
+}
+
+/// `[limits]`; 0 means no limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitSettings {
+    /// Turns (battles, further questions, regenerations) that one visitor may ask for.
+    pub turns: WindowLimits,
+    /// Votes that one visitor may cast.
+    pub votes: WindowLimits,
+    /// Turns for all visitors of one address.
+    pub turns_per_address: WindowLimits,
+    /// Votes for all visitors of one address.
+    pub votes_per_address: WindowLimits,
+    /// Turns for all visitors of the arena.
+    pub turns_in_all: WindowLimits,
+    /// Votes for all visitors of the arena.
+    pub votes_in_all: WindowLimits,
+    /// Tries to sign in from one address.
+    pub sign_ins_per_address: WindowLimits,
+    /// Battles of one visitor that are being answered at the same time.
+    pub battles_at_once: u32,
+    /// Battles for all visitors of one address.
+    pub battles_at_once_per_address: u32,
+    /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
+    pub proof_above: f64,
+}
+
+impl Default for LimitSettings {
+    /// DESIGN.md has the reasons ("Why these limits by default?").
+    fn default() -> Self {
+        Self {
+            turns: WindowLimits::new(30, 480, 1_440),
+            votes: WindowLimits::new(15, 240, 720),
+            turns_per_address: WindowLimits::new(180, 3_600, 7_200),
+            votes_per_address: WindowLimits::new(90, 1_800, 3_600),
+            turns_in_all: WindowLimits::new(48_000, 960_000, 4_000_000),
+            votes_in_all: WindowLimits::new(24_000, 480_000, 2_000_000),
+            sign_ins_per_address: WindowLimits::new(30, 120, 400),
+            battles_at_once: 4,
+            battles_at_once_per_address: 40,
+            proof_above: 0.5,
+        }
+    }
+}
