@@ -17,7 +17,7 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     let page = async |path: &str| get(&format!("{}{path}", arena.url)).await.text().await.unwrap();
     let json =
         async || -> Value { get(&format!("{}/api/v1/leaderboard/robustness", arena.url)).await.json().await.unwrap() };
-    arena.app.robustness.changes().wait_for(|report| report.computed_at.is_some()).await.unwrap();
+    arena.app.robustness.changes().wait_for(|latest| latest.report.computed_at.is_some()).await.unwrap();
     assert!(!page("/leaderboard?lang=en").await.contains("How firm"), "no votes, no fold");
     assert_eq!(json().await["overall"]["first_place"], Value::Null);
 
