@@ -11,13 +11,12 @@
 //! - [`cli`]: one module per subcommand
 //! - [`app`] builds every part once and starts the server's jobs
 
-pub mod formats;
-pub mod infra;
-pub mod render;
-pub mod services;
-
-pub use langya_domain as domain;
-
 pub mod app;
 pub mod cli;
 pub mod server;
+pub mod services;
+
+pub use langya_domain as domain;
+pub use langya_formats as formats;
+pub use langya_infra as infra;
+pub use langya_render as render;

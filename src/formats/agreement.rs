@@ -7,7 +7,7 @@ use crate::domain::correlation::agreement::{
     question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
-use crate::formats::votes::{TextTable, VoteFileError, read_table};
+use crate::votes::{TextTable, VoteFileError, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];

@@ -13,6 +13,8 @@ pub mod simulation;
 pub mod tables;
 pub mod votes;
 
+use langya_domain as domain;
+
 use std::path::Path;
 
 /// Bytes of a file that is read whole.

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::tables::export_columns::{VOTE_COLUMNS, winner};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::simulate::{SimulatedModel, SimulatedVote, Simulation};
-use crate::formats::tables::conversation_metadata::ConversationMetadata;
-use crate::formats::tables::{Column, Format, TableWriter};
+use crate::tables::conversation_metadata::ConversationMetadata;
+use crate::tables::{Column, Format, TableWriter};
 
 /// Time of the first vote, 2025-01-01; each following vote is one second later.
 const FIRST_SECOND: f64 = 1_735_689_600.0;

@@ -12,3 +12,6 @@ pub mod rng;
 pub mod storage;
 pub mod tasks;
 pub mod telemetry;
+
+use langya_domain as domain;
+use langya_formats as formats;

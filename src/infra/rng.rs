@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use crate::infra::clock::Clock;
+use crate::clock::Clock;
 
 /// A shared source of randomness.
 pub struct SharedRng(Mutex<ChaCha20Rng>);

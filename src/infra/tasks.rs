@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::infra::backoff::Backoff;
-use crate::infra::metrics;
+use crate::backoff::Backoff;
+use crate::metrics;
 
 /// How long a job waits before it starts again after a panic.
 const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };

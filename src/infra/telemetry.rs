@@ -6,11 +6,11 @@ use tracing::Subscriber;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::infra::config::LogFormat;
+use crate::config::LogFormat;
 
 /// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
 /// wrong on the wire is not among it: anybody could fill the log. Nor is what the database's driver says of each
-/// connection that it loses: [`crate::infra::storage`] tells of an outage once.
+/// connection that it loses: [`crate::storage`] tells of an outage once.
 pub fn start(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,sqlx=error,langya=info"));

@@ -4,3 +4,5 @@ pub mod chart;
 pub mod i18n;
 pub mod markup;
 pub mod report;
+
+use langya_domain as domain;

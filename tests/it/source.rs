@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-const DOMAIN: &str = "domain";
+/// The folders that are crates of their own.
+const CRATES: [&str; 4] = ["domain", "formats", "render", "infra"];
 
 /// A module of the crate: one file.
 pub(crate) struct Module {
@@ -88,14 +89,20 @@ fn written_out(tree: &str) -> Vec<String> {
     branches.map(|branch| format!("{prefix}{branch}")).collect()
 }
 
+fn is_crate(folder: &str) -> bool {
+    CRATES.contains(&folder)
+}
+
 /// The module that a path names, seen from a module; none where it is of another crate or of the module itself.
 fn resolve(from: &[String], name: &str, known: &BTreeSet<Vec<String>>) -> Option<Vec<String>> {
     let names: Vec<&str> = name.split("::").collect();
     let supers = names.iter().take_while(|name| **name == "super").count();
     let child = || known.contains(&[from, &[names[0].to_owned()]].concat());
     let (mut path, rest) = match names[0] {
-        // The domain is a crate of its own.
-        "crate" if from.first().is_some_and(|top| top == DOMAIN) => (vec![DOMAIN.to_owned()], &names[1..]),
+        // A crate names the others by an alias in its root.
+        "crate" if is_crate(&from[0]) && !names.get(1).is_some_and(|top| is_crate(top)) => {
+            (vec![from[0].clone()], &names[1..])
+        }
         "crate" => (Vec::new(), &names[1..]),
         "super" => (from[..from.len().saturating_sub(supers)].to_vec(), &names[supers..]),
         "self" => (from.to_vec(), &names[1..]),

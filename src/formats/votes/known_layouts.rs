@@ -8,7 +8,7 @@ use crate::domain::rating::slice::Slice;
 use crate::domain::rating::vote_log::Labels;
 
 fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/votes").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes").join(name)
 }
 
 fn read(name: &str) -> VoteLog {

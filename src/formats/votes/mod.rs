@@ -30,8 +30,8 @@ use std::path::Path;
 pub use column_names::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
-pub(in crate::formats) use table_reader::read_table;
-pub(in crate::formats) use text_table::TextTable;
+pub(crate) use table_reader::read_table;
+pub(crate) use text_table::TextTable;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::VoteBatch;

@@ -11,7 +11,7 @@ use super::cell::{Cell, Record, as_seconds};
 use super::column_names::{Field, Header};
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
-use crate::formats::votes::picked::Picked;
+use crate::votes::picked::Picked;
 
 /// The rules under which feedback is left out that compares nothing.
 const NO_OPPONENT: &str = "no_opponent";

@@ -1,6 +1,6 @@
 //! The values of a JSON object that stand under known names.
 
-use crate::formats::votes::cell::{Cell, Record};
+use crate::votes::cell::{Cell, Record};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::HashMap;

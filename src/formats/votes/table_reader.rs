@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// [`VoteFileError`] for the first thing that cannot be read.
-pub(in crate::formats) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
+pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteFileError> {
     let limits = ReadLimits { decompressed_bytes: MOST_BYTES, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };

@@ -280,7 +280,8 @@ fn packed_files_are_read_as_they_are() {
         assert!(error.starts_with("cannot read the votes file votes0.csv: "), "{error}");
     }
     let parquet =
-        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/votes/lmarena_33k.parquet")).unwrap();
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes/lmarena_33k.parquet"))
+            .unwrap();
     assert_eq!(read(&[&zstd::encode_all(&*parquet, 1).unwrap()]).unwrap().len(), 4);
     let error = read(&[&parquet[..parquet.len() / 2]]).unwrap_err();
     assert!(error.starts_with("cannot read the Parquet file votes0.csv: "), "{error}");
@@ -319,7 +320,8 @@ fn a_vote_that_takes_more_than_the_limit_is_refused_with_the_flag() {
 fn a_file_that_unpacks_to_more_than_the_limit_is_refused_with_the_flag() {
     let text = format!("model_a,model_b,winner\n{}", "x,y,A\n".repeat(100_000));
     let parquet =
-        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/votes/lmarena_33k.parquet")).unwrap();
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes/lmarena_33k.parquet"))
+            .unwrap();
     for (packed, enough) in [(gzipped(text.as_bytes()), 600_023), (zstd::encode_all(&*parquet, 1).unwrap(), 1 << 30)] {
         let read = |decompressed_bytes| {
             let limits = ReadLimits { decompressed_bytes, ..ReadLimits::default() };

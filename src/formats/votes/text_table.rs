@@ -4,11 +4,11 @@ use super::error::FilePosition;
 
 /// A table in memory.
 #[derive(Debug)]
-pub(in crate::formats) struct TextTable {
+pub(crate) struct TextTable {
     /// The chosen columns that it has.
-    pub(in crate::formats) columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// Its rows, and where each stands.
-    pub(in crate::formats) rows: Vec<(FilePosition, Vec<String>)>,
+    pub(crate) rows: Vec<(FilePosition, Vec<String>)>,
 }
 
 /// The positions and names of the columns that are wanted.

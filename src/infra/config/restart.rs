@@ -27,7 +27,7 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use crate::infra::config::{Environment, Settings};
+    use crate::config::{Environment, Settings};
 
     #[test]
     fn keys_that_need_a_restart_are_named_and_stay_as_they_are() {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, watch};
 
 use super::{BusState, Event, EventBus, InstanceId, InstanceMessage, LocalBus};
-use crate::infra::config::RedisSettings;
-use crate::infra::redis::{AddressError, ConnectionEvent, RedisConnectionTask, RedisHandle};
+use crate::config::RedisSettings;
+use crate::redis::{AddressError, ConnectionEvent, RedisConnectionTask, RedisHandle};
 
 /// The bus of an arena that is several processes.
 pub struct RedisBus {

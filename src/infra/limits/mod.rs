@@ -14,10 +14,10 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use crate::config::{CurrentSettings, WindowLimits};
 use crate::domain::battle::VisitorId;
-use crate::infra::config::{CurrentSettings, WindowLimits};
-use crate::infra::metrics;
-use crate::infra::redis::RedisHandle;
+use crate::metrics;
+use crate::redis::RedisHandle;
 use concurrency::{ConcurrencyLimit, UnderWay};
 use gcra::{Count, LimitCounts, Wait, rates};
 use shared::{LimitAnswer, SharedCounts};
@@ -253,7 +253,7 @@ impl RateLimits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::config::{LimitSettings, Settings};
+    use crate::config::{LimitSettings, Settings};
 
     fn limits(limits: LimitSettings) -> (RateLimits, CurrentSettings) {
         let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });

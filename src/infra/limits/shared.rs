@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Script;
 
 use super::gcra::{Count, Rate, WINDOWS, Wait};
-use crate::infra::redis::RedisHandle;
+use crate::redis::RedisHandle;
 
 /// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
 /// A key holds the moments of its windows, with spaces between them, and expires when everything of it has come back. Answers

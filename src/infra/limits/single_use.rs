@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use redis::{ExistenceCheck, SetExpiry, SetOptions};
 use tokio::time::Instant;
 
-use crate::infra::metrics;
-use crate::infra::redis::RedisHandle;
+use crate::metrics;
+use crate::redis::RedisHandle;
 
 /// Names that are remembered at the most; where they are more, those that expire soonest are forgotten.
 const MAX_NAMES: usize = 100_000;

@@ -14,7 +14,7 @@ use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
-use crate::infra::config::{ConfigError, ModelSettings};
+use crate::config::{ConfigError, ModelSettings};
 
 /// Where Anthropic listens.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
@@ -137,7 +137,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::llm::Role;
+    use crate::llm::Role;
 
     #[test]
     fn text_and_thinking_come_from_deltas_and_first_blocks() {
@@ -166,9 +166,9 @@ mod tests {
     fn a_system_message_stands_beside_the_others_and_a_call_has_its_own_sampling() {
         let settings = ModelSettings {
             system_prompt: "Own.".into(),
-            ..ModelSettings::minimal("m", crate::infra::config::ProviderKind::Anthropic)
+            ..ModelSettings::minimal("m", crate::config::ProviderKind::Anthropic)
         };
-        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
         let model = AnthropicModel::new(&settings, None, &http).unwrap();
         let said = |role, content: &str| Message { role, content: content.into() };
         let messages = [said(Role::System, "Judge."), said(Role::User, "?")];

@@ -14,7 +14,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url, redirect};
 use thread_local::ThreadLocal;
 
-use crate::infra::config::ConfigError;
+use crate::config::ConfigError;
 
 /// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
 const IDLE_CONNECTIONS: usize = 512;

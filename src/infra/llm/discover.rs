@@ -15,7 +15,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::{HttpClient, anthropic, http_client, ollama, openai};
-use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
+use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 
 /// Models taken from one paid provider at the most.
 const MAX_PAID_MODELS: usize = 4;

@@ -19,9 +19,9 @@ use tokio::time::{Instant, sleep_until};
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
-use crate::infra::backoff::{Backoff, later};
-use crate::infra::config::{ProviderSettings, Timeouts};
-use crate::infra::metrics::{first_token, first_token_histogram, model_error};
+use crate::backoff::{Backoff, later};
+use crate::config::{ProviderSettings, Timeouts};
+use crate::metrics::{first_token, first_token_histogram, model_error};
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -31,6 +31,8 @@ pub use self::client::{HttpClient, http_client};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::item;
+
 pub use crate::domain::battle::message::{Message, Role};
 
 /// What is public about a model once its name may be shown.
@@ -72,6 +74,14 @@ pub struct Sampling {
     /// Whether the provider is asked to count tokens, where it counts only when asked.
     #[serde(skip)]
     pub with_usage: bool,
+}
+
+/// A benchmark's sampling; its tokens are counted.
+impl From<item::Sampling> for Sampling {
+    fn from(sampling: item::Sampling) -> Self {
+        let item::Sampling { temperature, max_tokens, seed } = sampling;
+        Self { temperature, max_tokens, seed, with_usage: true }
+    }
 }
 
 /// Tokens of one request and its reply, as far as the provider says.

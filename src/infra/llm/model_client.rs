@@ -11,13 +11,13 @@ use rand_chacha::ChaCha8Rng;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::backoff::Backoff;
+use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate_all};
-use crate::infra::backoff::Backoff;
-use crate::infra::config::{BenchSettings, Settings};
-use crate::infra::llm::roster::entries;
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
+use crate::llm::roster::entries;
+use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 
 /// Longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -104,7 +104,7 @@ pub enum AskError {
 
 impl AskError {
     /// Counts the failure in the outcome of a run. The end of a run is no failure: its open requests stay open.
-    pub(crate) fn count_in(&self, outcome: &mut RunOutcome) {
+    pub fn count_in(&self, outcome: &mut RunOutcome) {
         if !matches!(self, Self::Stopped | Self::OverBudget | Self::GivenUp) {
             outcome.fail(self.to_string());
         }
@@ -271,7 +271,7 @@ mod tests {
 
     use super::*;
     use crate::domain::judging::budget::Budget;
-    use crate::infra::llm::ReplyStream;
+    use crate::llm::ReplyStream;
 
     /// Plays one answer a request; then it says "again".
     #[derive(Default)]

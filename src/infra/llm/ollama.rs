@@ -13,7 +13,7 @@ use super::openai::with_system_prompt;
 use super::reading::{LineReader, parse_json};
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
-use crate::infra::config::{ConfigError, ModelSettings};
+use crate::config::{ConfigError, ModelSettings};
 
 /// Where Ollama listens unless told otherwise.
 pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:11434";
@@ -119,7 +119,7 @@ pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::config::ProviderKind;
+    use crate::config::ProviderKind;
 
     #[test]
     fn thinking_is_kept_apart_and_done_ends_the_reply() {
@@ -142,7 +142,7 @@ mod tests {
         let body = template(&settings);
         assert_eq!(body["options"], json!({"num_predict": 2048, "temperature": 0.1, "num_ctx": 4096}));
         assert_eq!(body["keep_alive"], "5m");
-        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
         let sampling = Sampling { temperature: Some(0.9), max_tokens: Some(7), seed: Some(1), with_usage: true };
         let body = OllamaModel::new(&settings, None, &http).unwrap().body(&[], &sampling);
         assert_eq!(body["options"], json!({"num_predict": 7, "temperature": 0.1, "num_ctx": 4096, "seed": 1}));

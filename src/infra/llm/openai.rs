@@ -17,7 +17,7 @@ use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role, Sampling, Usage, system_and_rest};
-use crate::infra::config::{ConfigError, ModelSettings};
+use crate::config::{ConfigError, ModelSettings};
 
 /// Where OpenAI itself listens.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -240,9 +240,9 @@ mod tests {
     fn a_call_has_its_own_sampling_and_the_extra_body_wins_over_it() {
         let mut settings = ModelSettings {
             temperature: Some(0.7),
-            ..ModelSettings::minimal("m", crate::infra::config::ProviderKind::Openai)
+            ..ModelSettings::minimal("m", crate::config::ProviderKind::Openai)
         };
-        let http = crate::infra::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
         let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), seed: Some(3), with_usage: true };
         let body =
             |settings: &ModelSettings, sampling| OpenAiModel::new(settings, None, &http).unwrap().body(&[], &sampling);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_extra_limit_takes_the_place_of_ours() {
-        let mut settings = ModelSettings::minimal("m", crate::infra::config::ProviderKind::Openai);
+        let mut settings = ModelSettings::minimal("m", crate::config::ProviderKind::Openai);
         assert_eq!(template(&settings, "max_tokens")["max_tokens"], json!(2048));
         settings.extra_body.insert("max_completion_tokens".into(), json!(9));
         settings.extra_body.insert("top_k".into(), json!(1));

@@ -1,9 +1,9 @@
 //! Reads recorded provider streams, for fuzzing.
 
-use crate::infra::llm::lines::LineBuffer;
-use crate::infra::llm::sse::{SseDecoder, SseEvent};
-use crate::infra::llm::transport::{ReplyReader, StreamProgress};
-use crate::infra::llm::{ChatError, ReplyPart};
+use crate::llm::lines::LineBuffer;
+use crate::llm::sse::{SseDecoder, SseEvent};
+use crate::llm::transport::{ReplyReader, StreamProgress};
+use crate::llm::{ChatError, ReplyPart};
 use serde::Deserialize;
 use serde_json::error::Category;
 use std::collections::VecDeque;
@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 /// Reads a recorded stream that came in these packets: the parts, and how it ended. What fuzzing calls.
 #[cfg(fuzzing)]
 pub fn read_recorded<'p>(
-    provider: crate::infra::config::ProviderKind,
+    provider: crate::config::ProviderKind,
     packets: impl IntoIterator<Item = &'p [u8]>,
 ) -> (Vec<ReplyPart>, Result<(), ChatError>) {
     use super::{anthropic, ollama, openai};
-    use crate::infra::config::ProviderKind;
+    use crate::config::ProviderKind;
 
     let mut parts = VecDeque::new();
     let ended = match provider {

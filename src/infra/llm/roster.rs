@@ -13,8 +13,8 @@ use super::guard::{GuardedModel, Limits};
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client};
+use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 use crate::domain::battle::ModelId;
-use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 
 /// The models of an arena, in the order of its settings.
 #[derive(Clone, Default)]

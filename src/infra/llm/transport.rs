@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::client::{HttpClient, is_forbidden};
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
-use crate::infra::config::{ConfigError, ModelSettings};
+use crate::config::{ConfigError, ModelSettings};
 
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
@@ -242,11 +242,11 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
 mod tests {
     use super::super::client::http_client;
     use super::*;
-    use crate::infra::config::Settings;
+    use crate::config::Settings;
 
     fn endpoint(base_url: &str) -> Result<Endpoint, ConfigError> {
         let text = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"{base_url}\"\n");
-        let settings = Settings::parse(&text, "test", &crate::infra::config::Environment::default()).unwrap();
+        let settings = Settings::parse(&text, "test", &crate::config::Environment::default()).unwrap();
         Endpoint::new(
             &settings.models[0],
             "http://127.0.0.1/v1",
@@ -285,7 +285,7 @@ mod tests {
         let settings = Settings::parse(
             "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n",
             "test",
-            &crate::infra::config::Environment::default(),
+            &crate::config::Environment::default(),
         )
         .unwrap();
         let key = SecretString::from("sk-canary\nx-evil: 1");
@@ -302,7 +302,7 @@ mod tests {
         let settings = Settings::parse(
             "[[models]]\nid = \"m\"\nprovider = \"openai\"\n",
             "test",
-            &crate::infra::config::Environment::default(),
+            &crate::config::Environment::default(),
         )
         .unwrap();
         let key = SecretString::from(" sk-canary\n");

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::{AddressError, ConnectionEvent, Listener, OutboundMessage, RedisHandle, client};
 use super::problem::Problem;
-use crate::infra::config::RedisSettings;
-use crate::infra::metrics;
+use crate::config::RedisSettings;
+use crate::metrics;
 
 /// How often Redis is asked whether it is there, and how long it remembers that this instance was.
 const BEAT: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{Client, IntoConnectionInfo, ProtocolVersion, RedisError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-use crate::infra::config::RedisSettings;
+use crate::config::RedisSettings;
 
 /// Messages that wait to be sent, and their bytes, at the most; further ones are dropped.
 const WAITING: usize = 4_096;

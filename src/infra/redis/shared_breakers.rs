@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::RedisResult;
 
-use crate::infra::redis::handle::RedisHandle;
+use crate::redis::handle::RedisHandle;
 
 /// A model, and how long its breaker stays open from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::battle::ModelId;
 use crate::domain::register::days::{BattleDay, day_of_number, number_of, start_of};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 /// The source of battles that this arena drew.
 const ARENA: &str = "arena";

@@ -3,7 +3,7 @@
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{StoreError, unsigned};
+use crate::storage::{StoreError, unsigned};
 use sqlx::FromRow;
 
 /// A battle as an export has it.

@@ -12,7 +12,7 @@ use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use crate::domain::judging::verdict::{Preference, Verdict};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, \

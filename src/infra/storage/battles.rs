@@ -10,7 +10,7 @@ use super::{Database, Store, StoreError, on_reader, on_writer};
 use crate::domain::battle::state::Progress;
 use crate::domain::battle::{BattleId, RunId};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";

@@ -6,7 +6,7 @@ use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, uns
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_answers (id, suite, version, ask_sha256, sample, item, turn, model, source, params, \

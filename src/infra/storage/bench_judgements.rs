@@ -10,7 +10,7 @@ use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \

@@ -4,7 +4,7 @@ use sqlx::{Connection, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const UPSERT: &str = "INSERT INTO bench_scores (series, suite, part, model, score, source, imported_at) \
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (series, suite, part, model) DO UPDATE SET score = excluded.score, \

@@ -5,7 +5,7 @@ use sqlx::{Connection, FromRow};
 use super::{Imported, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const INSERT_SUITE: &str = "INSERT INTO bench_suites (suite, version, source, declaration, items, imported_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (suite, version) DO NOTHING";

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sqlx::migrate::MigrateError;
 
-use crate::infra::storage::outage::OutageKind;
+use crate::storage::outage::OutageKind;
 
 /// Storage did not do what it was asked.
 #[derive(thiserror::Error)]

@@ -4,7 +4,7 @@ use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen_at) VALUES ($1, 1, $2, $3, $3) \
      ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1, settings = excluded.settings, \

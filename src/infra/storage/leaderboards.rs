@@ -2,7 +2,7 @@
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq, body, fit) VALUES ($1, $2, $3, $4, \
      (SELECT MAX(number) + 1 FROM (SELECT MAX(fit) AS number FROM leaderboards UNION ALL SELECT $5) AS fits)) \

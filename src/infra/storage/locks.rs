@@ -9,8 +9,8 @@ use sqlx::postgres::PgConnection;
 use tokio::time::timeout;
 
 use super::{Backend, Database, Store, StoreError};
+use crate::config::StorageSettings;
 use crate::formats::locked_file::LockedFile;
-use crate::infra::config::StorageSettings;
 
 /// The key is made by the server: advisory locks belong to a database, and arenas may share one in two schemas.
 const TRY_LOCK: &str =

@@ -46,10 +46,10 @@ use std::time::Duration;
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
-pub use crate::infra::storage::battle_rows::{
+pub use crate::storage::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
 };
-pub use crate::infra::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
+pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
@@ -71,7 +71,7 @@ pub use vote_exclusions::{ExclusionDecision, ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::InsertedVote;
 
-use crate::infra::config::StorageSettings;
+use crate::config::StorageSettings;
 use postgres::PostgresPool;
 use retry::Outage;
 use sqlite::SqlitePools;
@@ -96,14 +96,14 @@ enum Database {
 /// Runs an expression with `$connection` bound to what reads, again after what passes.
 macro_rules! on_reader {
     ($owner:expr, |$connection:ident| $body:expr) => {
-        $crate::infra::storage::with_retries!(&$owner.database, reader, |database| {
+        $crate::storage::with_retries!(&$owner.database, reader, |database| {
             match database {
-                $crate::infra::storage::Database::Sqlite(pools) => {
+                $crate::storage::Database::Sqlite(pools) => {
                     let $connection = &pools.reader;
                     Box::pin(async { Ok($body?) }).await
                 }
-                $crate::infra::storage::Database::Postgres(postgres) => {
-                    $crate::infra::storage::on_postgres!(postgres, |$connection| $body)
+                $crate::storage::Database::Postgres(postgres) => {
+                    $crate::storage::on_postgres!(postgres, |$connection| $body)
                 }
             }
         })
@@ -114,8 +114,8 @@ macro_rules! on_reader {
 /// whole expression is one transaction. On PostgreSQL each statement is one, unless the expression begins its own.
 macro_rules! on_writer {
     ($owner:expr, |$connection:ident| $body:expr) => {
-        $crate::infra::storage::with_retries!(&$owner.database, writer, |database| {
-            $crate::infra::storage::attempt_write!(database, |$connection| $body)
+        $crate::storage::with_retries!(&$owner.database, writer, |database| {
+            $crate::storage::attempt_write!(database, |$connection| $body)
         })
     };
 }
@@ -123,9 +123,9 @@ macro_rules! on_writer {
 /// As [`on_writer`], for what cannot run twice: it is not repeated.
 macro_rules! on_writer_once {
     ($owner:expr, |$connection:ident| $body:expr) => {{
-        let database: &$crate::infra::storage::Database = &$owner.database;
-        let written: Result<_, $crate::infra::storage::StoreError> =
-            $crate::infra::storage::attempt_write!(database, |$connection| $body);
+        let database: &$crate::storage::Database = &$owner.database;
+        let written: Result<_, $crate::storage::StoreError> =
+            $crate::storage::attempt_write!(database, |$connection| $body);
         written
     }};
 }
@@ -135,14 +135,14 @@ macro_rules! on_writer_once {
 /// and socket would hold one for each statement that it might send.
 macro_rules! with_retries {
     ($database:expr, $role:ident, |$bound:ident| $attempt:expr) => {{
-        let $bound: &$crate::infra::storage::Database = $database;
-        let mut patience = $crate::infra::storage::retry::RetryPolicy::$role($bound);
+        let $bound: &$crate::storage::Database = $database;
+        let mut patience = $crate::storage::retry::RetryPolicy::$role($bound);
         loop {
             let done = $attempt;
             match done {
                 Ok(done) => {
                     patience.on_success().await;
-                    break Ok::<_, $crate::infra::storage::StoreError>(done);
+                    break Ok::<_, $crate::storage::StoreError>(done);
                 }
                 Err(error) => {
                     if !patience.wait_after(&error).await {
@@ -158,7 +158,7 @@ macro_rules! with_retries {
 macro_rules! attempt_write {
     ($database:expr, |$connection:ident| $body:expr) => {
         match $database {
-            $crate::infra::storage::Database::Sqlite(pools) => {
+            $crate::storage::Database::Sqlite(pools) => {
                 Box::pin(async {
                     let mut writing = pools.writer.acquire().await?;
                     let mut transaction = writing.begin().await?;
@@ -168,14 +168,14 @@ macro_rules! attempt_write {
                     };
                     let written = written.await;
                     // Where this fails, the connection is not kept.
-                    let written = $crate::infra::storage::sqlite_writer::end(transaction, written).await?;
+                    let written = $crate::storage::sqlite_writer::end(transaction, written).await?;
                     writing.keep();
                     written
                 })
                 .await
             }
-            $crate::infra::storage::Database::Postgres(postgres) => {
-                $crate::infra::storage::on_postgres!(postgres, |$connection| $body)
+            $crate::storage::Database::Postgres(postgres) => {
+                $crate::storage::on_postgres!(postgres, |$connection| $body)
             }
         }
     };
@@ -189,7 +189,7 @@ macro_rules! on_postgres {
             let $connection = &mut *pooled;
             Ok($body?)
         });
-        $crate::infra::storage::answered_within($postgres.longest, attempt).await
+        $crate::storage::answered_within($postgres.longest, attempt).await
     }};
 }
 

@@ -6,7 +6,7 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
 use crate::domain::register::changes::{ChangeAuthor, ModelChange, ModelSnapshot, ModelState, PairingChange};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const INSERT_CHANGE: &str = "INSERT INTO model_changes (model, number, changed_at, state, weight, name, organization, license, \
      practice, provider_model, reason, author) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \

@@ -3,8 +3,8 @@
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
 use crate::domain::time::Timestamp;
-use crate::infra::llm::ModelCard;
-use crate::infra::metrics::store_time;
+use crate::llm::ModelCard;
+use crate::metrics::store_time;
 use sqlx::Connection;
 
 const UPSERT: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \

@@ -5,7 +5,7 @@
 use sqlx::postgres::PgConnection;
 
 use super::{Database, Store, StoreError};
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 /// Months after the current one that have partitions.
 const MONTHS_AHEAD: i32 = 3;

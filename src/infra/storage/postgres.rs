@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use super::partitions::add_months_ahead;
 use super::retry::Outage;
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
-use crate::infra::config::{ServiceUrl, StorageSettings};
-use crate::infra::storage::outage::OutageKind;
+use crate::config::{ServiceUrl, StorageSettings};
+use crate::storage::outage::OutageKind;
 
-pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 /// The oldest version that the statements are written for.
 const OLDEST: i64 = 13;

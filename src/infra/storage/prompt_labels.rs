@@ -13,7 +13,7 @@ use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::report::PromptLabel;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 /// Rows in one statement.
 const ROWS: usize = 1_000;

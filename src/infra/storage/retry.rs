@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 
 use super::{Database, StoreError};
-use crate::infra::storage::outage::OutageKind;
+use crate::storage::outage::OutageKind;
 
 /// No further try begins after this long: enough for a server that restarts, and short of a visitor's patience.
 const LONGEST: Duration = Duration::from_secs(4);

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use super::{Store, StoreError, on_reader, on_writer};
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const INSERT: &str = "INSERT INTO secrets (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING";
 const SELECT: &str = "SELECT value FROM secrets WHERE name = $1";

@@ -5,7 +5,7 @@ use sqlx::{Connection, FromRow};
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
 use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const INSERT_INVITE: &str = "INSERT INTO invites (id, code_hash, note, quota, uses, created_at, expires_at) \
      VALUES ($1, $2, $3, $4, 0, $5, $6)";

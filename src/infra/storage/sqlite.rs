@@ -19,9 +19,9 @@ use tokio::time::Instant;
 use super::retry::Outage;
 use super::sqlite_writer::{SqliteWriter, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
-use crate::infra::storage::outage::OutageKind;
+use crate::storage::outage::OutageKind;
 
-pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;

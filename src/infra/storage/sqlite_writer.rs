@@ -12,8 +12,8 @@ use sqlx::{Connection, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::StoreError;
-use crate::infra::storage::outage::OutageKind;
-use crate::infra::storage::sqlite_durability::check_durable;
+use crate::storage::outage::OutageKind;
+use crate::storage::sqlite_durability::check_durable;
 
 /// Takes the write lock at once. SQLite refuses it within an open transaction, so its success also proves that the
 /// connection was in autocommit mode.
@@ -133,7 +133,7 @@ mod tests {
         (folder, SqliteWriter::new(options, connection))
     }
 
-    /// One write of this word, as [`crate::infra::storage::attempt_write`] makes it.
+    /// One write of this word, as [`crate::storage::attempt_write`] makes it.
     async fn write(writer: &SqliteWriter, word: Option<&str>) -> Result<(), StoreError> {
         let mut writing = writer.acquire().await?;
         let mut transaction = writing.begin().await?;

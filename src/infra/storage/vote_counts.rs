@@ -1,7 +1,7 @@
 //! What was counted of the votes: derived from them, one row, so that a process that starts reads only the votes after it.
 
 use super::{Store, StoreError, on_reader, on_writer};
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const UPSERT: &str = "INSERT INTO vote_counts (id, last_vote_seq, body) VALUES (1, $1, $2) \
      ON CONFLICT (id) DO UPDATE SET last_vote_seq = excluded.last_vote_seq, body = excluded.body \

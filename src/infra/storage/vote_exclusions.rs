@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection, FromRow};
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 /// The rule that excludes a vote of the table `votes`; NULL for a rated vote.
 pub(super) const EXCLUSION: &str =

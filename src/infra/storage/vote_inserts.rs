@@ -14,7 +14,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::battle_writes::SqliteQuery;
 use super::signed;
-use crate::infra::storage::vote_rows::{NewVoteRow, VoteExclusion};
+use crate::storage::vote_rows::{NewVoteRow, VoteExclusion};
 
 type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
 

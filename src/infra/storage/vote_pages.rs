@@ -11,7 +11,7 @@ use super::vote_exclusions::EXCLUSION;
 use super::{Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::battle::Outcome;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 /// Between votes.
 const RECORD: char = '\u{1e}';

@@ -4,7 +4,7 @@ use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{StoreError, unsigned};
+use crate::storage::{StoreError, unsigned};
 use sqlx::FromRow;
 
 /// A stored vote.

@@ -8,7 +8,7 @@ use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};
 use crate::domain::battle::BattleId;
 use crate::domain::time::Timestamp;
-use crate::infra::metrics::store_time;
+use crate::metrics::store_time;
 
 const COLUMNS: &str = "seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, intent, \
      satisfaction, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, \

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
-use crate::infra::metrics;
-use crate::infra::storage::vote_inserts::{TakeBallots, VoteInsert};
+use crate::metrics;
+use crate::storage::vote_inserts::{TakeBallots, VoteInsert};
 
 /// Writes that wait in a lane at the most.
 const LANE: usize = 4_096;

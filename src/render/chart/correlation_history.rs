@@ -5,9 +5,9 @@ use super::correlations::{FEW, signed};
 use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
 use super::{Frame, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// The correlation of a moment.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
 use super::{Frame, Topic};
 use crate::domain::stats::Interval;
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// A correlation of fewer than this says little.
 pub const FEW: usize = 8;

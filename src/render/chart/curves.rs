@@ -4,9 +4,9 @@ use super::axis::{Axis, label, real};
 use super::look::{LOOKS, Look, Margin, Named, names};
 use super::svg::{At, Canvas, Caption};
 use super::{Frame, Series, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 const WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 340.0;

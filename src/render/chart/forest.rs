@@ -7,9 +7,9 @@ use super::text::shorten;
 use crate::domain::rating::CENTRE;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 const WIDTH: f64 = 860.0;
 const NAME: f64 = 48.0;

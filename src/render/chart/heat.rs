@@ -4,9 +4,9 @@ use super::Frame;
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use crate::render::i18n::charts::ChartText;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartText;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// What a heat map shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
 use crate::domain::rating::history::Moment;
 use crate::domain::rating::leaderboard::RankedModel;
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// One model's ratings.
 #[derive(Debug, Clone, PartialEq)]

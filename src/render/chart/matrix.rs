@@ -4,9 +4,9 @@ use super::axis::real;
 use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
 use super::{Frame, Series, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// From this shade on, figures are written in the colour of the paper.
 const DARK: u8 = 6;

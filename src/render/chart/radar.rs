@@ -7,9 +7,9 @@ use super::look::Look;
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use super::{Frame, Series, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 470.0;

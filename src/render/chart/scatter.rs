@@ -9,9 +9,9 @@ use super::plot::{DrawnDot, HEIGHT, PLOT_END, Plot, TOP, WIDTH};
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use super::{Frame, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// Two dots always lie on a line.
 const FEWEST: usize = 3;

@@ -5,9 +5,9 @@ use super::axis::{Axis, label, real};
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use crate::domain::rating::style::StyleEffect;
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 const WIDTH: f64 = 720.0;
 const NAME_ROOM: f64 = 150.0;

@@ -10,8 +10,8 @@ use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
 use crate::domain::stats::Interval;
-use crate::render::i18n::charts::{ChartTexts, chart_texts};
-use crate::render::i18n::fill;
+use crate::i18n::charts::{ChartTexts, chart_texts};
+use crate::i18n::fill;
 
 /// Ticks of the cost at the most.
 const TICKS: usize = 8;

@@ -9,9 +9,9 @@ use super::axis::real;
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use super::{Frame, Topic};
-use crate::render::i18n::charts::ChartTexts;
-use crate::render::i18n::charts::chart_texts;
-use crate::render::i18n::fill;
+use crate::i18n::charts::ChartTexts;
+use crate::i18n::charts::chart_texts;
+use crate::i18n::fill;
 
 /// The scores of one model.
 #[derive(Debug, Clone, PartialEq)]

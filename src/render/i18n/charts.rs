@@ -3,7 +3,7 @@
 use crate::domain::language::Language;
 
 /// The texts of charts in a language.
-pub(crate) fn chart_texts(language: Language) -> &'static ChartTexts {
+pub fn chart_texts(language: Language) -> &'static ChartTexts {
     match language {
         Language::English => &ENGLISH,
         Language::Chinese => &CHINESE,
@@ -11,62 +11,62 @@ pub(crate) fn chart_texts(language: Language) -> &'static ChartTexts {
 }
 
 /// The texts of one language.
-pub(crate) struct ChartTexts {
-    pub(crate) no_data: &'static str,
-    pub(crate) forest: ChartText,
-    pub(crate) forest_one: &'static str,
-    pub(crate) between: &'static str,
-    pub(crate) group: &'static str,
-    pub(crate) rating: &'static str,
-    pub(crate) provisional: &'static str,
-    pub(crate) only_won: &'static str,
-    pub(crate) only_lost: &'static str,
-    pub(crate) wins: ChartText,
-    pub(crate) counts: ChartText,
-    pub(crate) predicted: ChartText,
-    pub(crate) win_tip: &'static str,
-    pub(crate) count_tip: &'static str,
-    pub(crate) predicted_tip: &'static str,
-    pub(crate) history: ChartText,
-    pub(crate) history_last: &'static str,
-    pub(crate) style: ChartText,
-    pub(crate) style_one: &'static str,
-    pub(crate) style_axis: &'static str,
-    pub(crate) value: ChartText,
-    pub(crate) value_one: &'static str,
-    pub(crate) value_in_set: &'static str,
-    pub(crate) value_free: &'static str,
-    pub(crate) radar: ChartNotes,
-    pub(crate) violin: ChartNotes,
-    pub(crate) violin_one: &'static str,
-    pub(crate) curves: ChartNotes,
-    pub(crate) turn: &'static str,
-    pub(crate) matrix: ChartNotes,
-    pub(crate) matrix_tip: &'static str,
-    pub(crate) scatter: ChartNotes,
-    pub(crate) scatter_one: &'static str,
-    pub(crate) scatter_line: &'static str,
-    pub(crate) scatter_few: &'static str,
-    pub(crate) scatter_constant: &'static str,
-    pub(crate) correlations: ChartNotes,
-    pub(crate) correlation_tip: &'static str,
-    pub(crate) correlation_weak: &'static str,
-    pub(crate) course: ChartNotes,
-    pub(crate) course_one: &'static str,
-    pub(crate) course_none: &'static str,
+pub struct ChartTexts {
+    pub no_data: &'static str,
+    pub forest: ChartText,
+    pub forest_one: &'static str,
+    pub between: &'static str,
+    pub group: &'static str,
+    pub rating: &'static str,
+    pub provisional: &'static str,
+    pub only_won: &'static str,
+    pub only_lost: &'static str,
+    pub wins: ChartText,
+    pub counts: ChartText,
+    pub predicted: ChartText,
+    pub win_tip: &'static str,
+    pub count_tip: &'static str,
+    pub predicted_tip: &'static str,
+    pub history: ChartText,
+    pub history_last: &'static str,
+    pub style: ChartText,
+    pub style_one: &'static str,
+    pub style_axis: &'static str,
+    pub value: ChartText,
+    pub value_one: &'static str,
+    pub value_in_set: &'static str,
+    pub value_free: &'static str,
+    pub radar: ChartNotes,
+    pub violin: ChartNotes,
+    pub violin_one: &'static str,
+    pub curves: ChartNotes,
+    pub turn: &'static str,
+    pub matrix: ChartNotes,
+    pub matrix_tip: &'static str,
+    pub scatter: ChartNotes,
+    pub scatter_one: &'static str,
+    pub scatter_line: &'static str,
+    pub scatter_few: &'static str,
+    pub scatter_constant: &'static str,
+    pub correlations: ChartNotes,
+    pub correlation_tip: &'static str,
+    pub correlation_weak: &'static str,
+    pub course: ChartNotes,
+    pub course_one: &'static str,
+    pub course_none: &'static str,
 }
 
 /// Description and reading aid of a chart whose title is given.
-pub(crate) struct ChartNotes {
-    pub(crate) description: &'static str,
-    pub(crate) reading: &'static str,
+pub struct ChartNotes {
+    pub description: &'static str,
+    pub reading: &'static str,
 }
 
 /// A chart's title, description, and a line under the title that says how to read it.
-pub(crate) struct ChartText {
-    pub(crate) title: &'static str,
-    pub(crate) description: &'static str,
-    pub(crate) reading: &'static str,
+pub struct ChartText {
+    pub title: &'static str,
+    pub description: &'static str,
+    pub reading: &'static str,
 }
 
 const ENGLISH: ChartTexts = ChartTexts {

@@ -3,27 +3,27 @@
 use crate::domain::language::Language;
 
 /// What is said of a finding.
-pub(crate) struct Finding {
-    pub(crate) title: &'static str,
-    pub(crate) lead: &'static str,
-    pub(crate) columns: &'static [&'static str],
+pub struct Finding {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub columns: &'static [&'static str],
 }
 
 /// The texts of findings in one language.
-pub(crate) struct FindingTexts {
-    pub(crate) position: Finding,
-    pub(crate) longer: Finding,
-    pub(crate) length: Finding,
-    pub(crate) preference: Finding,
-    pub(crate) pairs: Finding,
-    pub(crate) ranks: Finding,
-    pub(crate) grid: Finding,
-    pub(crate) cells: Finding,
-    pub(crate) bias: Finding,
+pub struct FindingTexts {
+    pub position: Finding,
+    pub longer: Finding,
+    pub length: Finding,
+    pub preference: Finding,
+    pub pairs: Finding,
+    pub ranks: Finding,
+    pub grid: Finding,
+    pub cells: Finding,
+    pub bias: Finding,
 }
 
 /// The texts of findings in a language.
-pub(crate) fn finding_texts(language: Language) -> &'static FindingTexts {
+pub fn finding_texts(language: Language) -> &'static FindingTexts {
     match language {
         Language::English => &ENGLISH_FINDINGS,
         Language::Chinese => &CHINESE_FINDINGS,

@@ -2,13 +2,15 @@
 //!
 //! A further language is a variant of [`Language`](crate::domain::language::Language) and one table in each module.
 
+#![expect(missing_docs, reason = "a text is named after its place; its words say the rest")]
+
 pub mod charts;
 pub mod findings;
 pub mod pages;
 pub mod reports;
 
 /// A text with the names in braces replaced by their values.
-pub(crate) fn fill(text: &str, values: &[(&str, &str)]) -> String {
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

@@ -8,7 +8,7 @@ use crate::domain::text_direction::in_name;
 
 /// The escaper of all templates (`askama.toml`): as for HTML, and names as [`in_name`] has them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Html;
+pub struct Html;
 
 impl Escaper for Html {
     fn write_escaped_str<W: fmt::Write>(&self, out: W, text: &str) -> fmt::Result {

@@ -2,6 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use crate::chart::correlations::{self, Cell};
+use crate::chart::scatter::{self, Dot};
+use crate::chart::violin::{self, ViolinSample};
+use crate::chart::{Frame, Setting, Topic};
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, MixtureReport, PairPoint, PairReport, StudyOptions,
 };
@@ -11,10 +15,6 @@ use crate::domain::stats::Interval;
 use crate::domain::stats::combination::mix;
 use crate::domain::stats::correlation::Coefficient;
 use crate::domain::stats::matrix::{matrix, replicate_correlations};
-use crate::render::chart::correlations::{self, Cell};
-use crate::render::chart::scatter::{self, Dot};
-use crate::render::chart::violin::{self, ViolinSample};
-use crate::render::chart::{Frame, Setting, Topic};
 
 const FRAME: Frame = Frame { language: Language::English, setting: Setting::File };
 

@@ -19,11 +19,9 @@ pub(super) mod query_judge;
 pub mod error;
 pub mod scores;
 
-use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
 use crate::infra::clock::Clock;
-use crate::infra::llm;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchSet, Store};
 
@@ -63,11 +61,3 @@ pub struct RunProgress {
 
 /// Callback for the progress of a run.
 pub type OnProgress<'p> = &'p (dyn Fn(RunProgress) + Sync);
-
-/// A benchmark's sampling; its tokens are counted.
-impl From<Sampling> for llm::Sampling {
-    fn from(sampling: Sampling) -> Self {
-        let Sampling { temperature, max_tokens, seed } = sampling;
-        Self { temperature, max_tokens, seed, with_usage: true }
-    }
-}

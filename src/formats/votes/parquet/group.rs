@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::column_names::Field;
 use super::ReadPlan;
 use super::column_reader::{ParquetColumn, TimeUnit};
-use crate::formats::votes::parquet::texts::Texts;
+use crate::votes::parquet::texts::Texts;
 
 /// The columns of one row group.
 pub(super) struct RowGroup<'g> {

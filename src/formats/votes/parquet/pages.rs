@@ -9,7 +9,7 @@ use ::parquet::column::page::{Page, PageReader};
 use ::parquet::errors::ParquetError;
 
 use crate::domain::rating::vote_log::Names;
-use crate::formats::votes::parquet::texts::Texts;
+use crate::votes::parquet::texts::Texts;
 
 /// The texts of a column whose rows hold one value or none; `None` where a page is encoded in another way.
 pub(super) fn read_texts(

@@ -12,7 +12,7 @@ use super::group::RowGroup;
 use crate::domain::battle::Outcome;
 use crate::domain::rating::vote_log::SelfPlay;
 use crate::domain::rating::vote_log::{Labels, VoteLog};
-use crate::formats::votes::parquet::texts::Texts;
+use crate::votes::parquet::texts::Texts;
 
 /// The columns that make a vote.
 pub(super) struct ParquetRows<'g> {

@@ -5,7 +5,7 @@ use super::dates;
 use super::units::{self, Conversion};
 use super::words::{language_of, question, questions};
 use crate::domain::language::Language;
-use crate::infra::llm::Message;
+use crate::llm::Message;
 
 pub(super) fn answer(conversation: &[Message]) -> String {
     let asked = question(conversation);

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use super::words::{excerpt, language_of, question, questions};
 use crate::domain::language::Language;
-use crate::infra::llm::Message;
+use crate::llm::Message;
 
 pub(super) fn answer(conversation: &[Message], rng: &mut impl Rng) -> String {
     let asked = excerpt(question(conversation), 400);

@@ -175,7 +175,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::infra::llm::Role;
+    use crate::llm::Role;
 
     /// A conversation of these questions with some answer between them.
     pub(super) fn asked(questions: &[&str]) -> Vec<Message> {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::words::{language_of, question, questions, terms};
 use crate::domain::language::Language;
-use crate::infra::llm::Message;
+use crate::llm::Message;
 
 /// One passage of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 
 use super::words::{excerpt, language_of, question, questions};
 use crate::domain::language::Language;
-use crate::infra::llm::Message;
+use crate::llm::Message;
 
 /// A keyword and the sentences for it; `{}` stands for what came after the keyword, seen from the other side.
 struct Rule {

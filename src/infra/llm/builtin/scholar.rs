@@ -7,7 +7,7 @@ use super::calculator::worked_out;
 use super::retriever::{Hit, search};
 use super::words::{excerpt, language_of, question};
 use crate::domain::language::Language;
-use crate::infra::llm::Message;
+use crate::llm::Message;
 
 /// A program for a task that its words name.
 struct Snippet {

@@ -1,7 +1,7 @@
 //! Words of English and Chinese text: pieces to stream, terms to search with, the last question of a conversation.
 
 use crate::domain::language::Language;
-use crate::infra::llm::{Message, Role};
+use crate::llm::{Message, Role};
 
 /// Whether a character is a Chinese one.
 pub(super) fn is_han(c: char) -> bool {

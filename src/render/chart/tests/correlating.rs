@@ -3,11 +3,11 @@
 use roxmltree::{Document, Node};
 
 use super::{PAGE, colours, fill, luminance, models, number, real, texts, topic};
+use crate::chart::correlation_history::Moment;
+use crate::chart::correlations::{Cell, figure, shade};
+use crate::chart::scatter::Dot;
+use crate::chart::{Frame, correlation_history, correlations, scatter};
 use crate::domain::stats::Interval;
-use crate::render::chart::correlation_history::Moment;
-use crate::render::chart::correlations::{Cell, figure, shade};
-use crate::render::chart::scatter::Dot;
-use crate::render::chart::{Frame, correlation_history, correlations, scatter};
 
 /// Every chart of correlations with `count` subjects.
 pub(super) fn all(count: usize, frame: Frame) -> Vec<String> {

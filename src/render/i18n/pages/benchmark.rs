@@ -1,60 +1,60 @@
-//! The pages of benchmarks. What their reports say is in [`reports`](crate::render::i18n::reports).
+//! The pages of benchmarks. What their reports say is in [`reports`](crate::i18n::reports).
 
 /// The texts of one language.
-pub(crate) struct BenchmarkTexts {
-    pub(crate) title: &'static str,
-    pub(crate) lead: &'static str,
-    pub(crate) measures: &'static [(&'static str, &'static str)],
-    pub(crate) own: &'static str,
-    pub(crate) no_data: &'static str,
-    pub(crate) models: &'static str,
-    pub(crate) judges: &'static str,
-    pub(crate) how_to: &'static str,
-    pub(crate) how_to_lead: &'static str,
-    pub(crate) how_to_more: &'static str,
-    pub(crate) all_suites: &'static str,
-    pub(crate) choose: &'static str,
-    pub(crate) plain_variant: &'static str,
-    pub(crate) jury: &'static str,
-    pub(crate) show: &'static str,
-    pub(crate) items_link: &'static str,
-    pub(crate) items_title: &'static str,
-    pub(crate) category: &'static str,
-    pub(crate) all: &'static str,
-    pub(crate) turns: &'static str,
-    pub(crate) no_items: &'static str,
-    pub(crate) pages: &'static str,
-    pub(crate) page_of: &'static str,
-    pub(crate) previous: &'static str,
-    pub(crate) next: &'static str,
-    pub(crate) item: &'static str,
-    pub(crate) question: &'static str,
-    pub(crate) turn: &'static str,
-    pub(crate) reference: &'static str,
-    pub(crate) answers: &'static str,
-    pub(crate) no_answers: &'static str,
-    pub(crate) empty_answer: &'static str,
-    pub(crate) verdict: &'static str,
-    pub(crate) judge_said: &'static str,
-    pub(crate) earlier_reply: &'static str,
-    pub(crate) game: &'static str,
-    pub(crate) sides: &'static str,
-    pub(crate) statuses: &'static [(&'static str, &'static str)],
-    pub(crate) prefers_a: &'static str,
-    pub(crate) prefers_b: &'static str,
-    pub(crate) tie: &'static str,
-    pub(crate) right: &'static str,
-    pub(crate) wrong: &'static str,
+pub struct BenchmarkTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub measures: &'static [(&'static str, &'static str)],
+    pub own: &'static str,
+    pub no_data: &'static str,
+    pub models: &'static str,
+    pub judges: &'static str,
+    pub how_to: &'static str,
+    pub how_to_lead: &'static str,
+    pub how_to_more: &'static str,
+    pub all_suites: &'static str,
+    pub choose: &'static str,
+    pub plain_variant: &'static str,
+    pub jury: &'static str,
+    pub show: &'static str,
+    pub items_link: &'static str,
+    pub items_title: &'static str,
+    pub category: &'static str,
+    pub all: &'static str,
+    pub turns: &'static str,
+    pub no_items: &'static str,
+    pub pages: &'static str,
+    pub page_of: &'static str,
+    pub previous: &'static str,
+    pub next: &'static str,
+    pub item: &'static str,
+    pub question: &'static str,
+    pub turn: &'static str,
+    pub reference: &'static str,
+    pub answers: &'static str,
+    pub no_answers: &'static str,
+    pub empty_answer: &'static str,
+    pub verdict: &'static str,
+    pub judge_said: &'static str,
+    pub earlier_reply: &'static str,
+    pub game: &'static str,
+    pub sides: &'static str,
+    pub statuses: &'static [(&'static str, &'static str)],
+    pub prefers_a: &'static str,
+    pub prefers_b: &'static str,
+    pub tie: &'static str,
+    pub right: &'static str,
+    pub wrong: &'static str,
 }
 
 impl BenchmarkTexts {
     /// What a suite measures.
-    pub(crate) fn measure(&self, suite: &str) -> &'static str {
+    pub fn measure(&self, suite: &str) -> &'static str {
         self.measures.iter().find(|(name, _)| *name == suite).map_or(self.own, |(_, text)| text)
     }
 
     /// How a judgement ended.
-    pub(crate) fn status(&self, status: &str) -> &'static str {
+    pub fn status(&self, status: &str) -> &'static str {
         self.statuses.iter().find(|(name, _)| *name == status).map_or("", |(_, text)| text)
     }
 }

@@ -5,7 +5,7 @@ use super::{
     UnavailableTexts,
 };
 
-pub(crate) const CHINESE: PageTexts = PageTexts {
+pub const CHINESE: PageTexts = PageTexts {
     tagline: "开放的大模型竞技场：两个匿名模型作答，由你评判。",
     skip: "跳到正文",
     navigation: "主导航",

@@ -5,7 +5,7 @@ use super::{
     UnavailableTexts,
 };
 
-pub(crate) const ENGLISH: PageTexts = PageTexts {
+pub const ENGLISH: PageTexts = PageTexts {
     tagline: "An open arena for language models: two hidden models answer, you decide.",
     skip: "Skip to the content",
     navigation: "Main",

@@ -3,61 +3,61 @@
 use std::str::FromStr;
 
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::render::i18n::fill;
+use crate::i18n::fill;
 
 /// The texts of one language.
-pub(crate) struct ExclusionTexts {
-    pub(crate) title: &'static str,
-    pub(crate) lead: &'static str,
-    pub(crate) none: &'static str,
-    pub(crate) caption: &'static str,
-    pub(crate) vote: &'static str,
-    pub(crate) rule: &'static str,
-    pub(crate) reason: &'static str,
-    pub(crate) excluded: &'static str,
-    pub(crate) withdrawn: &'static str,
-    pub(crate) in_force: &'static str,
-    pub(crate) older: &'static str,
-    pub(crate) newest: &'static str,
-    pub(crate) rules_heading: &'static str,
+pub struct ExclusionTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub none: &'static str,
+    pub caption: &'static str,
+    pub vote: &'static str,
+    pub rule: &'static str,
+    pub reason: &'static str,
+    pub excluded: &'static str,
+    pub withdrawn: &'static str,
+    pub in_force: &'static str,
+    pub older: &'static str,
+    pub newest: &'static str,
+    pub rules_heading: &'static str,
     /// One text for each rule, in the order of [`ExclusionRule::ALL`].
     rules: [&'static str; ExclusionRule::ALL.len()],
     other_rule: &'static str,
-    pub(crate) fold_title: &'static str,
+    pub fold_title: &'static str,
     fold_none: &'static str,
     /// `{excluded}` and `{read}` are filled in.
     fold_some: &'static str,
-    pub(crate) fold_votes: &'static str,
+    pub fold_votes: &'static str,
     /// `{ranks}` and `{points}` are filled in.
     effect: &'static str,
-    pub(crate) list: &'static str,
-    pub(crate) counted: &'static str,
-    pub(crate) with_excluded: &'static str,
-    pub(crate) unique_prompts: &'static str,
-    pub(crate) change_heading: &'static str,
+    pub list: &'static str,
+    pub counted: &'static str,
+    pub with_excluded: &'static str,
+    pub unique_prompts: &'static str,
+    pub change_heading: &'static str,
     /// `{before}`, `{after}`, `{ranks}` and `{models}` are filled in.
     change: &'static str,
     /// `{points}` is filled in.
     largest: &'static str,
-    pub(crate) change_caption: &'static str,
-    pub(crate) model: &'static str,
-    pub(crate) rank: &'static str,
-    pub(crate) rating: &'static str,
-    pub(crate) battles: &'static str,
-    pub(crate) rated_board: &'static str,
-    pub(crate) this_board: &'static str,
+    pub change_caption: &'static str,
+    pub model: &'static str,
+    pub rank: &'static str,
+    pub rating: &'static str,
+    pub battles: &'static str,
+    pub rated_board: &'static str,
+    pub this_board: &'static str,
 }
 
 impl ExclusionTexts {
     /// What a rule means. A name that this version does not know is explained as such.
-    pub(crate) fn rule(&self, name: &str) -> &'static str {
+    pub fn rule(&self, name: &str) -> &'static str {
         let known = ExclusionRule::from_str(name).ok();
         let position = known.and_then(|rule| ExclusionRule::ALL.iter().position(|other| *other == rule));
         position.map_or(self.other_rule, |position| self.rules[position])
     }
 
     /// How many votes are excluded.
-    pub(crate) fn fold(&self, excluded: u64, read: u64) -> String {
+    pub fn fold(&self, excluded: u64, read: u64) -> String {
         if excluded == 0 {
             return self.fold_none.to_owned();
         }
@@ -65,13 +65,13 @@ impl ExclusionTexts {
     }
 
     /// What would change if the votes of a rule were rated.
-    pub(crate) fn effect(&self, ranks: usize, largest: Option<f64>) -> String {
+    pub fn effect(&self, ranks: usize, largest: Option<f64>) -> String {
         let points = largest.map_or_else(|| "–".to_owned(), |points| format!("{points:+.1}"));
         fill(self.effect, &[("ranks", &ranks.to_string()), ("points", &points)])
     }
 
     /// What another choice of votes changes.
-    pub(crate) fn change(&self, votes: [u64; 2], ranks: usize, models: usize, largest: Option<f64>) -> String {
+    pub fn change(&self, votes: [u64; 2], ranks: usize, models: usize, largest: Option<f64>) -> String {
         let [before, after] = votes.map(|votes| votes.to_string());
         let (ranks, models) = (ranks.to_string(), models.to_string());
         let numbers = [("before", before.as_str()), ("after", &after), ("ranks", &ranks), ("models", &models)];

@@ -2,17 +2,17 @@
 
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::style::StyleEffect;
-use crate::render::i18n::fill;
+use crate::i18n::fill;
 
 /// The texts of one language.
-pub(crate) struct LevelTexts {
-    pub(crate) title: &'static str,
-    pub(crate) choice: &'static str,
-    pub(crate) explained: &'static str,
-    pub(crate) share: &'static str,
-    pub(crate) trend: &'static str,
-    pub(crate) side: &'static str,
-    pub(crate) side_held_equal: &'static str,
+pub struct LevelTexts {
+    pub title: &'static str,
+    pub choice: &'static str,
+    pub explained: &'static str,
+    pub share: &'static str,
+    pub trend: &'static str,
+    pub side: &'static str,
+    pub side_held_equal: &'static str,
     rising: &'static str,
     falling: &'static str,
     unclear: &'static str,
@@ -64,14 +64,14 @@ fn signed(share: f64) -> String {
 
 impl LevelTexts {
     /// How often a model is good enough, of 100 questions, with its range; `None` where the votes do not say.
-    pub(crate) fn level(&self, model: &RankedModel) -> Option<(String, String)> {
+    pub fn level(&self, model: &RankedModel) -> Option<(String, String)> {
         let range = model.good_enough_lower.zip(model.good_enough_upper);
         let range = range.map(|(lower, upper)| format!("{} – {}", whole(lower), whole(upper)));
         Some((whole(model.good_enough?), range.unwrap_or_else(|| "–".to_owned())))
     }
 
     /// How this changed; a dash where the halves of the votes do not say.
-    pub(crate) fn change(&self, model: &RankedModel) -> String {
+    pub fn change(&self, model: &RankedModel) -> String {
         let ends = model.good_enough_change_lower.zip(model.good_enough_change_upper);
         let Some((change, (lower, upper))) = model.good_enough_change.zip(ends) else { return "–".to_owned() };
         let text = match (lower > 0.0, upper < 0.0) {
@@ -84,7 +84,7 @@ impl LevelTexts {
     }
 
     /// What the side is worth, in votes between equally good models.
-    pub(crate) fn side_effect(&self, effect: &StyleEffect) -> String {
+    pub fn side_effect(&self, effect: &StyleEffect) -> String {
         let share = |log_odds: f64| whole(1.0 / (1.0 + (-log_odds).exp()));
         let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(share);
         let clear = effect.lower > 0.0 || effect.upper < 0.0;

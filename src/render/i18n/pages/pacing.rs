@@ -4,16 +4,16 @@ use crate::domain::battle::pacing::measured::{PacingKind, TimingFigures};
 
 /// The pacing that is in force.
 #[derive(Debug)]
-pub(crate) struct PacingInForce {
-    pub(crate) kind: PacingKind,
-    pub(crate) start_classes_ms: Vec<u64>,
-    pub(crate) tempo_classes: Vec<u32>,
-    pub(crate) slow_class_share: f64,
+pub struct PacingInForce {
+    pub kind: PacingKind,
+    pub start_classes_ms: Vec<u64>,
+    pub tempo_classes: Vec<u32>,
+    pub slow_class_share: f64,
 }
 
 /// The texts of one language.
-pub(crate) struct PacingTexts {
-    pub(crate) heading: &'static str,
+pub struct PacingTexts {
+    pub heading: &'static str,
     rule: fn(&PacingInForce) -> String,
     figures: fn(&TimingFigures) -> String,
     origin: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct PacingTexts {
 
 impl PacingTexts {
     /// What is in force, what it hides and what it costs.
-    pub(crate) fn paragraphs(&self, pacing: &PacingInForce) -> Vec<String> {
+    pub fn paragraphs(&self, pacing: &PacingInForce) -> Vec<String> {
         let mut paragraphs = vec![(self.rule)(pacing)];
         if let Some(figures) = pacing.kind.figures() {
             paragraphs.push((self.figures)(&figures));

@@ -3,61 +3,61 @@
 use crate::domain::register::changes::ChangeKind;
 use crate::domain::register::days::Period;
 use crate::domain::register::report::{EntryChange, EntryState, PairingPeriod, SameProviderModel};
-use crate::render::i18n::fill;
+use crate::i18n::fill;
 
 /// The texts of one language.
-pub(crate) struct RegisterTexts {
-    pub(crate) title: &'static str,
+pub struct RegisterTexts {
+    pub title: &'static str,
     /// A link to the register.
-    pub(crate) link: &'static str,
-    pub(crate) back: &'static str,
+    pub link: &'static str,
+    pub back: &'static str,
     sentence: &'static str,
     counted: &'static str,
-    pub(crate) nothing_counted: &'static str,
-    pub(crate) organizations: &'static str,
-    pub(crate) organizations_reading: &'static str,
-    pub(crate) organization: &'static str,
-    pub(crate) no_organization: &'static str,
-    pub(crate) organization_heads: [&'static str; 5],
-    pub(crate) models: &'static str,
-    pub(crate) models_reading: &'static str,
-    pub(crate) model: &'static str,
-    pub(crate) state: &'static str,
-    pub(crate) weight: &'static str,
-    pub(crate) first_day: &'static str,
-    pub(crate) last_day: &'static str,
-    pub(crate) battles: &'static str,
-    pub(crate) share: &'static str,
-    pub(crate) on_leaderboard: &'static str,
-    pub(crate) remarks: &'static str,
-    pub(crate) imported: &'static str,
-    pub(crate) yes: &'static str,
-    pub(crate) no: &'static str,
+    pub nothing_counted: &'static str,
+    pub organizations: &'static str,
+    pub organizations_reading: &'static str,
+    pub organization: &'static str,
+    pub no_organization: &'static str,
+    pub organization_heads: [&'static str; 5],
+    pub models: &'static str,
+    pub models_reading: &'static str,
+    pub model: &'static str,
+    pub state: &'static str,
+    pub weight: &'static str,
+    pub first_day: &'static str,
+    pub last_day: &'static str,
+    pub battles: &'static str,
+    pub share: &'static str,
+    pub on_leaderboard: &'static str,
+    pub remarks: &'static str,
+    pub imported: &'static str,
+    pub yes: &'static str,
+    pub no: &'static str,
     states: [&'static str; 4],
     same_as: &'static str,
     once_same_as: &'static str,
-    pub(crate) shares: &'static str,
-    pub(crate) shares_reading: &'static str,
+    pub shares: &'static str,
+    pub shares_reading: &'static str,
     periods: [&'static str; 3],
-    pub(crate) changes: &'static str,
+    pub changes: &'static str,
     shown_changes: &'static str,
-    pub(crate) by_command: &'static str,
+    pub by_command: &'static str,
     kinds: [&'static str; 9],
     separator: &'static str,
     list_separator: &'static str,
-    pub(crate) pairing: &'static str,
-    pub(crate) pairing_reading: &'static str,
-    pub(crate) pairing_heads: [&'static str; 5],
-    pub(crate) in_force: &'static str,
+    pub pairing: &'static str,
+    pub pairing_reading: &'static str,
+    pub pairing_heads: [&'static str; 5],
+    pub in_force: &'static str,
     parameters: &'static str,
-    pub(crate) reading: &'static str,
-    pub(crate) reading_points: &'static [&'static str],
+    pub reading: &'static str,
+    pub reading_points: &'static [&'static str],
 }
 
 impl RegisterTexts {
     /// How many models there are, by state, and how many of those in battles are to be seen. `states` counts the active, paused
     /// and retired ones.
-    pub(crate) fn sentence(&self, models: usize, states: [usize; 3], in_battles: u64, on_leaderboard: u64) -> String {
+    pub fn sentence(&self, models: usize, states: [usize; 3], in_battles: u64, on_leaderboard: u64) -> String {
         let [active, paused, retired] = states.map(|count| count.to_string());
         let [models, ever, shown] = [models as u64, in_battles, on_leaderboard].map(|count| count.to_string());
         let values = [
@@ -72,13 +72,13 @@ impl RegisterTexts {
     }
 
     /// Which battles are counted.
-    pub(crate) fn counted(&self, day: &str, battles: u64, imported: u64) -> String {
+    pub fn counted(&self, day: &str, battles: u64, imported: u64) -> String {
         let (battles, imported) = (battles.to_string(), imported.to_string());
         fill(self.counted, &[("day", day), ("battles", &battles), ("imported", &imported)])
     }
 
     /// Where a model stands.
-    pub(crate) fn state(&self, state: EntryState) -> &'static str {
+    pub fn state(&self, state: EntryState) -> &'static str {
         self.states[match state {
             EntryState::Active => 0,
             EntryState::Paused => 1,
@@ -88,7 +88,7 @@ impl RegisterTexts {
     }
 
     /// A length of time.
-    pub(crate) fn period(&self, period: Period) -> &'static str {
+    pub fn period(&self, period: Period) -> &'static str {
         self.periods[match period {
             Period::Day => 0,
             Period::Week => 1,
@@ -97,7 +97,7 @@ impl RegisterTexts {
     }
 
     /// That other entries are, or once were, the same model of a provider.
-    pub(crate) fn same_as(&self, others: &[SameProviderModel]) -> Vec<String> {
+    pub fn same_as(&self, others: &[SameProviderModel]) -> Vec<String> {
         let said = [(true, self.same_as), (false, self.once_same_as)].map(|(at_present, text)| {
             let ids = others.iter().filter(|other| other.at_present == at_present).map(|other| other.id.as_str());
             let ids = ids.collect::<Vec<_>>().join(self.list_separator);
@@ -107,12 +107,12 @@ impl RegisterTexts {
     }
 
     /// How many changes are shown.
-    pub(crate) fn shown_changes(&self, shown: usize, all: usize) -> String {
+    pub fn shown_changes(&self, shown: usize, all: usize) -> String {
         fill(self.shown_changes, &[("shown", &shown.to_string()), ("all", &all.to_string())])
     }
 
     /// What a change did.
-    pub(crate) fn change(&self, change: &EntryChange) -> String {
+    pub fn change(&self, change: &EntryChange) -> String {
         let [before, weight] =
             [change.weight_before.unwrap_or_default(), change.weight].map(|weight| weight.to_string());
         let labels = [&change.name, &change.organization, &change.license];
@@ -138,7 +138,7 @@ impl RegisterTexts {
     }
 
     /// The parameters of a pairing policy.
-    pub(crate) fn parameters(&self, period: &PairingPeriod) -> String {
+    pub fn parameters(&self, period: &PairingPeriod) -> String {
         let numbers = [period.uniform_share, period.elo_width, period.new_model_boost];
         let [share, width, boost] = numbers.map(|number| number.to_string());
         let votes = period.new_model_votes.to_string();

@@ -4,7 +4,7 @@ use super::Answer;
 use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
 
 /// The texts of one language.
-pub(crate) struct RiggingTexts {
+pub struct RiggingTexts {
     swap: &'static str,
     influence: &'static str,
     flags: &'static str,
@@ -23,7 +23,7 @@ type Naming<'a> = dyn Fn(&str) -> String + 'a;
 
 impl RiggingTexts {
     /// What a report says of a leaderboard of so many votes.
-    pub(crate) fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<Answer> {
+    pub fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<Answer> {
         let weakest =
             report.neighbours.iter().filter_map(|swap| Some((swap.votes?, swap))).min_by_key(|(held, _)| *held);
         let swap = weakest.map(|(held, swap)| (self.swap, (self.sentences.swap)(swap, held, votes, name)));

@@ -12,10 +12,10 @@ pub(super) use english::ENGLISH;
 const SIGNIFICANT: f64 = 0.05;
 
 /// The texts of one language.
-pub(crate) struct RobustnessTexts {
-    pub(crate) title: &'static str,
+pub struct RobustnessTexts {
+    pub title: &'static str,
     /// `{votes}` and `{time}` are filled in.
-    pub(crate) computed: &'static str,
+    pub computed: &'static str,
     answers: fn(&OverallRobustness, &Naming<'_>) -> Vec<Answer>,
 }
 
@@ -24,14 +24,14 @@ type Naming<'a> = dyn Fn(&str) -> String + 'a;
 
 /// A question of a reader, and what the votes answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) question: &'static str,
-    pub(crate) text: String,
+pub struct Answer {
+    pub question: &'static str,
+    pub text: String,
 }
 
 impl RobustnessTexts {
     /// What a report says; `name` gives the name that people read of a model. Empty where no votes compare two models.
-    pub(crate) fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<Answer> {
+    pub fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<Answer> {
         if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) }
     }
 }

@@ -1,26 +1,26 @@
 //! The page on which people sign in.
 
 /// Its texts.
-pub(crate) struct SignInTexts {
-    pub(crate) title: &'static str,
-    pub(crate) lead_code: &'static str,
-    pub(crate) lead_passphrase: &'static str,
-    pub(crate) code: &'static str,
-    pub(crate) passphrase: &'static str,
-    pub(crate) sign_in: &'static str,
-    pub(crate) kept: &'static str,
-    pub(crate) signed_in: &'static str,
-    pub(crate) to_battle: &'static str,
-    pub(crate) sign_out: &'static str,
-    pub(crate) wrong: &'static str,
-    pub(crate) expired: &'static str,
-    pub(crate) used_up: &'static str,
-    pub(crate) revoked: &'static str,
-    pub(crate) busy: &'static str,
-    pub(crate) too_fast: &'static str,
+pub struct SignInTexts {
+    pub title: &'static str,
+    pub lead_code: &'static str,
+    pub lead_passphrase: &'static str,
+    pub code: &'static str,
+    pub passphrase: &'static str,
+    pub sign_in: &'static str,
+    pub kept: &'static str,
+    pub signed_in: &'static str,
+    pub to_battle: &'static str,
+    pub sign_out: &'static str,
+    pub wrong: &'static str,
+    pub expired: &'static str,
+    pub used_up: &'static str,
+    pub revoked: &'static str,
+    pub busy: &'static str,
+    pub too_fast: &'static str,
 }
 
-pub(crate) const ENGLISH: SignInTexts = SignInTexts {
+pub(super) const ENGLISH: SignInTexts = SignInTexts {
     title: "Sign in",
     lead_code: "Battles in this arena are for people with an invite code. Leaderboards can be read by everybody.",
     lead_passphrase: "Battles in this arena are for people who know its pass phrase. Leaderboards can be read by everybody.",
@@ -39,7 +39,7 @@ pub(crate) const ENGLISH: SignInTexts = SignInTexts {
     too_fast: "Too many tries came from your network. Try again in {n} seconds.",
 };
 
-pub(crate) const CHINESE: SignInTexts = SignInTexts {
+pub(super) const CHINESE: SignInTexts = SignInTexts {
     title: "登录",
     lead_code: "本站的对战需凭邀请码参加。排行榜人人可读。",
     lead_passphrase: "本站的对战需凭口令参加。排行榜人人可读。",

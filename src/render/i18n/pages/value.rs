@@ -2,48 +2,48 @@
 
 use crate::domain::rating::value::prices::Currency;
 use crate::domain::rating::value::report::{Caveat, CheaperModel, CostBasis, ValueFinding, percent, points};
-use crate::render::i18n::fill;
+use crate::i18n::fill;
 
 /// The texts of one language.
-pub(crate) struct ValueTexts {
-    pub(crate) title: &'static str,
-    pub(crate) back: &'static str,
-    pub(crate) votes: &'static str,
-    pub(crate) answers: &'static str,
-    pub(crate) higher: &'static str,
-    pub(crate) table: &'static str,
-    pub(crate) model: &'static str,
-    pub(crate) rating: &'static str,
-    pub(crate) first_token: &'static str,
-    pub(crate) speed: &'static str,
-    pub(crate) pareto: &'static str,
-    pub(crate) cheaper: &'static str,
-    pub(crate) price: &'static str,
-    pub(crate) looked_up: &'static str,
-    pub(crate) in_set: &'static str,
-    pub(crate) in_set_with_times: &'static str,
-    pub(crate) dominated: &'static str,
-    pub(crate) no_date: &'static str,
-    pub(crate) no_source: &'static str,
+pub struct ValueTexts {
+    pub title: &'static str,
+    pub back: &'static str,
+    pub votes: &'static str,
+    pub answers: &'static str,
+    pub higher: &'static str,
+    pub table: &'static str,
+    pub model: &'static str,
+    pub rating: &'static str,
+    pub first_token: &'static str,
+    pub speed: &'static str,
+    pub pareto: &'static str,
+    pub cheaper: &'static str,
+    pub price: &'static str,
+    pub looked_up: &'static str,
+    pub in_set: &'static str,
+    pub in_set_with_times: &'static str,
+    pub dominated: &'static str,
+    pub no_date: &'static str,
+    pub no_source: &'static str,
     cost_of_answers: &'static str,
     cost_of_replies: &'static str,
     cost_of_tokens: &'static str,
     price_unit: &'static str,
     reservations: [&'static str; 4],
     cheaper_one: &'static str,
-    pub(crate) reading: &'static str,
-    pub(crate) reading_points: &'static [&'static str],
+    pub reading: &'static str,
+    pub reading_points: &'static [&'static str],
     finding: fn(&ValueFinding) -> String,
 }
 
 impl ValueTexts {
     /// The finding as a sentence.
-    pub(crate) fn finding(&self, finding: &ValueFinding) -> String {
+    pub fn finding(&self, finding: &ValueFinding) -> String {
         (self.finding)(finding)
     }
 
     /// What a cost is made of.
-    pub(crate) fn cost(&self, basis: CostBasis, currency: Option<&Currency>) -> String {
+    pub fn cost(&self, basis: CostBasis, currency: Option<&Currency>) -> String {
         let text = match basis {
             CostBasis::PromptsAndReplies => self.cost_of_answers,
             CostBasis::Replies => self.cost_of_replies,
@@ -53,12 +53,12 @@ impl ValueTexts {
     }
 
     /// What a price is of.
-    pub(crate) fn price_unit(&self, currency: Option<&Currency>) -> String {
+    pub fn price_unit(&self, currency: Option<&Currency>) -> String {
         with_currency(self.price_unit, currency)
     }
 
     /// Why a model is shown and not compared.
-    pub(crate) fn reservation(&self, reservation: Caveat) -> &'static str {
+    pub fn reservation(&self, reservation: Caveat) -> &'static str {
         self.reservations[match reservation {
             Caveat::Practice => 0,
             Caveat::Unbounded => 1,
@@ -68,7 +68,7 @@ impl ValueTexts {
     }
 
     /// A cheaper model that cannot be told apart.
-    pub(crate) fn cheaper_one(&self, cheaper: &CheaperModel) -> String {
+    pub fn cheaper_one(&self, cheaper: &CheaperModel) -> String {
         let [difference, lower, upper] = [cheaper.difference, cheaper.lower, cheaper.upper].map(points);
         let saving = percent(cheaper.saving);
         let numbers = [("saving", saving.as_str()), ("difference", &difference), ("lower", &lower), ("upper", &upper)];

@@ -2,14 +2,14 @@
 
 use super::layout::column;
 use super::{Chart, ReportTable, ScoreEntry, most};
+use crate::chart::{self, Frame, Series, Setting, Topic, curves, matrix, radar, violin};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
 use crate::domain::judging::verdict::SCORES;
 use crate::domain::language::Language;
-use crate::render::chart::{self, Frame, Series, Setting, Topic, curves, matrix, radar, violin};
-use crate::render::i18n::findings::finding_texts;
-use crate::render::i18n::reports::{ReportTexts, named, report_texts};
+use crate::i18n::findings::finding_texts;
+use crate::i18n::reports::{ReportTexts, named, report_texts};
 
 /// Models in a chart with a row each.
 const ROWS: usize = 40;

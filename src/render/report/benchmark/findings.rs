@@ -14,7 +14,7 @@ use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::domain::stats::correlation::Correlation;
 use crate::domain::stats::{Share, Undefined};
-use crate::render::i18n::findings::{Finding, FindingTexts, finding_texts};
+use crate::i18n::findings::{Finding, FindingTexts, finding_texts};
 
 /// Most judges that are compared one by one.
 const JUDGES: usize = 12;

@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::{Chart, Report};
 use crate::domain::language::Language;
-use crate::render::i18n::reports::{ReportTexts, report_texts};
+use crate::i18n::reports::{ReportTexts, report_texts};
 
 const STYLES: [&str; 3] = [
     include_str!("../../../../static/style.css"),

@@ -13,7 +13,7 @@ use crate::domain::benchmark::superclue::CAPABILITIES;
 use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
 use crate::domain::benchmark::{Suite, superclue};
 use crate::domain::language::Language;
-use crate::render::i18n::reports::{ReportTexts, named, report_texts};
+use crate::i18n::reports::{ReportTexts, named, report_texts};
 
 /// The plan of a table.
 pub(super) struct Layout {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Analysis, Report, ReportRow, ReportTable};
 use crate::domain::language::Language;
-use crate::render::i18n::reports::{ReportTexts, report_texts};
+use crate::i18n::reports::{ReportTexts, report_texts};
 
 const TEXT_GROWS: &str = "a String takes what is written";
 

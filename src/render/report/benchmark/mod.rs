@@ -1,7 +1,7 @@
 //! A suite's results as tables and charts: one report for the page, the files and the JSON.
 //!
 //! [`layout`] knows which columns a suite's tables have, in its paper's order; [`charts`] draws; [`findings`] look at the
-//! judges; [`i18n`](crate::render::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
+//! judges; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
 //! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
 
 pub mod charts;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{Scale, Suite};
 use crate::domain::language::Language;
-use crate::render::i18n::reports::{ReportTexts, report_texts};
+use crate::i18n::reports::{ReportTexts, report_texts};
 use findings::Findings;
 pub use table::{Analysis, Datum, ReportCell, ReportColumn, ReportHead, ReportRow, ReportTable};
 

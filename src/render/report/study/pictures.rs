@@ -1,14 +1,14 @@
 //! The pictures of a study by name, in the order in which the report shows them.
 
 use super::StudyReportError;
+use crate::chart::correlations::Cell;
+use crate::chart::violin::ViolinSample;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::study::SeriesIndex;
 use crate::domain::correlation::study::Study;
 use crate::domain::correlation::study::{Mixture, Results, StudiedPair};
 use crate::domain::stats::correlation::Coefficient;
-use crate::render::chart::correlations::Cell;
-use crate::render::chart::violin::ViolinSample;
-use crate::render::report::correlation as figures;
+use crate::report::correlation as figures;
 
 /// Maximum number of pairs with a scatter or a violin plot of their own.
 const PAIRS: usize = 40;

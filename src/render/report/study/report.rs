@@ -6,7 +6,7 @@ use super::methods;
 use super::pictures::{self, Picture};
 use crate::domain::correlation::report::{CoefficientReport, LeftOut};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
-use crate::render::report::benchmark::markdown::escaped;
+use crate::report::benchmark::markdown::escaped;
 
 const TEXT_GROWS: &str = "a String takes what is written";
 

@@ -8,7 +8,7 @@ use crate::domain::rating::robustness::{
     Cycles, DecisiveVoters, FirstPlace, GoodnessOfFit, OverallRobustness, TieOrder, TieTreatment, VoterConsistency,
 };
 
-pub(in crate::render::i18n::pages) const CHINESE: RobustnessTexts = RobustnessTexts {
+pub(in crate::i18n::pages) const CHINESE: RobustnessTexts = RobustnessTexts {
     title: "这份榜单有多可靠？",
     computed: "{time} 由已评分模型之间的 {votes} 张选票算出。以上各项都不改变评分。",
     answers,

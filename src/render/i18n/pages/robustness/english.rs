@@ -8,7 +8,7 @@ use crate::domain::rating::robustness::{
     Cycles, DecisiveVoters, FirstPlace, GoodnessOfFit, OverallRobustness, TieOrder, TieTreatment, VoterConsistency,
 };
 
-pub(in crate::render::i18n::pages) const ENGLISH: RobustnessTexts = RobustnessTexts {
+pub(in crate::i18n::pages) const ENGLISH: RobustnessTexts = RobustnessTexts {
     title: "How firm is this?",
     computed: "Computed {time} from {votes} votes between rated models. None of this changes a rating.",
     answers,

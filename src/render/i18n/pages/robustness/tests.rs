@@ -4,7 +4,7 @@ use crate::domain::rating::robustness::{
     Cycles, CyclicTriple, DecisiveVoters, DecisiveVotes, FirstPlace, GoodnessOfFit, Lead, PairMisfit, PlaceMove,
     StrongestVoter, TieTreatment, VoterConsistency,
 };
-use crate::render::i18n::pages::page_texts;
+use crate::i18n::pages::page_texts;
 
 fn order(ties: TieTreatment, first: &str, largest_move: Option<PlaceMove>) -> TieOrder {
     TieOrder { ties, first: vec![first.into()], models: 3, kendall: Some(1.0), largest_move }
