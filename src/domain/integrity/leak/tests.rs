@@ -1,5 +1,7 @@
 //! The labelled texts, hostile texts, and turns.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -7,6 +9,16 @@ use super::*;
 
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
 const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
+const INDEPENDENT: [(&str, &str); 2] = [
+    (
+        "independent, read since",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_read.jsonl")),
+    ),
+    (
+        "independent, unread",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_unread.jsonl")),
+    ),
+];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,6 +26,9 @@ struct Labelled {
     id: u32,
     language: String,
     part: String,
+    /// Of the sets that have one: a kind of leak, or of what looks like one.
+    #[serde(default)]
+    category: String,
     leak: bool,
     text: String,
     #[serde(default)]
@@ -82,9 +97,11 @@ impl Score {
         score
     }
 
+    /// Of nothing, everything was found and nothing marked.
     #[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
     fn shares(&self) -> (f64, f64) {
-        (self.found as f64 / self.leaks as f64, self.marked as f64 / self.others as f64)
+        let share = |part: usize, all: usize, of_none: f64| if all == 0 { of_none } else { part as f64 / all as f64 };
+        (share(self.found, self.leaks, 1.0), share(self.marked, self.others, 0.0))
     }
 
     fn print(&self, title: &str) {
@@ -120,6 +137,22 @@ fn texts_that_the_rules_were_written_with_are_told_apart() {
 #[test]
 fn texts_that_the_rules_never_saw_are_told_apart() {
     check_targets("held out", HELD_OUT, false);
+}
+
+/// Written by somebody who had seen neither the rules nor the other texts.
+#[test]
+fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
+    let names = names();
+    for (title, file) in INDEPENDENT {
+        let rows = read(file);
+        let categories: BTreeSet<(bool, &str)> = rows.iter().map(|row| (row.leak, row.category.as_str())).collect();
+        for (leak, category) in categories {
+            let kind = if leak { "leak" } else { "no leak" };
+            let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
+            Score::of(&names, rows).print(&format!("{title}, {kind}, {category}"));
+        }
+        let outcome = std::panic::catch_unwind(|| check_targets(title, file, false)); println!("{title}: met {}", outcome.is_ok());
+    }
 }
 
 fn turn<'t>(turn: u32, prompt: &'t str, a: &'t str, b: &'t str) -> TurnTexts<'t> {
