@@ -9,16 +9,9 @@ use super::*;
 
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
 const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
-const INDEPENDENT: [(&str, &str); 2] = [
-    (
-        "independent, read since",
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_read.jsonl")),
-    ),
-    (
-        "independent, unread",
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_unread.jsonl")),
-    ),
-];
+const READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_read.jsonl"));
+const UNREAD: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_unread.jsonl"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,7 +107,14 @@ impl Score {
 }
 
 /// Recall of at least 0.98, and false marks of at most 0.02.
+const TARGETS: (f64, f64) = (0.98, 0.02);
+
 fn check_targets(title: &str, file: &str, show: bool) {
+    check(title, file, show, TARGETS);
+}
+
+/// At least this recall, and at most these false marks.
+fn check(title: &str, file: &str, show: bool, (least, most): (f64, f64)) {
     let (names, rows) = (names(), read(file));
     for language in ["en", "zh"] {
         Score::of(&names, rows.iter().filter(|row| row.language == language)).print(&format!("{title}, {language}"));
@@ -125,7 +125,7 @@ fn check_targets(title: &str, file: &str, show: bool) {
         score.wrong.iter().for_each(|wrong| println!("  {wrong}"));
     }
     let (recall, false_marks) = score.shares();
-    assert!(recall >= 0.98 && false_marks <= 0.02, "recall {recall}, false marks {false_marks}");
+    assert!(recall >= least && false_marks <= most, "{title}: recall {recall}, false marks {false_marks}");
 }
 
 #[test]
@@ -139,11 +139,15 @@ fn texts_that_the_rules_never_saw_are_told_apart() {
     check_targets("held out", HELD_OUT, false);
 }
 
+/// Where the rules stand on a writer whose texts they never saw. It is below the targets; nothing may make it worse.
+const STAND: (f64, f64) = (0.83, 0.039);
+
 /// Written by somebody who had seen neither the rules nor the other texts.
 #[test]
 fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
     let names = names();
-    for (title, file) in INDEPENDENT {
+    let halves = [("independent, read since", READ, TARGETS), ("independent, unread", UNREAD, STAND)];
+    for (title, file, least_and_most) in halves {
         let rows = read(file);
         let categories: BTreeSet<(bool, &str)> = rows.iter().map(|row| (row.leak, row.category.as_str())).collect();
         for (leak, category) in categories {
@@ -151,8 +155,48 @@ fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
             let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
             Score::of(&names, rows).print(&format!("{title}, {kind}, {category}"));
         }
-        let outcome = std::panic::catch_unwind(|| check_targets(title, file, false)); println!("{title}: met {}", outcome.is_ok());
+        check(title, file, false, least_and_most);
     }
+}
+
+#[test]
+fn guesses_of_others_people_and_what_a_maker_is_known_for_are_read_in_their_sentence() {
+    let names = names();
+    let leaks = |text: &str| {
+        let turns = [turn(1, "Hm?", text, "Fine.")];
+        !find_leaks(&names, ["one", "nightjar-7b"], &turns).is_empty()
+    };
+    let says_who = [
+        "The team behind WeChat trained me.",
+        "Mark Zuckerberg's company built me.",
+        "Who made me? Tencent did.",
+        "Most people think I'm a person, but I'm Gemini.",
+        "I'm G|e|m|i|n|i.",
+        "My predecessor was GPT-3.",
+        "Anthropic's guidelines don't allow me to say more.",
+        "Sincerely,\nyour writing assistant Gemini",
+        "有人猜我是人，其实我是 Kimi。",
+        "我和淘宝是同一家公司的产品。",
+        "我的上一代是 GPT-3。",
+        "我来自百度。",
+    ];
+    let says_nothing = [
+        "WeChat taught me nothing.",
+        "The team behind WeChat trained my uncle.",
+        "Who made me? Nobody did.",
+        "Who made the lamp? Tencent did.",
+        "Some people think I'm Gemini.",
+        "Apple's guidelines changed last year.",
+        "有人猜我是 Kimi。",
+        "我是克劳德·莫奈。",
+        "我和淘宝都很忙。",
+        "他的上一代是 GPT-3。",
+    ];
+    let (missed, marked): (Vec<&str>, Vec<&str>) = (
+        says_who.into_iter().filter(|text| !leaks(text)).collect(),
+        says_nothing.into_iter().filter(|text| leaks(text)).collect(),
+    );
+    assert_eq!((missed, marked), (vec![], vec![]));
 }
 
 fn turn<'t>(turn: u32, prompt: &'t str, a: &'t str, b: &'t str) -> TurnTexts<'t> {
