@@ -9,7 +9,7 @@
 //!
 //! A name in other talk is no leak: what somebody else is or made, comparisons, animals, winds, star signs, people. Nor is a
 //! question for the identity that stays unanswered, a denial ("I am not X") alone, or what a quotation or a code block says,
-//! unless it names the author itself. Names are those of `names.toml` and of the arena's own models.
+//! unless it names the author itself, or what others guess ("some think I'm X"). Names are those of `names.toml` and of the arena's own models.
 //!
 //! **The method.** `fold` takes disguises off, `names` finds names in one pass, `sentences` keeps the sentences with a name, and
 //! the rules of `english` and `chinese` are regular expressions without look-around. So the work is linear in the text. What
@@ -26,6 +26,9 @@ mod sentences;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use self::fold::Folded;
 use self::grammar::is_placeholder;
@@ -134,7 +137,9 @@ struct Speaker<'n> {
 impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
         let found = sentences(&Folded::new(text), self.names);
-        found.iter().any(|sentence| self.is_told(sentence) || self.asks && questions::is_answer(sentence))
+        found.iter().any(|sentence| {
+            self.is_told(sentence) || self.asks && questions::is_answer(sentence) || questions::answers_itself(sentence)
+        })
     }
 
     /// Whether the end of a reply and the beginning of the next one say together what neither says alone.
@@ -161,10 +166,24 @@ impl Speaker<'_> {
 
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
     fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
+        if is_hearsay(&sentence.form(form)[..range.start]) {
+            return false;
+        }
         let first = sentence.form(form)[range.clone()].find(|c: char| c.is_alphanumeric() || is_placeholder(c));
         let is_own = |name: &PlacedName| self.names.is_of(&name.hit, self.model);
         !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
     }
+}
+
+/// What others guess of the speaker is not what it says: "some think I'm X".
+static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
+        (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:猜|猜测|以为|怀疑|误认为|打赌)$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+fn is_hearsay(before: &str) -> bool {
+    HEARSAY.is_match(before)
 }
 
 #[cfg(test)]

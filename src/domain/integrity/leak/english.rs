@@ -22,7 +22,7 @@ const PARTS: &[(&str, &str)] = &[
     ),
     (
         "MADE",
-        "made|created|built|trained|developed|designed|released|produced|engineered|fine-tuned|finetuned|raised|programmed|invented|crafted|published|provided|launched|put together|brought to life|pretrained|pre-trained|constructed|operated|owned|born",
+        "made|created|built|trained|developed|designed|released|produced|engineered|fine-tuned|finetuned|programmed|invented|crafted|published|provided|launched|put together|brought to life|pretrained|pre-trained|constructed|operated|owned|born",
     ),
     (
         "ADVP",
@@ -51,6 +51,13 @@ const PARTS: &[(&str, &str)] = &[
         "(?: (?:the|a|an|latest|open|one|of|family|series|line|in|newest|new|original|models?|recent|big|underlying|known as|called|good old|old)){0,6} ",
     ),
     ("NAMED", "call|calls|called|know|knows|refer to|name|named|address|addressed|dub|dubbed"),
+    (
+        "OUTFIT",
+        "company|companies|people|folks|team|lab|laboratory|labs|firm|group|start-up|startup|giant|outfit|engineers|researchers|developers|makers|creators|ones|minds|organi[sz]ation|corporation",
+    ),
+    ("KIN", "siblings?|successors?|descendants?|offspring|predecessors?|heirs?|next generation|newer version"),
+    ("MADE_ME", "(?:created|built|trained|developed|designed|released|engineered|programmed|made) me"),
+    ("POLICY", "polic(?:y|ies)|guidelines?|rules|terms|principles|restrictions|constitution"),
     ("END", "(?:[^'a-z-]|$| )"),
 ];
 
@@ -82,7 +89,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:^|[^a-z'])(?:i'm|i am) (?:what <A> calls|<K>'s(?:[.,!;]|$))",
             "(?:^|[^a-z'])(?:i'm|i am|as|being) (?:(?:something|what|one|the one|a thing|a tool|a product),? )(?:that |which )?(?:was )?<BY>",
             // Anthropic built me; OpenAI is my maker; the team at Meta that trained me.
-            "<A>(?:[ ,][^.]{0,40})? (?:created|built|trained|developed|designed|released|invented|programmed|taught|engineered|fine-tuned|raised|owns|operates|runs|develops|maintains|hosts|trains|builds) me(?:[^a-z' ]|$| (?:to|in|on|for|from|with|so|and|as|last|using|at|because|back|not|that))",
+            "<A>(?:[ ,][^.]{0,40})? (?:created|built|trained|developed|designed|released|invented|programmed|taught|engineered|fine-tuned|raised|owns|operates|runs|develops|maintains|hosts|trains|builds) me(?:[^a-z' ]|$| (?:to|in|on|for|from|with|so|and|as|last|using|at|because|back|not|that|too|also|out|through|by|without|when|while|where|over|though|but|[a-z]+ly))",
             "<A>(?:,? (?:who|that|which)) (?:have |has |had )?(?:<MADE>) me<B>",
             "(?:<MAKERS>|teams?|people|folks|guys|lab|minds|staff) (?:of|at|from|behind|over at) (?:the )?<A> (?:have |has |who )?(?:<MADE>) me<B>",
             "owe my (?:existence|life|training|skills|knowledge|being|start|wit)[a-z ]{0,20} to(?: <GROUP>){0,5} <A>",
@@ -97,7 +104,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "<N>,? (?:is|that's|that is|would be|'s)(?: also| simply| just)? (?:my (?:[a-z]+ )?name|me|what i am|who i am|what i'm called|(?:what|how) (?:they|people|you|users|some|most|everyone|folks|my makers|my creators)(?: may| can| might| usually| often)? (?:call|calls|know|knows) me|the name i)<END>",
             "<N>,? and (?:that's|that is|i am|i'm) (?:me|it|him|her)<END>",
             "it's (?:only |just )?me,? (?:the )?<N>",
-            "<B>(?:i|me), <DET><N>(?:[,.!]|$)",
+            "<B>(?:i|me), <DET><N>(?:[,.!:]|$)",
             "(?:the name's|given the name|given the name of|under the name|under the name of|by the name of|goes by) <N><END>",
             "^<N>,? your (?:[a-z]+ )?(?:ai|assistant|helper|model|chatbot|bot|companion)<END>",
             // Speaking, here, at your service.
@@ -125,11 +132,27 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:^|[,;:] ?|but |and |because |since )(?:as|being) (?:an? |the |one of )?(?:[a-z-]+ ){0,2}<A>(?:'s)?(?: [a-z0-9-]+){0,2} (?:language models?|llms?|models?|assistants?|chatbots?|bots?|ai|product)(?:[^a-z]|$| i).{0,200}<B>(?:i|i'm|my|me|i'd|i'll|we|our)<B>",
             "(?:^|[,;] ?)(?:as|being) (?:an? |the |one )?(?:[a-z]+ )?(?:product|creation|model|assistant|ai|child|project|member|part|version|variant|instance) (?:of|from|by) (?:the |a |an )?<A>",
             "(?:^|[,;:] ?|and |but )(?:speaking as|being|in my role as|in my capacity as|in the role of|since i am|here as|answering as|replying as|writing as) <DET><N>(?:[,.]|$| i<B>)",
-            "<B>(?:i|my|me|mine)<B>[^.]{0,60},? as <N>(?:,|[.]?$)",
+            "<B>(?:i|my|me|mine)<B>[^.]{0,60},? as <N>(?:[,:]|[.]?$)",
             "<B>we (?:here )?at <A>",
             "<A>.{0,60}<B>(?:me|i|my),? as (?:its|their|one of its|one of their) (?:[a-z]+ )?<NOUN>",
             "(?:^|[^a-z'])(?:i|i'm)(?: am| come| came|'m| hail)?(?: an?)?(?: (?:ai|assistant|model|chatbot|language))* (?:coming |hailing )?from <A>(?:[.,!;]|$| and i<B>)",
+            // The lab behind X made me; my maker also runs Y; I'm a sibling of X.
+            "(?:^|[^a-z'])(?:i|i'm|i've|me)(?: (?:am|was|were|have|had|been|got|be|being|<ADV>)){0,4} <MADE>(?: <ADVP>){0,2} (?:by|at|in|from)(?: [a-z-]+){0,4} <OUTFIT>(?: [a-z-]+)?,? (?:that|who|which|whose|behind|of|known for|responsible for|founded by|led by|run by|owned by|started by)[^.]{0,40}<H>",
+            "(?:^|[^a-z'])(?:i|i'm|i've|me)(?: (?:am|was|were|have|had|been|got|be|being|<ADV>)){0,4} <MADE>(?: <ADVP>){0,2} (?:by|at|in|from) <H>'s (?:[a-z-]+ ){0,3}<OUTFIT>",
+            "<B><OUTFIT>(?: [a-z-]+)? (?:that|who|which|whose|behind|of|responsible for|known for|founded by|led by|run by|owned by|started by)[^.]{0,40}<H>(?:[ ,][^.]{0,40})? <MADE_ME>(?:[^a-z' ]|$| (?:to|in|on|for|from|with|so|and|as|last|at|too|also|though|but|[a-z]+ly))",
+            "<H>'s (?:[a-z-]+ ){0,3}<OUTFIT> (?:has |have |also )?<MADE_ME><B>",
+            "<B>my <MAKERS>(?:(?: is| are| was| were|'s|,)(?: the same| the| a| an)?(?: <GROUP>){0,4}(?: <OUTFIT>)?)?(?: (?:that|who|which|also|and|behind)){0,2} (?:makes?|made|publish|publishes|published|runs?|owns?|develops?|developed|builds?|built|releases?|released|creates?|created|operates?|behind) (?:[a-z-]+ ){0,3}<H>",
+            "(?:^|[^a-z'])(?:<SELF>|me as|being)(?:,? [a-z0-9-]+){0,5} <KIN> (?:of|to|from)<LINK><A>",
+            "<B>my (?:[a-z]+ ){0,2}(?:predecessors?|successors?|previous versions?|earlier versions?|older versions?|last version|sibling models?|sister models?|siblings?)(?: models?)?(?:,| is| are| was| were| called| named| like| include| includes){1,3}<LINK><A>",
+            "<A>[^.]{0,60} (?:who|that|which|they|and) (?:have |has |had |all )?(?:work|works|worked) on me<B>",
+            "<A>[^.]{0,60}[ ,](?:they|it) (?:have |has |had )?(?:created|built|trained|developed|designed|programmed) me<B>",
+            "(?:raised|brought up) by <K><END>",
+            "find me (?:on|in|at|under|as|by)<B>[^.]{0,40} <N><END>",
+            // My maker's rules bind me.
+            "<A>(?:'s)? (?:[a-z-]+ ){0,3}<POLICY>(?:,? (?:i|we) (?:must|can|can't|cannot|should|shouldn't|have to|need to|may)<B>|[^.]{0,40}(?:allow|permit|let|forbid|prevent|require|tell|stop|keep|ask|want|prohibit|bar)s? (?:me|us)<B>)",
+            "(?:under the hood|internally|behind the scenes|deep down|at my core|at heart),? (?:i|i'm|it's|my model)(?: (?:am|is|run|running|use|using|just|really|basically|on|the|an|a)){0,4} <N><END>",
             // A name as a signature.
+            "^your (?:[a-z]+ ){0,4}(?:<NOUN>),? <N>[.!]?$",
             "(?:^|[.!?]) ?(?:—|–|--) ?(?:yours, |your )?<N>[.!]? ?$",
         ],
     )

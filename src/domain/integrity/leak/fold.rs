@@ -153,7 +153,7 @@ fn is_invisible(c: char) -> bool {
 
 /// The Latin letter that a letter of another script looks like, or the letter itself in lower case.
 fn lookalike(c: char) -> char {
-    let lower = c.to_lowercase().next().unwrap_or(c);
+    let lower = boxed(c).unwrap_or_else(|| c.to_lowercase().next().unwrap_or(c));
     if !lower.is_alphabetic() {
         return lower;
     }
@@ -162,12 +162,28 @@ fn lookalike(c: char) -> char {
 }
 
 fn latin_shape(c: char) -> Option<char> {
+    if let Some(latin) = styled(c) {
+        return Some(latin);
+    }
     let mut buffer = [0; 4];
     let mut shape = skeleton(c.encode_utf8(&mut buffer));
     match (shape.next(), shape.next()) {
         (Some(latin), None) if latin.is_ascii_alphanumeric() => Some(latin.to_ascii_lowercase()),
         _ => None,
     }
+}
+
+/// The Latin letter of a small capital, which the tables of lookalikes leave out.
+fn styled(c: char) -> Option<char> {
+    const SMALL: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
+    const LATIN: &str = "abcdefghijklmnopqrstuvwyzf";
+    SMALL.chars().zip(LATIN.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
+}
+
+/// The letter in a black circle or square, or of a flag.
+fn boxed(c: char) -> Option<char> {
+    let first = [0x1F150, 0x1F170, 0x1F1E6].into_iter().find(|first| (*first..first + 26).contains(&u32::from(c)))?;
+    char::from_u32(u32::from('a') + u32::from(c) - first)
 }
 
 /// The simplified form of the traditional characters that names and self-descriptions use.
@@ -198,6 +214,8 @@ mod tests {
         check("**Cl**aude and _Ge_mini", "claude and gemini");
         check("Cl<b>au</b>de, 1 < 2 > 0", "claude, 1 < 2 > 0");
         check("Clàudé", "claude");
+        check("ᴄʟᴀᴜᴅᴇ ꜰʀᴏᴍ ᴍᴇ", "claude from me");
+        check("🅒🅻🇦ude", "claude");
         check("GPT\u{2011}4o", "gpt-4o");
         check("通義千問，開發", "通义千问,开发");
         check("“I’m”（Αι）", "i'm ai ");

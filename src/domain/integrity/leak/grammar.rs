@@ -14,18 +14,22 @@ const WORD: char = '\u{E001}';
 /// Stands for an organisation.
 const MAKER: char = '\u{E002}';
 
+/// Stands for what an organisation is known for.
+const HINT: char = '\u{E003}';
+
 /// The placeholder of a name.
 pub(super) fn placeholder(kind: NameKind) -> char {
     match kind {
         NameKind::Model => MODEL,
         NameKind::Word => WORD,
         NameKind::Maker => MAKER,
+        NameKind::Hint => HINT,
     }
 }
 
 /// Whether a character stands for a name.
 pub(super) fn is_placeholder(c: char) -> bool {
-    matches!(c, MODEL | WORD | MAKER)
+    matches!(c, MODEL | WORD | MAKER | HINT)
 }
 
 /// A compiled grammar.
@@ -42,6 +46,7 @@ impl Grammar {
             ("<STRONG>".into(), format!("(?:{MAKER}(?:'s|的)? ?)?{MODEL}")),
             ("<K>".into(), MAKER.to_string()),
             ("<A>".into(), format!("[{MODEL}{WORD}{MAKER}]")),
+            ("<H>".into(), format!("[{MODEL}{WORD}{MAKER}{HINT}]")),
             ("<B>".into(), r"(?-u:\b)".into()),
         ];
         for (name, part) in parts {

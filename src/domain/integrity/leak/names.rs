@@ -107,6 +107,8 @@ pub(super) enum NameKind {
     Word,
     /// An organisation.
     Maker,
+    /// What an organisation is known for, or who founded it.
+    Hint,
 }
 
 /// A model of the arena with everything it is called.
@@ -130,6 +132,8 @@ struct MakerEntry {
     makers: Vec<String>,
     models: Vec<String>,
     words: Vec<String>,
+    #[serde(default)]
+    hints: Vec<String>,
 }
 
 static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
@@ -173,6 +177,7 @@ impl IdentityNames {
             entry.makers.iter().for_each(|name| names.add(name, NameKind::Maker, maker));
             entry.models.iter().for_each(|name| names.add(name, NameKind::Model, maker));
             entry.words.iter().for_each(|name| names.add(name, NameKind::Word, maker));
+            entry.hints.iter().for_each(|name| names.add(name, NameKind::Hint, maker));
         }
         let mut makers_of = HashMap::new();
         for (number, model) in models.iter().enumerate() {
@@ -194,24 +199,12 @@ impl IdentityNames {
 
     /// All names in a text from its beginning to its end, the longest where several begin at one place.
     pub(super) fn find(&self, text: &Folded) -> Vec<NameHit> {
-        let mut stream = String::with_capacity(text.chars.len());
-        let mut places = Vec::with_capacity(text.chars.len());
-        for (at, c) in text.chars.iter().enumerate() {
-            if c.is_alphanumeric() || is_letter_sign(text, at) {
-                let shape = shape(*c);
-                stream.push(shape);
-                places.extend(std::iter::repeat_n(at, shape.len_utf8()));
-            }
-        }
+        let signs: Vec<bool> = (0..text.chars.len()).map(|at| is_letter_sign(text, at)).collect();
         let mut found = Vec::new();
-        for hit in self.search.find_overlapping_iter(&stream) {
-            let pattern = &self.patterns[hit.pattern().as_usize()];
-            let at: Vec<usize> =
-                stream[hit.range()].char_indices().map(|(byte, _)| places[hit.start() + byte]).collect();
-            if pattern.fits(text, &at) {
-                let (start, end) = (at[0], at[at.len() - 1] + 1);
-                found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
-            }
+        self.find_along(text, |at| signs[at], &mut found);
+        // A sign between two letters may also part them.
+        if signs.contains(&true) {
+            self.find_along(text, |_| false, &mut found);
         }
         found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), hit.kind == NameKind::Word));
         let mut kept: Vec<NameHit> = Vec::new();
@@ -226,6 +219,28 @@ impl IdentityNames {
             }
         }
         kept
+    }
+
+    /// Adds every name along the letters, the digits and what counts as a letter.
+    fn find_along(&self, text: &Folded, is_letter: impl Fn(usize) -> bool, found: &mut Vec<NameHit>) {
+        let mut stream = String::with_capacity(text.chars.len());
+        let mut places = Vec::with_capacity(text.chars.len());
+        for (at, c) in text.chars.iter().enumerate() {
+            if c.is_alphanumeric() || is_letter(at) {
+                let shape = shape(*c);
+                stream.push(shape);
+                places.extend(std::iter::repeat_n(at, shape.len_utf8()));
+            }
+        }
+        for hit in self.search.find_overlapping_iter(&stream) {
+            let pattern = &self.patterns[hit.pattern().as_usize()];
+            let at: Vec<usize> =
+                stream[hit.range()].char_indices().map(|(byte, _)| places[hit.start() + byte]).collect();
+            if pattern.fits(text, &at) {
+                let (start, end) = (at[0], at[at.len() - 1] + 1);
+                found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
+            }
+        }
     }
 }
 
@@ -326,7 +341,7 @@ fn after_version(text: &Folded, end: usize) -> usize {
         }
         end = start + word.len();
     }
-    end
+    end + usize::from(text.chars.get(end) == Some(&'+'))
 }
 
 /// A number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
@@ -341,6 +356,12 @@ fn is_person(text: &Folded, hit: &NameHit) -> bool {
         && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)
         && text.chars.get(hit.end + 2).is_some_and(char::is_ascii_alphabetic)
         && text.chars.get(hit.end + 2) != Some(&'\'');
+    // A Chinese text writes a foreign name with a dot before the surname.
+    let chinese_surname = text.chars.get(hit.end) == Some(&'·')
+        && text.chars.get(hit.end + 1).is_some_and(|c| ('\u{4E00}'..='\u{9FFF}').contains(c));
+    if chinese_surname {
+        return true;
+    }
     let before: String = text.chars[hit.start.saturating_sub(12)..hit.start].iter().collect();
     let before = before.trim_end_matches([' ', '-', '.']);
     let forename = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '\'').next().unwrap_or_default();

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::fold::Folded;
 use super::grammar::is_placeholder;
+use super::names::NameKind;
 use super::sentences::Sentence;
 
 /// An answer comes early in a reply.
@@ -39,7 +40,8 @@ static DENIES: LazyLock<Regex> = LazyLock::new(|| {
 static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
         |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
-        |or|maybe|perhaps|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
+        |or|maybe|perhaps|did|does|french|american|chinese|canadian|german|european|us|big|tech|giant|startup|start|up|firm|lab|based|paris|beijing|hangzhou|shanghai|shenzhen|toronto\
+        |一家|北京|杭州|上海|深圳|法国|美国|中国|加拿大|国内|初创|互联网|大厂|企业|正|当然|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -52,7 +54,7 @@ pub(super) fn asks_for_identity(prompt: &str) -> bool {
 /// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
 pub(super) fn proposes(sentence: &Sentence) -> bool {
     let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
-    ASKS.is_match(&rest) || BESIDE.is_match(&rest)
+    is_named(sentence) && (ASKS.is_match(&rest) || BESIDE.is_match(&rest))
 }
 
 /// Whether a sentence at the beginning of a reply answers such a question: it names and says nothing more, or names and
@@ -60,5 +62,33 @@ pub(super) fn proposes(sentence: &Sentence) -> bool {
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
     let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
     let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
-    sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
+    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
+}
+
+/// Whether a sentence holds more than hints.
+fn is_named(sentence: &Sentence) -> bool {
+    sentence.names.iter().any(|name| name.hit.kind != NameKind::Hint)
+}
+
+/// What a reply asks of itself.
+static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
+        |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer)[^a-z]*$\
+        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么)|我的(?:开发者|名字|东家)";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a sentence answers what the text itself has just asked, or completes it: "Who made me? X did."
+pub(super) fn answers_itself(sentence: &Sentence) -> bool {
+    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let first = rest.split([',', '.']).next().unwrap_or_default();
+    let is_short = BESIDE.is_match(&rest) || first.len() <= LONGEST_ANSWER && is_completed(first);
+    is_named(sentence) && ASKS_ITSELF.is_match(&sentence.lead) && is_short && !DENIES.is_match(&rest)
+}
+
+/// Longest answer to a question of one's own, in bytes.
+const LONGEST_ANSWER: usize = 60;
+
+fn is_completed(text: &str) -> bool {
+    text.ends_with(" did") || text.ends_with(" does") || text.trim_start().starts_with('是')
 }

@@ -21,6 +21,8 @@ pub(super) struct Sentence {
     quoted: [Vec<Range<usize>>; 2],
     /// Position among all sentences of the text.
     pub(super) number: usize,
+    /// The text before, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
+    pub(super) lead: String,
 }
 
 /// A name and where it stands.
@@ -103,7 +105,10 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
             if c != '\n' {
                 sentence.push(c, quoted);
             }
-            let ended = std::mem::replace(&mut sentence, Sentence { number: number + 1, ..Sentence::default() });
+            let ended = std::mem::take(&mut sentence);
+            if matches!(c, '?' | ';') {
+                sentence.lead.clone_from(&ended.text);
+            }
             number += usize::from(!ended.text.trim().is_empty());
             sentence.number = number;
             keep(&mut kept, ended);

@@ -1,5 +1,7 @@
 //! The labelled texts, hostile texts, and turns.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -7,6 +9,9 @@ use super::*;
 
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
 const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
+const READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_read.jsonl"));
+const UNREAD: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_unread.jsonl"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,6 +19,9 @@ struct Labelled {
     id: u32,
     language: String,
     part: String,
+    /// Of the sets that have one: a kind of leak, or of what looks like one.
+    #[serde(default)]
+    category: String,
     leak: bool,
     text: String,
     #[serde(default)]
@@ -82,9 +90,11 @@ impl Score {
         score
     }
 
+    /// Of nothing, everything was found and nothing marked.
     #[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
     fn shares(&self) -> (f64, f64) {
-        (self.found as f64 / self.leaks as f64, self.marked as f64 / self.others as f64)
+        let share = |part: usize, all: usize, of_none: f64| if all == 0 { of_none } else { part as f64 / all as f64 };
+        (share(self.found, self.leaks, 1.0), share(self.marked, self.others, 0.0))
     }
 
     fn print(&self, title: &str) {
@@ -97,7 +107,14 @@ impl Score {
 }
 
 /// Recall of at least 0.98, and false marks of at most 0.02.
+const TARGETS: (f64, f64) = (0.98, 0.02);
+
 fn check_targets(title: &str, file: &str, show: bool) {
+    check(title, file, show, TARGETS);
+}
+
+/// At least this recall, and at most these false marks.
+fn check(title: &str, file: &str, show: bool, (least, most): (f64, f64)) {
     let (names, rows) = (names(), read(file));
     for language in ["en", "zh"] {
         Score::of(&names, rows.iter().filter(|row| row.language == language)).print(&format!("{title}, {language}"));
@@ -108,7 +125,7 @@ fn check_targets(title: &str, file: &str, show: bool) {
         score.wrong.iter().for_each(|wrong| println!("  {wrong}"));
     }
     let (recall, false_marks) = score.shares();
-    assert!(recall >= 0.98 && false_marks <= 0.02, "recall {recall}, false marks {false_marks}");
+    assert!(recall >= least && false_marks <= most, "{title}: recall {recall}, false marks {false_marks}");
 }
 
 #[test]
@@ -120,6 +137,66 @@ fn texts_that_the_rules_were_written_with_are_told_apart() {
 #[test]
 fn texts_that_the_rules_never_saw_are_told_apart() {
     check_targets("held out", HELD_OUT, false);
+}
+
+/// Where the rules stand on a writer whose texts they never saw. It is below the targets; nothing may make it worse.
+const STAND: (f64, f64) = (0.83, 0.039);
+
+/// Written by somebody who had seen neither the rules nor the other texts.
+#[test]
+fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
+    let names = names();
+    let halves = [("independent, read since", READ, TARGETS), ("independent, unread", UNREAD, STAND)];
+    for (title, file, least_and_most) in halves {
+        let rows = read(file);
+        let categories: BTreeSet<(bool, &str)> = rows.iter().map(|row| (row.leak, row.category.as_str())).collect();
+        for (leak, category) in categories {
+            let kind = if leak { "leak" } else { "no leak" };
+            let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
+            Score::of(&names, rows).print(&format!("{title}, {kind}, {category}"));
+        }
+        check(title, file, false, least_and_most);
+    }
+}
+
+#[test]
+fn guesses_of_others_people_and_what_a_maker_is_known_for_are_read_in_their_sentence() {
+    let names = names();
+    let leaks = |text: &str| {
+        let turns = [turn(1, "Hm?", text, "Fine.")];
+        !find_leaks(&names, ["one", "nightjar-7b"], &turns).is_empty()
+    };
+    let says_who = [
+        "The team behind WeChat trained me.",
+        "Mark Zuckerberg's company built me.",
+        "Who made me? Tencent did.",
+        "Most people think I'm a person, but I'm Gemini.",
+        "I'm G|e|m|i|n|i.",
+        "My predecessor was GPT-3.",
+        "Anthropic's guidelines don't allow me to say more.",
+        "Sincerely,\nyour writing assistant Gemini",
+        "有人猜我是人，其实我是 Kimi。",
+        "我和淘宝是同一家公司的产品。",
+        "我的上一代是 GPT-3。",
+        "我来自百度。",
+    ];
+    let says_nothing = [
+        "WeChat taught me nothing.",
+        "The team behind WeChat trained my uncle.",
+        "Who made me? Nobody did.",
+        "Who made the lamp? Tencent did.",
+        "Some people think I'm Gemini.",
+        "Apple's guidelines changed last year.",
+        "有人猜我是 Kimi。",
+        "我是克劳德·莫奈。",
+        "我和淘宝都很忙。",
+        "他的上一代是 GPT-3。",
+    ];
+    let (missed, marked): (Vec<&str>, Vec<&str>) = (
+        says_who.into_iter().filter(|text| !leaks(text)).collect(),
+        says_nothing.into_iter().filter(|text| leaks(text)).collect(),
+    );
+    assert_eq!((missed, marked), (vec![], vec![]));
 }
 
 fn turn<'t>(turn: u32, prompt: &'t str, a: &'t str, b: &'t str) -> TurnTexts<'t> {
