@@ -38,8 +38,26 @@ impl SharedResiduals {
 /// [`super::poisson_binomial`]: sin(π/2·c), c the correlation of the votes (exact for p = ½: Sheppard 1899).
 ///
 /// c is the median over groups of voters, those with most votes first and each of at least 100 pairs of votes. A mean would be
-/// the riggers' own, whose votes on their target all go together; the median bears them until they are half of the groups.
-pub(super) fn taste_correlation(mut voters: Vec<SharedResiduals>) -> f64 {
+/// the riggers' own, whose votes on their target all go together; the median bears them until they are half of the groups. Where
+/// half of the groups are those of outliers, the taste is that of the voters in the crowd, and at least what is assumed, since
+/// honest voters with a taste are among the outliers too.
+pub(super) fn taste_correlation(crowd: Vec<SharedResiduals>, outliers: Vec<SharedResiduals>) -> f64 {
+    let (of_crowd, all) = (correlations(crowd.clone()), correlations([crowd, outliers].concat()));
+    if 2 * of_crowd.len() > all.len() || all.len() < FEWEST_GROUPS {
+        return taste_of(all).unwrap_or(ASSUMED);
+    }
+    taste_of(of_crowd).unwrap_or(ASSUMED).max(ASSUMED)
+}
+
+/// The taste that the correlations of enough groups show.
+fn taste_of(mut groups: Vec<f64>) -> Option<f64> {
+    groups.sort_by(f64::total_cmp);
+    let enough = groups.len() >= FEWEST_GROUPS;
+    enough.then(|| (std::f64::consts::FRAC_PI_2 * quantile(&groups, 0.5).clamp(0.0, MOST)).sin())
+}
+
+/// The correlation of the votes of each group of voters.
+fn correlations(mut voters: Vec<SharedResiduals>) -> Vec<f64> {
     voters.sort_by(|x, y| y.pairs.total_cmp(&x.pairs).then(y.products.total_cmp(&x.products)));
     let (mut groups, mut group) = (Vec::new(), SharedResiduals::default());
     for voter in voters {
@@ -50,12 +68,7 @@ pub(super) fn taste_correlation(mut voters: Vec<SharedResiduals>) -> f64 {
             group = SharedResiduals::default();
         }
     }
-    if groups.len() < FEWEST_GROUPS {
-        return ASSUMED;
-    }
-    groups.sort_by(f64::total_cmp);
-    let median = quantile(&groups, 0.5);
-    (std::f64::consts::FRAC_PI_2 * median.clamp(0.0, MOST)).sin()
+    groups
 }
 
 #[cfg(test)]
@@ -68,12 +81,21 @@ mod tests {
 
     #[test]
     fn a_few_riggers_do_not_pass_for_taste() {
-        let honest = taste_correlation(voters(&[0.1; 30]));
+        let honest = taste_correlation(voters(&[0.1; 30]), Vec::new());
         assert!((honest - (std::f64::consts::FRAC_PI_2 * 0.1).sin()).abs() < 1e-12);
-        let with_riggers = taste_correlation(voters(&[&[0.1; 30][..], &[1.8; 12]].concat()));
+        let with_riggers = taste_correlation(voters(&[0.1; 30]), voters(&[1.8; 12]));
         assert!((with_riggers - honest).abs() < 1e-12, "{with_riggers}");
-        assert!((taste_correlation(voters(&[0.0; 9])) - ASSUMED).abs() < 1e-12, "too few groups");
-        assert!(taste_correlation(voters(&[-0.1; 20])).abs() < 1e-12);
+        assert!((taste_correlation(voters(&[0.0; 9]), Vec::new()) - ASSUMED).abs() < 1e-12, "too few groups");
+        assert!(taste_correlation(voters(&[-0.1; 20]), Vec::new()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nor_do_many_riggers_among_voters_of_few_votes() {
+        let riggers = || voters(&[1.8; 12]);
+        assert!((taste_correlation(Vec::new(), riggers()) - ASSUMED).abs() < 1e-12, "no other voter has enough votes");
+        assert!((taste_correlation(voters(&[0.0; 12]), riggers()) - ASSUMED).abs() < 1e-12);
+        let honest = taste_correlation(voters(&[0.2; 12]), riggers());
+        assert!((honest - (std::f64::consts::FRAC_PI_2 * 0.2).sin()).abs() < 1e-12, "{honest}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::false_discovery::q_values;
 use super::fisher::{FisherResult, History, fisher_test};
 use super::likelihood::{LikelihoodResult, likelihood_test};
 use super::score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
-use super::tastes::taste_correlation;
+use super::tastes::{SharedResiduals, taste_correlation};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd::{Crowd, CrowdVote};
@@ -167,7 +167,7 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     let findings: Vec<Option<Finding>> = match test {
         VoterTest::Score => {
             let by_voter = reference.by_model(&candidates);
-            let taste = taste_correlation(by_voter.iter().map(|models| shared_residuals(models)).collect());
+            let taste = reference.taste(&candidates, &by_voter);
             report.taste = Some(taste);
             by_voter.par_iter().map(|models| score_test(models, taste).map(Finding::from)).collect()
         }
@@ -254,6 +254,13 @@ impl Reference {
             .filter(|(_, votes)| decisive(votes) >= FEWEST_VOTES)
             .map(|(index, votes)| Candidate { index, votes, strengths: strengths(index, votes) })
             .collect()
+    }
+
+    fn taste(&self, candidates: &[Candidate<'_>], by_voter: &[Vec<ModelVotes>]) -> f64 {
+        let residuals = candidates.iter().zip(by_voter).map(|(voter, models)| (voter, shared_residuals(models)));
+        let (crowd, outliers): (Vec<_>, Vec<_>) = residuals.partition(|(voter, _)| self.in_crowd[voter.index]);
+        let of = |voters: Vec<(_, SharedResiduals)>| voters.into_iter().map(|(_, residuals)| residuals).collect();
+        taste_correlation(of(crowd), of(outliers))
     }
 
     fn by_model(&self, candidates: &[Candidate<'_>]) -> Vec<Vec<ModelVotes>> {

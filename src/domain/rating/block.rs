@@ -78,7 +78,12 @@ impl ModelBlock {
     }
 
     pub(super) fn loss(&self, pairs: &[PairTally]) -> PairLoss {
-        PairLoss::new(self.likelihood, self.members.len(), self.pairs(pairs), self.gauges.clone())
+        self.loss_of(self.pairs(pairs))
+    }
+
+    /// The loss of pairs whose positions are parameters.
+    pub(super) fn loss_of(&self, inside: Vec<PairTally>) -> PairLoss {
+        PairLoss::new(self.likelihood, self.members.len(), inside, self.gauges.clone())
     }
 
     /// The parameters of a fit.

@@ -22,7 +22,7 @@ use super::interval::{Ends, Intervals};
 use super::loss::Likelihood;
 use super::newton::{Nearby, minimise};
 use super::tally::{PairTally, Tally};
-use super::voter_resampling::VoterVotes;
+use super::voter_resampling::{TOGETHER, VoterVotes};
 use crate::rating::fit::Fit;
 use crate::rating::pair_counts::PairCounts;
 use crate::stats::confidence::ConfidenceLevel;
@@ -130,18 +130,19 @@ fn fit_replicates(
 ) -> Result<(Vec<Centre>, Vec<Vec<Replicate>>), FitError> {
     let centre = |block| Centre::new(block, tally, fit);
     let blocks: Vec<Centre> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
-    let replicates = (0..options.replicates)
-        .into_par_iter()
-        .map(|replicate| {
-            let mut rng = options.rng(replicate);
-            let pairs = match voters {
-                Some(voters) => voters.draw(tally, &mut rng),
-                None => resample(tally, &mut rng),
+    let numbers: Vec<u32> = (0..options.replicates).collect();
+    let replicates: Vec<Vec<Vec<Replicate>>> = numbers
+        .par_chunks(TOGETHER)
+        .map(|numbers| {
+            let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
+            let drawn = match voters {
+                Some(voters) => voters.draw(tally, &mut rngs),
+                None => rngs.iter_mut().map(|rng| resample(tally, rng)).collect(),
             };
-            blocks.iter().map(|block| block.fit(&pairs)).collect()
+            drawn.iter().map(|pairs| blocks.iter().map(|block| block.fit(pairs)).collect()).collect()
         })
         .collect::<Result<_, _>>()?;
-    Ok((blocks, replicates))
+    Ok((blocks, replicates.into_iter().flatten().collect()))
 }
 
 /// Share of its votes that each model won or tied, in each replicate, by position in [`Tally::models`];
@@ -228,7 +229,7 @@ impl Centre {
         let inside = self.block.pairs(pairs);
         let connected = |gauge: &Vec<usize>| connected_both_ways(self.block.members.len(), &inside, gauge);
         if self.block.gauges().iter().all(connected) && self.is_finite(&inside) {
-            self.fit_all(pairs)
+            self.fit_all(inside)
         } else {
             self.fit_rest(&inside)
         }
@@ -239,8 +240,8 @@ impl Centre {
         self.block.likelihood == Likelihood::BradleyTerry || davidson::is_finite(self.block.members.len(), pairs)
     }
 
-    fn fit_all(&self, pairs: &[PairTally]) -> Result<Replicate, FitError> {
-        let loss = self.block.loss(pairs);
+    fn fit_all(&self, inside: Vec<PairTally>) -> Result<Replicate, FitError> {
+        let loss = self.block.loss_of(inside);
         let (mut point, converged) = match self.nearby.minimise(&loss, &self.point) {
             Some(point) => (point, true),
             None => {

@@ -65,7 +65,11 @@ impl Likelihood {
     /// Loss of the votes of a pair.
     pub(super) fn loss(self, pair: &PairTally, d: f64, log_nu: f64) -> f64 {
         match self {
-            Self::BradleyTerry => pair.points_first() * softplus(-d) + pair.points_second() * softplus(d),
+            Self::BradleyTerry => {
+                // softplus(−d) and softplus(d) from one logarithm.
+                let tail = (-d.abs()).exp().ln_1p();
+                pair.points_first() * ((-d).max(0.0) + tail) + pair.points_second() * (d.max(0.0) + tail)
+            }
             Self::Davidson => {
                 pair.first_wins * softplus_of_two(-d, log_nu - 0.5 * d)
                     + pair.second_wins * softplus_of_two(d, log_nu + 0.5 * d)
@@ -245,11 +249,6 @@ fn difference(pair: &PairTally, point: &DVector<f64>) -> f64 {
 /// 1 / (1 + e^−x), without overflow and with full relative precision in both tails.
 pub(crate) fn logistic(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
-}
-
-/// ln(1 + e^x), without overflow.
-pub(super) fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
 /// ln(1 + e^x + e^y), without overflow and with full relative precision for small values.

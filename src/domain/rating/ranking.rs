@@ -274,8 +274,10 @@ fn add_good_enough(
 ) {
     let voters = log.and_then(|log| Some((log, log.voters.as_ref().filter(|_| errors == ShareErrors::Voters)?)));
     let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
-    let found = good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence);
-    let changes = log.map(|log| level_changes(log, errors, options.scoring, options.confidence));
+    let (found, changes) = rayon::join(
+        || good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence),
+        || log.map(|log| level_changes(log, errors, options.scoring, options.confidence)),
+    );
     for model in models {
         if let Some(change) = changes.as_ref().and_then(|changes| changes.get(&model.model)) {
             model.good_enough_change = Some(change.change);

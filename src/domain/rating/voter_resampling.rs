@@ -10,6 +10,8 @@ use crate::battle::Outcome;
 
 /// Kinds of votes of a pair: for its first model, for its second, for neither.
 const KINDS: usize = 3;
+/// Replicates that are counted together.
+pub(super) const TOGETHER: usize = 8;
 
 /// The votes of each voter, by pair and kind.
 pub(super) struct VoterVotes {
@@ -35,21 +37,39 @@ impl VoterVotes {
         self.starts.len() - 1
     }
 
-    /// The votes of as many voters as there are, drawn with replacement. Each vote has the mean weight of its pair and
-    /// outcome.
-    pub(super) fn draw(&self, tally: &Tally, rng: &mut ChaCha8Rng) -> Vec<PairTally> {
-        let mut times = vec![0_u32; self.voters()];
-        (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
-        let mut counts = vec![0_u32; KINDS * tally.pairs.len()];
-        for (ends, times) in self.starts.windows(2).zip(times).filter(|(_, times)| *times > 0) {
-            self.votes[ends[0]..ends[1]].iter().for_each(|&kind| counts[kind as usize] += times);
-        }
-        let drawn = tally.pairs.iter().zip(&tally.counts).zip(counts.chunks_exact(KINDS));
-        let drawn = drawn.filter(|(_, drawn)| drawn.iter().any(|count| *count > 0));
-        drawn
-            .map(|((pair, known), drawn)| pair.of_drawn(*known, std::array::from_fn(|kind| drawn[kind].into())))
-            .collect()
+    /// For each stream, the votes of as many voters as there are, drawn with replacement. Each vote has the mean weight of its
+    /// pair and outcome. One pass over the votes counts them for [`TOGETHER`] replicates.
+    pub(super) fn draw(&self, tally: &Tally, rngs: &mut [ChaCha8Rng]) -> Vec<Vec<PairTally>> {
+        let drawn = rngs.chunks_mut(TOGETHER).flat_map(|rngs| {
+            let counts = self.counts_of(rngs, KINDS * tally.pairs.len());
+            (0..rngs.len()).map(move |replicate| of_replicate(tally, &counts, replicate))
+        });
+        drawn.collect()
     }
+
+    /// How often each kind of vote was drawn, in each of up to [`TOGETHER`] replicates.
+    fn counts_of(&self, rngs: &mut [ChaCha8Rng], kinds: usize) -> Vec<[u32; TOGETHER]> {
+        let mut times: [Vec<u32>; TOGETHER] = std::array::from_fn(|_| vec![0; self.voters()]);
+        for (times, rng) in times.iter_mut().zip(rngs) {
+            (0..self.voters()).for_each(|_| times[rng.random_range(0..self.voters())] += 1);
+        }
+        let mut counts = vec![[0; TOGETHER]; kinds];
+        for (voter, ends) in self.starts.windows(2).enumerate() {
+            let times: [u32; TOGETHER] = std::array::from_fn(|replicate| times[replicate][voter]);
+            for &kind in &self.votes[ends[0]..ends[1]] {
+                counts[kind as usize].iter_mut().zip(times).for_each(|(count, times)| *count += times);
+            }
+        }
+        counts
+    }
+}
+
+/// The pairs of one replicate with any votes.
+fn of_replicate(tally: &Tally, counts: &[[u32; TOGETHER]], replicate: usize) -> Vec<PairTally> {
+    let drawn = tally.pairs.iter().zip(&tally.counts).zip(counts.chunks_exact(KINDS));
+    let drawn = drawn.map(|(known, kinds)| (known, std::array::from_fn(|kind| u64::from(kinds[kind][replicate]))));
+    let drawn = drawn.filter(|(_, drawn): &(_, [u64; KINDS])| drawn.iter().any(|count| *count > 0));
+    drawn.map(|((pair, known), drawn)| pair.of_drawn(*known, drawn)).collect()
 }
 
 fn kind_of_vote(vote: &VoterVote, tally: &Tally) -> Option<u32> {
@@ -100,7 +120,7 @@ mod tests {
         let mut seen = [false; 3];
         for seed in 0..64 {
             let mut drawn = [[0.0; 3]; 3];
-            for pair in votes.draw(&tally, &mut ChaCha8Rng::seed_from_u64(seed)) {
+            for pair in votes.draw(&tally, &mut [ChaCha8Rng::seed_from_u64(seed)]).remove(0) {
                 drawn[pair.first + pair.second - 1] = [pair.first_wins, pair.second_wins, pair.halves];
             }
             let expected = |of_ann: f64| -> [[f64; 3]; 3] {
@@ -112,5 +132,17 @@ mod tests {
             seen[usize::from(of_ann.unwrap_or_else(|| panic!("seed {seed}: {drawn:?}")))] = true;
         }
         assert_eq!(seen, [true; 3]);
+    }
+
+    #[test]
+    fn replicates_drawn_together_are_those_drawn_one_by_one() {
+        let log = log();
+        let tally = Tally::from_log(&log, Scoring::default());
+        let by_voter = VotesByVoter::new(&log, log.voters.as_ref().unwrap(), Scoring::default(), &tally);
+        let votes = VoterVotes::new(&by_voter, &tally);
+        let rngs = || (0..2 * TOGETHER as u64 + 3).map(ChaCha8Rng::seed_from_u64);
+        let together = votes.draw(&tally, &mut rngs().collect::<Vec<_>>());
+        let apart: Vec<Vec<PairTally>> = rngs().flat_map(|rng| votes.draw(&tally, &mut [rng])).collect();
+        assert_eq!(together, apart);
     }
 }

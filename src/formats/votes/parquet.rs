@@ -29,6 +29,7 @@ mod texts;
 
 use column_reader::{ParquetColumn, TimeUnit, read_column};
 use group::RowGroup;
+use group_batch::GroupVotes;
 pub(super) use table::read_table;
 
 /// Row groups under way at once for each thread.
@@ -59,12 +60,12 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
     for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
         let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
-        let batches: Vec<Result<_, ParquetError>> = wave.par_iter().map(read_group).collect();
-        for batch in batches {
+        let read: Vec<Result<_, ParquetError>> = wave.par_iter().map(read_group).collect();
+        for group in read {
             let before = votes.rows;
-            let batch = batch.map_err(broken)?;
-            let batch = batch.map_err(|(row, reason)| job.row(FilePosition::Row(before + row + 1), reason))?;
-            votes.append(&batch);
+            let group = group.map_err(broken)?;
+            let group = group.map_err(|(row, reason)| job.row(FilePosition::Row(before + row + 1), reason))?;
+            group.append_to(&mut votes);
         }
     }
     Ok(FileVotes { votes, timed: header.timed })
@@ -132,7 +133,7 @@ impl<'p> ReadPlan<'p> {
     }
 
     /// The votes of a row group; a bad row is counted from 0 within it.
-    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<VoteBatch, (u64, RowError)>, ParquetError> {
+    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<GroupVotes, (u64, RowError)>, ParquetError> {
         let read = |&at: &usize| read_column(group, at);
         let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
@@ -140,7 +141,7 @@ impl<'p> ReadPlan<'p> {
             return Err(ParquetError::General("its columns are not of one length".into()));
         }
         let units = self.needed.iter().map(|&at| TimeUnit::from_column(group, at)).collect();
-        Ok(RowGroup { plan: self, columns, units, rows }.into_batch())
+        Ok(RowGroup { plan: self, columns, units, rows }.into_votes())
     }
 }
 

@@ -107,8 +107,10 @@ pub(super) fn pool_slices(
     let start = block.point(fit);
     let inverse = inverse_but_for_a_constant(&block.loss(&tally.pairs), &start)?;
     let of_block = (block, &start, &inverse);
-    let effects = DesignEffects::new(log, labels, options.scoring, (tally, intervals), of_block);
-    let votes = SlicedVotes::new(log, labels, options.scoring, tally, block);
+    let (effects, votes) = rayon::join(
+        || DesignEffects::new(log, labels, options.scoring, (tally, intervals), of_block),
+        || SlicedVotes::new(log, labels, options.scoring, tally, block),
+    );
     let losses = votes.losses(effects.within);
     let posterior = Posterior::new(&losses, &start, effects.overall / effects.within)?;
     let name = |place: usize| tally.models[block.members[place]].name.as_str();

@@ -16,6 +16,8 @@
 //! has the density τ·L(τ)·exp(−τ²/2s²). Means and variances are averaged over it by the trapezoidal rule around its peak, as in
 //! INLA (Rue, Martino and Chopin 2009). The prior matters only where a few votes would allow any τ.
 
+use std::cell::RefCell;
+
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentOpt;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -66,6 +68,8 @@ struct Conditional<'v> {
     log_spread: f64,
     precision: f64,
     mode: Mode,
+    /// −ℓ + λ|δ|²/2 at the mode.
+    loss: f64,
     curvature: Curvature,
 }
 
@@ -153,7 +157,8 @@ impl Posterior {
 /// Points of the trapezoidal rule, with the density of ln τ relative to its peak.
 fn nodes<'v>(slices: &'v [SliceLoss], start: &Mode) -> Result<Vec<(f64, Conditional<'v>)>, FitError> {
     let (low, high) = LOG_SPREAD;
-    let search = Executor::new(Density { slices, start }, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_ERROR))
+    let density = Density { slices, latest: RefCell::new(start.clone()) };
+    let search = Executor::new(density, BrentOpt::new(low, high).set_tolerance(0.0, PEAK_ERROR))
         .configure(|state| state.max_iters(MAX_EVALUATIONS))
         .ctrlc(false)
         .run()
@@ -178,13 +183,14 @@ impl<'v> Conditional<'v> {
     /// The posterior at a τ, searched from a mode nearby.
     fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
         let precision = (-2.0 * log_spread).exp();
-        let mut mode = start.clone();
+        let mut reached = Reached { loss: loss(slices, start, precision), mode: start.clone() };
         for _ in 0..MAX_STEPS {
-            let (step, slope, curvature) = newton_step(slices, &mode, precision)?;
+            let (step, slope, curvature) = newton_step(slices, &reached.mode, precision)?;
             let length = step.length();
-            mode = descend(slices, mode, &step, slope, precision);
+            reached = descend(slices, reached, &step, slope, precision);
             if length < LAST_STEP {
-                return Ok(Self { slices, log_spread, precision, mode, curvature });
+                let Reached { mode, loss } = reached;
+                return Ok(Self { slices, log_spread, precision, mode, loss, curvature });
             }
         }
         Err(FitError::Solver("the ratings of the slices did not converge".into()))
@@ -193,7 +199,7 @@ impl<'v> Conditional<'v> {
     /// ln (τ·L(τ)·exp(−τ²/2s²)), up to a constant.
     fn log_density(&self) -> f64 {
         let prior = -0.5 / (self.precision * PRIOR_SPREAD * PRIOR_SPREAD);
-        self.log_spread + prior - loss(self.slices, &self.mode, self.precision) - 0.5 * self.curvature.log_det
+        self.log_spread + prior - self.loss - 0.5 * self.curvature.log_det
     }
 
     /// The posterior of each slice.
@@ -276,7 +282,9 @@ fn loss(slices: &[SliceLoss], at: &Mode, precision: f64) -> f64 {
     let of_slice = |(slice, votes): (usize, &SliceLoss)| {
         votes.loss.value(&at.within(slice, &votes.members)) + 0.5 * precision * at.differences[slice].norm_squared()
     };
-    slices.iter().enumerate().map(of_slice).sum()
+    // Summed in order, whatever the number of threads.
+    let losses: Vec<f64> = slices.par_iter().enumerate().map(of_slice).collect();
+    losses.into_iter().sum()
 }
 
 /// The derivatives of one slice, with A factored.
@@ -339,14 +347,21 @@ fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode,
     Ok((Mode { strengths, differences }, slope, Curvature { inverses, shared, stiffness, log_det }))
 }
 
+/// A point of the search.
+struct Reached {
+    mode: Mode,
+    /// −ℓ + λ|δ|²/2 there.
+    loss: f64,
+}
+
 /// The full step, or the largest half of a half of it that lowers the loss.
-fn descend(slices: &[SliceLoss], from: Mode, step: &Mode, slope: f64, precision: f64) -> Mode {
-    let before = loss(slices, &from, precision);
+fn descend(slices: &[SliceLoss], from: Reached, step: &Mode, slope: f64, precision: f64) -> Reached {
     let mut share = 1.0;
     for _ in 0..MAX_HALVINGS {
-        let next = from.plus(share, step);
-        if loss(slices, &next, precision) <= before + SUFFICIENT * share * slope + NOISE * before.abs() {
-            return next;
+        let mode = from.mode.plus(share, step);
+        let loss = loss(slices, &mode, precision);
+        if loss <= from.loss + SUFFICIENT * share * slope + NOISE * from.loss.abs() {
+            return Reached { mode, loss };
         }
         share *= 0.5;
     }
@@ -362,16 +377,20 @@ fn singular() -> FitError {
 }
 
 /// Minus the log density of ln τ.
-struct Density<'v, 's> {
+struct Density<'v> {
     slices: &'v [SliceLoss],
-    start: &'s Mode,
+    /// The mode at the τ of the last evaluation, from which that at the next τ is a few steps away.
+    latest: RefCell<Mode>,
 }
 
-impl CostFunction for Density<'_, '_> {
+impl CostFunction for Density<'_> {
     type Param = f64;
     type Output = f64;
 
     fn cost(&self, log_spread: &f64) -> Result<f64, Error> {
-        Ok(-Conditional::at(self.slices, self.start, *log_spread)?.log_density())
+        let found = Conditional::at(self.slices, &self.latest.borrow(), *log_spread)?;
+        let density = found.log_density();
+        self.latest.replace(found.mode);
+        Ok(-density)
     }
 }

@@ -10,13 +10,14 @@
 //! for "both bad" is won by it.
 
 use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::loss::{OutcomeCounts, TieLoss, add_block};
 use super::outcomes::{OutcomeModel, PairOutcome};
 use crate::battle::Outcome;
 use crate::rating::graph::decompose;
-use crate::rating::jackknife::{Correction, Sums};
+use crate::rating::jackknife::{Correction, Sums, ranges};
 use crate::rating::newton::descend;
 use crate::rating::pair_counts::PairCounts;
 use crate::rating::scoring::Scoring;
@@ -167,22 +168,18 @@ fn errors_by_voter(
     votes: &VotesByVoter,
 ) -> Option<Vec<Option<ErrorOf>>> {
     let inverse = inverse_of(loss.hessian(point))?;
-    let (mut sums, mut correction) = (Sums::new(point.len()), Correction::default());
-    for of_voter in votes.iter() {
-        let voter = VoterPart::new(loss, point, places, of_voter);
-        if voter.touched.is_empty() {
-            continue;
-        }
-        correction.set(&voter.touched, voter.score.as_slice(), &inverse);
-        match correction.solve(|from, to| voter.curve(from, to)) {
-            Some(corrected) => sums.add(&voter.touched, corrected, voter.information().as_slice()),
-            None => {
-                sums.add_information(&voter.touched, voter.information().as_slice());
-                sums.carry(&voter.touched);
+    // As in `jackknife.rs`, ranges of voters are summed apart and then in order.
+    let parts: Vec<Sums> = ranges(votes.len())
+        .into_par_iter()
+        .map(|range| {
+            let (mut sums, mut correction) = (Sums::new(point.len()), Correction::default());
+            for of_voter in range.map(|voter| votes.of(voter)) {
+                leave_out(&VoterPart::new(loss, point, places, of_voter), &inverse, &mut correction, &mut sums);
             }
-        }
-    }
-    let sums = Sums::total(point.len(), vec![sums]);
+            sums
+        })
+        .collect();
+    let sums = Sums::total(point.len(), parts);
     let variances = sums.variances(&inverse)?;
     let effective = sums.effective_voters();
     let error = |place: usize| {
@@ -190,6 +187,20 @@ fn errors_by_voter(
         (!sums.carried()[place]).then_some(found)
     };
     Some((0..point.len()).map(error).collect())
+}
+
+fn leave_out(voter: &VoterPart, inverse: &DMatrix<f64>, correction: &mut Correction, sums: &mut Sums) {
+    if voter.touched.is_empty() {
+        return;
+    }
+    correction.set(&voter.touched, voter.score.as_slice(), inverse);
+    match correction.solve(|from, to| voter.curve(from, to)) {
+        Some(corrected) => sums.add(&voter.touched, corrected, voter.information().as_slice()),
+        None => {
+            sums.add_information(&voter.touched, voter.information().as_slice());
+            sums.carry(&voter.touched);
+        }
+    }
 }
 
 /// The votes of one voter: the score and the Hessian, over the parameters that they touch.

@@ -57,12 +57,12 @@ impl Expansion {
         Self { value: dot(by, at), gradient: by, ..Self::default() }
     }
 
-    /// ln Σ e^(constant + by·at).
-    fn log_sum(terms: &[(f64, Triple)], at: Triple) -> Self {
+    /// ln Σ e^(constant + by·at) over two lists of terms.
+    fn log_sum(terms: [&[(f64, Triple)]; 2], at: Triple) -> Self {
         let exponent = |&(constant, by): &(f64, Triple)| constant + dot(by, at);
-        let most = terms.iter().map(exponent).fold(f64::NEG_INFINITY, f64::max);
+        let most = terms.into_iter().flatten().map(exponent).fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut found) = (0.0, Self::default());
-        for term in terms {
+        for term in terms.into_iter().flatten() {
             let (weight, by) = ((exponent(term) - most).exp(), term.1);
             sum += weight;
             for i in 0..3 {
@@ -101,7 +101,7 @@ pub(super) fn loss(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> (Ex
         OutcomeModel::RaoKupper => &[],
         OutcomeModel::GeneralisedRaoKupper => &[(0.0, NONE)],
     };
-    let log_sum = |terms: &[(f64, Triple)]| Expansion::log_sum(&[bad, terms].concat(), at);
+    let log_sum = |terms: &[(f64, Triple)]| Expansion::log_sum([bad, terms], at);
     let of_first = || log_sum(&[(0.0, FIRST), (0.0, SECOND), (0.0, SECOND_ETA)]);
     let of_second = || log_sum(&[(0.0, SECOND), (0.0, FIRST), (0.0, FIRST_ETA)]);
     let of_bad = || log_sum(&[(0.0, FIRST), (0.0, SECOND)]);
@@ -129,7 +129,7 @@ pub(super) fn loss(model: OutcomeModel, outcome: PairOutcome, at: Triple) -> (Ex
                     &[(two, NONE), (two, FIRST), (two, SECOND), (0.0, FIRST_ETA), (0.0, SECOND_ETA)]
                 }
             };
-            downwards.add(-1.0, &Expansion::log_sum(numerator, at));
+            downwards.add(-1.0, &Expansion::log_sum([numerator, &[]], at));
         }
     }
     found.add(1.0, &downwards);

@@ -45,7 +45,7 @@ impl ParquetColumn {
                     false => names.position(&number.to_string()),
                 });
                 let rows = rows.collect();
-                Cow::Owned(Texts { names: names.into_vec(), rows })
+                Cow::Owned(Texts { names: names.as_slice().iter().collect(), rows })
             }
         }
     }
@@ -55,7 +55,7 @@ impl ParquetColumn {
         match self {
             Self::Numbers(numbers) => Cow::Borrowed(numbers),
             Self::Texts(texts) => {
-                let read: Vec<f64> = texts.names.iter().map(|text| number_of(text)).collect();
+                let read: Vec<f64> = texts.names.iter().map(number_of).collect();
                 texts.rows.iter().map(|&row| read.get(row as usize).copied().unwrap_or(f64::NAN)).collect()
             }
         }
@@ -190,7 +190,7 @@ fn uuids(reader: ColumnReaderImpl<FixedLenByteArrayType>, rows: usize) -> Result
     let rows = read_nullable(reader, rows, |bytes| {
         bytes.and_then(|bytes| uuid(bytes.data())).map_or(Texts::NONE, |text| names.position(&text))
     })?;
-    Ok(Texts { names: names.into_vec(), rows })
+    Ok(Texts { names: names.as_slice().iter().collect(), rows })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times in microseconds stay below 2^53")]
@@ -215,7 +215,7 @@ fn texts(group: &dyn RowGroupReader, at: usize, rows: usize) -> Result<Texts, Pa
             Texts::NONE
         }
     })?;
-    problem.map_or_else(|| Ok(Texts { names: names.into_vec(), rows }), Err)
+    problem.map_or_else(|| Ok(Texts { names: names.as_slice().iter().collect(), rows }), Err)
 }
 
 /// All numbers of a column.

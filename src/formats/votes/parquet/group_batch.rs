@@ -9,19 +9,19 @@ use super::column_reader::ParquetColumn;
 use super::group::RowGroup;
 use super::rows::{ParquetRows, Read};
 use super::texts::Texts;
-use crate::domain::rating::vote_log::{Labels, ReplyTiming};
+use crate::domain::rating::vote_log::{Labels, ReplyTiming, VoteLog};
 
 impl RowGroup<'_> {
     /// The votes of the rows; a bad row is counted from 0.
-    pub(super) fn into_batch(self) -> Result<VoteBatch, (u64, RowError)> {
+    pub(super) fn into_votes(self) -> Result<GroupVotes, (u64, RowError)> {
         let mut batch = VoteBatch::new(self.plan.job.wanted, self.plan.header.timed);
         batch.rows = self.rows as u64;
         let kept = self.votes(&mut batch)?;
-        self.labels(&mut batch, &kept);
         self.details(&mut batch, &kept);
         self.timings(&mut batch, &kept);
         self.style(&mut batch, &kept).map_err(|reason| (0, reason))?;
-        Ok(batch)
+        let labels = self.labels(&batch.log, &kept);
+        Ok(GroupVotes { batch, labels })
     }
 
     /// Models, outcomes and times; returns which rows they are of.
@@ -50,23 +50,18 @@ impl RowGroup<'_> {
         Ok(kept)
     }
 
-    /// Texts beside, for the rows that are kept.
-    fn labels(&self, batch: &mut VoteBatch, kept: &[u32]) {
-        let VoteBatch { log, seen, .. } = batch;
-        for (field, labels, seen) in [
-            (Field::Voter, &mut log.voters, &mut seen.voters),
-            (Field::Language, &mut log.languages, &mut seen.languages),
-            (Field::Category, &mut log.categories, &mut seen.categories),
-            (Field::Intent, &mut log.intents, &mut seen.intents),
-        ] {
-            let Some(labels) = labels else { continue };
-            let texts = match self.texts(field) {
+    /// Texts beside, for the rows that are kept, where they are wanted.
+    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 4] {
+        let wanted = [&log.voters, &log.languages, &log.categories, &log.intents].map(Option::is_some);
+        let fields = [Field::Voter, Field::Language, Field::Category, Field::Intent].into_iter().zip(wanted);
+        let mut labels = fields.map(|(field, wanted)| {
+            let texts = || match self.texts(field) {
                 None if field == Field::Category => self.tags().map(Cow::Owned),
                 texts => texts,
             };
-            *labels = texts.as_ref().map_or_else(|| empty(kept.len()), |texts| pick(texts, kept));
-            *seen = !labels.names.as_slice().is_empty();
-        }
+            wanted.then(|| texts().map_or_else(|| empty(kept.len()), |texts| pick(texts.into_owned(), kept)))
+        });
+        std::array::from_fn(|_| labels.next().flatten())
     }
 
     /// Numbers beside, for the rows that are kept.
@@ -143,30 +138,60 @@ impl RowGroup<'_> {
     }
 }
 
-fn empty(rows: usize) -> Labels {
-    Labels { rows: vec![Labels::NONE; rows], ..Labels::default() }
+/// The votes of a row group. Its texts keep the numbers that the file gives them until they are put behind those of the groups
+/// before: most voters are known by then, and their names need no place of their own.
+pub(super) struct GroupVotes {
+    batch: VoteBatch,
+    /// Voters, languages, categories and intents of the votes.
+    labels: [Option<Texts>; 4],
 }
 
-/// The texts of the kept rows, with the names in the order in which they come.
-fn pick(texts: &Texts, kept: &[u32]) -> Labels {
-    let mut labels = Labels::default();
-    let mut places = vec![Labels::NONE; texts.names.len()];
-    labels.rows.reserve_exact(kept.len());
-    for &row in kept {
-        let text = texts.rows[row as usize];
-        let place = match text {
-            Texts::NONE => Labels::NONE,
-            text => {
-                let place = &mut places[text as usize];
-                if *place == Labels::NONE && !texts.names[text as usize].is_empty() {
-                    *place = labels.names.position(&texts.names[text as usize]);
-                }
-                *place
+impl GroupVotes {
+    /// Puts the votes behind those of the groups before.
+    pub(super) fn append_to(self, votes: &mut VoteBatch) {
+        votes.append(&self.batch);
+        let VoteBatch { log, seen, .. } = votes;
+        let columns = [
+            (&mut log.voters, &mut seen.voters),
+            (&mut log.languages, &mut seen.languages),
+            (&mut log.categories, &mut seen.categories),
+            (&mut log.intents, &mut seen.intents),
+        ];
+        for ((labels, seen), texts) in columns.into_iter().zip(&self.labels) {
+            if let (Some(labels), Some(texts)) = (labels, texts) {
+                *seen |= add(labels, texts);
             }
-        };
+        }
+    }
+}
+
+fn empty(rows: usize) -> Texts {
+    Texts { rows: vec![Texts::NONE; rows], ..Texts::default() }
+}
+
+/// The texts of the kept rows.
+fn pick(texts: Texts, kept: &[u32]) -> Texts {
+    if kept.len() == texts.rows.len() {
+        return texts;
+    }
+    let rows = kept.iter().map(|&row| texts.rows[row as usize]).collect();
+    Texts { rows, ..texts }
+}
+
+/// Adds the text of each vote, names in the order in which they come; returns whether there is any.
+fn add(labels: &mut Labels, texts: &Texts) -> bool {
+    let mut places = vec![Labels::NONE; texts.names.len()];
+    labels.rows.reserve(texts.rows.len());
+    for &text in &texts.rows {
+        let place = places.get_mut(text as usize).map_or(Labels::NONE, |place| {
+            if *place == Labels::NONE && !texts.names[text as usize].is_empty() {
+                *place = labels.names.position(&texts.names[text as usize]);
+            }
+            *place
+        });
         labels.rows.push(place);
     }
-    labels
+    places.iter().any(|place| *place != Labels::NONE)
 }
 
 fn counted(numbers: Option<&[f64]>, row: u32, missing: u32) -> u32 {

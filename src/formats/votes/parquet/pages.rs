@@ -4,12 +4,14 @@
 //! bits as it needs or as a run of equal ones. Those numbers are all that is wanted here. The layout is that of the
 //! Parquet format's "Encodings": RLE/bit-packing hybrid, and PLAIN where a dictionary grew too large.
 
+use std::ops::Range;
+
 use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageReader};
 use ::parquet::errors::ParquetError;
 
 use crate::domain::rating::vote_log::Names;
-use crate::votes::parquet::texts::Texts;
+use crate::votes::parquet::texts::{TextList, Texts};
 
 /// The texts of a column whose rows hold one value or none; `None` where a page is encoded in another way.
 pub(super) fn read_texts(
@@ -44,7 +46,7 @@ pub(super) fn read_texts(
         };
         column.read_page(&data, max_level, values)?;
     }
-    Ok(Some(Texts { names: column.names.into_vec(), rows: column.rows }))
+    Ok(Some(Texts { names: column.texts, rows: column.rows }))
 }
 
 /// How the values of a page are written.
@@ -82,9 +84,13 @@ impl DataPage {
 
 #[derive(Default)]
 struct TextColumn {
-    names: Names,
-    /// What each number of the dictionary means in `names`.
-    dictionary: Vec<u32>,
+    /// The texts of the dictionary, which a writer stores once each, and those that pages hold themselves.
+    texts: TextList,
+    /// Where the dictionary's texts begin and end.
+    dictionary: Range<u32>,
+    /// The texts that pages hold themselves, and the place of each in `texts`.
+    paged: Names,
+    places: Vec<u32>,
     rows: Vec<u32>,
     /// Levels and numbers of a page, kept for the next one.
     levels: Vec<u32>,
@@ -93,12 +99,22 @@ struct TextColumn {
 
 impl TextColumn {
     fn read_dictionary(&mut self, buffer: &[u8], count: usize) -> Result<(), ParquetError> {
-        self.dictionary.clear();
+        let begin = u32::try_from(self.texts.len())?;
         let mut at = 0;
         for _ in 0..count {
-            self.dictionary.push(self.names.position(text_at(buffer, &mut at)?));
+            self.texts.push(text_at(buffer, &mut at)?);
         }
+        self.dictionary = begin..u32::try_from(self.texts.len())?;
         Ok(())
+    }
+
+    /// The place of a text that a page holds itself.
+    fn place(&mut self, text: &str) -> u32 {
+        let known = self.paged.position(text) as usize;
+        if known == self.places.len() {
+            self.places.push(self.texts.push(text));
+        }
+        self.places[known]
     }
 
     fn read_page(&mut self, page: &DataPage, max_level: i16, values: Values) -> Result<(), ParquetError> {
@@ -113,18 +129,18 @@ impl TextColumn {
             Values::Texts => {
                 let mut at = 0;
                 for _ in missing..page.count {
-                    self.numbers.push(self.names.position(text_at(&page.values, &mut at)?));
+                    let place = self.place(text_at(&page.values, &mut at)?);
+                    self.numbers.push(place);
                 }
             }
             Values::Numbers if missing < page.count => {
                 let (width, packed) = page.values.split_first().ok_or_else(too_short)?;
                 unpack(packed, u32::from(*width), page.count - missing, &mut self.numbers)?;
-                for number in &mut self.numbers {
-                    *number = *self
-                        .dictionary
-                        .get(*number as usize)
-                        .ok_or_else(|| broken("a number outside its dictionary"))?;
+                let Range { start, end } = self.dictionary;
+                if self.numbers.iter().any(|&number| number >= end - start) {
+                    return Err(broken("a number outside its dictionary"));
                 }
+                self.numbers.iter_mut().for_each(|number| *number += start);
             }
             Values::Numbers => {}
         }

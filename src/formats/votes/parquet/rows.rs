@@ -110,7 +110,7 @@ impl<'w> Winners<'w> {
     fn new(group: &'w RowGroup<'_>) -> Self {
         let numbers = |field| group.numbers(field);
         let words = group.texts(Field::Winner).map(|texts| {
-            let outcomes = texts.names.iter().map(|text| parse_word(text)).collect();
+            let outcomes = texts.names.iter().map(parse_word).collect();
             (texts, outcomes)
         });
         Self {
@@ -159,7 +159,7 @@ impl<'t> Times<'t> {
         Some(match group.of(field)? {
             ParquetColumn::Numbers(numbers) => Self::Numbers(numbers, unit),
             ParquetColumn::Texts(texts) => {
-                Self::Texts(texts, texts.names.iter().map(|text| parse_seconds(text)).collect())
+                Self::Texts(texts, texts.names.iter().map(parse_seconds).collect())
             }
         })
     }
@@ -177,7 +177,7 @@ impl<'t> Times<'t> {
             }
             Self::Texts(texts, seconds) => {
                 let at = texts.rows[row] as usize;
-                (seconds.get(at).copied().flatten(), texts.names.get(at).map_or("", String::as_str))
+                (seconds.get(at).copied().flatten(), texts.names.get(at).unwrap_or(""))
             }
         };
         seconds.ok_or_else(|| RowError::Time { column: Self::column(group), text: shortened(text) })
@@ -210,7 +210,7 @@ impl<'e> Exclusions<'e> {
         let says_no = |flags: &Option<Cow<'_, [f64]>>| flags.as_ref().is_some_and(|flags| flags[row] == 0.0);
         if says_no(&self.rated) {
             let rule = self.rules.as_ref().and_then(|rules| rules.names.get(rules.rows[row] as usize));
-            return Some(rule.filter(|rule| !rule.is_empty()).map_or(UNRATED, String::as_str));
+            return Some(rule.filter(|rule| !rule.is_empty()).unwrap_or(UNRATED));
         }
         says_no(&self.anonymous).then_some(NAMED_MODE)
     }
