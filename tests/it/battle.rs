@@ -55,7 +55,7 @@ async fn a_model_that_stalls_after_its_first_words_shows_them() {
     let whole = Scripted::saying("A whole answer that ends long before the other one, whose model has stalled.");
     let arena = TestArena::start_with(&[("alpha", &stalls), ("beta", &whole)], |settings| {
         settings.battle.pace_chars_per_second = 240;
-        settings.battle.reserve_ms = 50;
+        settings.battle.reserve_ms = 400;
     })
     .await;
     let mut visitor = arena.visitor().await;

@@ -553,7 +553,7 @@ impl Default for BattleSettings {
             pace_chars_per_second: 240,
             reserve_ms: 1_200,
             start_classes_ms: vec![3_000, 15_000],
-            tempo_classes: vec![120, 30],
+            tempo_classes: vec![60, 25],
             slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,
