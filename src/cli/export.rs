@@ -32,9 +32,9 @@ pub struct ExportOptions {
 enum ExportKind {
     /// The vote log
     Votes(RowsOptions),
-    /// Every battle, voted on or not
+    /// Every battle that is over, voted on or not
     Battles(RowsOptions),
-    /// Every reply with its prompt, by when its battle began
+    /// Every reply of battles that are over, with its prompt, by when its battle began
     Replies(PeriodOptions),
     /// The latest leaderboard
     Leaderboard(FileOptions),

@@ -49,6 +49,26 @@ async fn stop_ends_both_replies_where_they_are_seen() {
 }
 
 #[actix_web::test]
+async fn a_model_that_stalls_after_its_first_words_shows_them() {
+    let stalls =
+        Scripted::new(|_| vec![Step::Say("The first words come at once. ".into()), Step::Gate, Step::Say("The rest.".into())]);
+    let whole = Scripted::saying("A whole answer that ends long before the other one, whose model has stalled.");
+    let arena = TestArena::start_with(&[("alpha", &stalls), ("beta", &whole)], |settings| {
+        settings.battle.pace_chars_per_second = 240;
+        settings.battle.reserve_ms = 400;
+    })
+    .await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Who goes first?").await;
+    visitor.until_both_begin().await;
+    assert!(visitor.texts().iter().all(|text| text.len() <= 24), "as many quanta of both: {:?}", visitor.texts());
+    stalls.open_gate();
+    visitor.until_ready().await;
+    assert!(visitor.texts().contains(&"The first words come at once. The rest.".to_owned()), "{:?}", visitor.texts());
+    assert_eq!(visitor.vote("tie").await["type"], "revealed");
+}
+
+#[actix_web::test]
 async fn a_further_turn_gives_each_side_its_own_history() {
     let parrot = |name: &'static str| {
         Scripted::new(move |messages| {

@@ -1,6 +1,7 @@
 //! Before the vote no byte on the wire depends on who the models are, other than their text.
 
 use futures_util::future::join_all;
+use langya::infra::config::PacingMode;
 use langya::infra::llm::ChatError;
 use serde_json::{Value, json};
 
@@ -35,13 +36,30 @@ fn model(number: usize) -> Scripted {
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn a_thousand_battles_show_nothing_but_the_texts() {
+    show_nothing_but_the_texts(PacingMode::Common, BATTLES).await;
+}
+
+#[actix_web::test]
+async fn battles_in_classes_and_whole_ones_show_nothing_but_the_texts() {
+    for pacing in [PacingMode::Classes, PacingMode::Whole] {
+        show_nothing_but_the_texts(pacing, 2 * AT_ONCE).await;
+    }
+}
+
+async fn show_nothing_but_the_texts(pacing: PacingMode, battles: usize) {
     let models: Vec<(String, Scripted)> =
         (0..12).map(|number| (format!("canary-{number:02}"), model(number))).collect();
     let named: Vec<(&str, &Scripted)> = models.iter().map(|(id, model)| (id.as_str(), model)).collect();
-    let arena = TestArena::start_with(&named, |settings| settings.battle.pace_chars_per_second = 4_000).await;
+    let arena = TestArena::start_with(&named, |settings| {
+        settings.battle.pacing = pacing;
+        settings.battle.pace_chars_per_second = 4_000;
+        settings.battle.start_classes_ms = vec![10, 100];
+        settings.battle.tempo_classes = vec![4_000, 3_000];
+    })
+    .await;
     let mut seen: Vec<Option<Vec<String>>> = vec![None; 2 * PROMPTS];
     let mut played = 0;
-    while played < BATTLES {
+    while played < battles {
         let runs = join_all((played..played + AT_ONCE).map(|number| play(&arena, number))).await;
         for (number, frames) in (played..).zip(runs) {
             let first = seen[number % (2 * PROMPTS)].get_or_insert_with(|| frames.clone());

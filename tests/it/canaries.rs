@@ -1,5 +1,6 @@
 //! Names, ids, keys, headers and numbers of models and their providers, planted in every field: none of them, in no
-//! spelling, is on a battle's wire or on a page before the vote, and no figure that names models moves by one battle.
+//! spelling, is on a battle's wire, on a page or in an export before the vote, and no figure that names models moves by one
+//! battle.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use futures_util::future::join_all;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::program::Server;
+use crate::support::program::{Server, langya_beside};
 use crate::support::size;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
@@ -16,8 +17,34 @@ const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
 /// Pages that name no model, and those that name all of them alike before and after a battle.
 const NAMELESS: [&str; 7] = ["/", "/?lang=zh", "/about", "/judges", "/correlation", "/nothing-here", "/readyz"];
-const STEADY: [&str; 5] =
-    ["/leaderboard", "/api/v1/leaderboard", "/api/v1/pairing", "/leaderboard/value", "/api/v1/leaderboard/value"];
+const STEADY: [&str; 10] = [
+    "/leaderboard",
+    "/leaderboard/charts",
+    "/leaderboard/value",
+    "/models",
+    "/exclusions",
+    "/api/v1/leaderboard",
+    "/api/v1/leaderboard/value",
+    "/api/v1/pairing",
+    "/api/v1/models",
+    "/api/v1/exclusions",
+];
+/// Commands whose output names models, and of which an operator may publish it.
+const COMMANDS: [&[&str]; 5] = [
+    &["export", "votes", "--text", "--out", "-"],
+    &["export", "leaderboard", "--out", "-"],
+    &["votes", "list", "--limit", "0", "--format", "json"],
+    &["votes", "prompts", "--min-votes", "1", "--format", "json"],
+    &["models", "register", "--format", "json"],
+];
+/// Those that have a row for a battle.
+const ROWS: [&[&str]; 3] = [
+    COMMANDS[0],
+    &["export", "battles", "--text", "--out", "-"],
+    &["export", "replies", "--out", "-"],
+];
+/// What a visitor does before the vote, by the number of the battle.
+const WAYS: [&str; 6] = ["reads", "stops", "regenerates", "asks a second question", "resumes", "reads again"];
 
 fn openai(error: Option<&str>) -> Script {
     let chunk = |delta: Value, finish: Value| {
@@ -166,9 +193,20 @@ async fn page(server: &Server, path: &str) -> String {
     format!("{path} {} {headers:?} {}", answer.status(), answer.text().await.unwrap())
 }
 
+/// What commands print beside the arena that serves.
+async fn printed(folder: &Path, commands: &[&[&str]]) -> Vec<String> {
+    let mut printed = Vec::new();
+    for command in commands {
+        let run = langya_beside(folder, &[*command, &["--data-dir", "data"]].concat()).await;
+        assert_eq!(run.code, Some(0), "{command:?}: {}", run.stderr);
+        printed.push(format!("{command:?} {}", run.stdout));
+    }
+    printed
+}
+
 /// All that names models, as it stands.
-async fn steady(server: &Server) -> Vec<String> {
-    let mut shown = Vec::new();
+async fn steady(server: &Server, folder: &Path) -> Vec<String> {
+    let mut shown = printed(folder, &COMMANDS).await;
     for path in STEADY {
         shown.push(page(server, path).await);
     }
@@ -192,26 +230,37 @@ fn serve(folder: &Path, upstream: &Upstream, pacing: &str) -> Server {
 
 #[actix_web::test]
 async fn no_planted_word_shows_before_the_vote() {
+    let mut ready = [0; WAYS.len()];
     for pacing in ["common", "classes", "whole"] {
-        search(pacing, size(24, 340)).await;
+        search(pacing, size(24, 340), &mut ready).await;
     }
+    assert!(ready.iter().all(|count| *count > 0), "battles that were ready for a vote, by {WAYS:?}: {ready:?}");
 }
 
-async fn search(pacing: &str, battles: usize) {
+async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.len()]) {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let server = serve(folder.path(), &upstream, pacing);
     let needles = needles(&upstream);
     assert!(found(&base64("of a Canary here"), &needles).is_some(), "the search finds what is there");
-    let (mut voided, mut ready) = (0, 0);
+    let (mut voided, mut ready, mut voted) = (0, 0, None);
     for from in (0..battles).step_by(AT_ONCE) {
         let runs = join_all((from..battles.min(from + AT_ONCE)).map(|number| play(&server.url, number))).await;
-        for (mut visitor, wire) in runs {
+        let rows = printed(folder.path(), &ROWS).await;
+        for (number, (mut visitor, wire)) in (from..).zip(runs) {
             for line in &wire {
                 assert_eq!(found(line, &needles), None);
+            }
+            let battle = visitor.battle();
+            if visitor.frames.last().is_some_and(|frame| frame.contains("\"ready\"")) {
+                ready_by_way[number % WAYS.len()] += 1;
+                for exported in &rows {
+                    assert!(!exported.contains(battle.as_str()), "battle {battle} before its vote: {exported}");
+                }
             }
             let revealed = visitor.vote("tie").await;
             if revealed["type"] == "revealed" {
                 ready += 1;
+                voted = Some(battle);
                 assert!(found(&revealed.to_string(), &needles).is_some(), "the vote names the models: {revealed}");
             } else {
                 voided += 1;
@@ -227,6 +276,12 @@ async fn search(pacing: &str, battles: usize) {
         needles.len()
     );
     assert!(ready > 0 && voided > 0, "{ready} ready, {voided} voided");
+    let replaced = server.log().lines().any(|line| line.contains("a side failed") && line.contains("replaced_by"));
+    assert!(replaced, "no side was replaced");
+    let voted = voted.expect("a battle has its vote");
+    for exported in printed(folder.path(), &ROWS).await {
+        assert!(exported.contains(voted.as_str()), "the vote of {voted} shows in {exported}");
+    }
 }
 
 #[actix_web::test]
@@ -236,10 +291,10 @@ async fn a_battle_without_its_vote_moves_nothing_that_names_models() {
     // The first leaderboard, of no votes, comes a moment after the start.
     let dated = async || (!page(&server, "/api/v1/leaderboard").await.contains("\"as_of\":null")).then_some(());
     crate::support::until(dated).await;
-    let before = steady(&server).await;
+    let before = steady(&server, folder.path()).await;
     for number in 0..5 {
         let (visitor, _) = play(&server.url, 6 * number).await;
-        assert_eq!(steady(&server).await, before);
+        assert_eq!(steady(&server, folder.path()).await, before);
         drop(visitor);
     }
 }

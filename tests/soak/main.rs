@@ -92,6 +92,7 @@ async fn soak(folder: &Path, plan: &Plan) -> anyhow::Result<Vec<String>> {
     let upstream = Upstream::start(seed, Tempo::REAL).await;
     let pacing = std::env::var("LANGYA_SOAK_PACING").unwrap_or_else(|_| "common".to_owned());
     println!("pacing {pacing}");
+    // Visitors stop replies after a moment: with a reserve, most of what they stop would still be empty.
     let settings = format!("[battle]\npacing = \"{pacing}\"\nreserve_ms = 0\n");
     let mut services = Services::start(folder, &upstream.url(), &settings, &mut port_rng()).await?;
     let figures = Figures::new();

@@ -39,6 +39,12 @@ impl Stage {
         }
     }
 
+    /// Whether a vote may still come, so that nothing may say who the models are.
+    #[must_use]
+    pub fn awaits_vote(self) -> bool {
+        matches!(self, Stage::Answering | Stage::Ready)
+    }
+
     /// Reads the database's spelling.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -141,6 +147,12 @@ mod tests {
         check(Stage::Voted, Action::Vote, Err(Refusal::AlreadyVoted));
         check(Stage::Voided, Action::Vote, Err(Refusal::Voided));
         check(Stage::Abandoned, Action::Vote, Err(Refusal::Abandoned));
+    }
+
+    #[test]
+    fn a_battle_awaits_its_vote_until_it_is_over() {
+        let awaiting = Stage::SPELLINGS.map(|(stage, _)| stage).into_iter().filter(|stage| stage.awaits_vote());
+        assert_eq!(awaiting.collect::<Vec<_>>(), [Stage::Answering, Stage::Ready]);
     }
 
     #[test]

@@ -77,9 +77,6 @@ discover = false
 practice = "never"
 retries = 0
 
-[battle]
-reserve_ms = 0
-
 [rating]
 debounce_ms = 50
 group_votes = 1

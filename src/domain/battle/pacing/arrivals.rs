@@ -33,6 +33,9 @@ pub(super) struct Arrivals {
     /// Milliseconds between steps.
     gaps: Vec<u16>,
     longest: Duration,
+    /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
+    /// be told from those of a model that goes on by coming again.
+    paused: bool,
     /// Time in which the steps after the first chunk came, without what made pauses long.
     writing: Duration,
     /// The gap of a reply that was too short to show one.
@@ -60,6 +63,7 @@ impl Arrivals {
             at_once: 0,
             gaps: Vec::new(),
             longest: Duration::ZERO,
+            paused: false,
             writing: Duration::ZERO,
             unmeasured,
             continuation: None,
@@ -76,8 +80,11 @@ impl Arrivals {
         let gap = at.saturating_sub(self.last);
         self.longest = self.longest.max(gap);
         self.writing += gap.min(self.unmeasured * LONG);
-        let kept = gap.min(self.unmeasured * LONG * LONG);
-        self.remember(u16::try_from(kept.as_millis()).unwrap_or(u16::MAX));
+        if gap <= self.unmeasured * LONG || self.paused {
+            let kept = gap.min(self.unmeasured * LONG * LONG);
+            self.remember(u16::try_from(kept.as_millis()).unwrap_or(u16::MAX));
+        }
+        self.paused |= gap > self.unmeasured * LONG;
         (1..more.min(KEPT)).for_each(|_| self.remember(0));
         (self.count, self.last) = (steps, at);
     }

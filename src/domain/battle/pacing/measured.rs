@@ -31,19 +31,23 @@ pub struct TimingFigures {
 }
 
 const COMMON: TimingFigures =
-    TimingFigures { side: 51.2, pair: 73.2, reasoning: 99.1, slow: 95.7, wait: [4.0, 11.6], ready: [46.2, 170.6] };
+    TimingFigures { side: 51.6, pair: 73.5, reasoning: 99.1, slow: 96.6, wait: [4.0, 11.6], ready: [46.2, 170.6] };
 
 const CLASSES: TimingFigures =
-    TimingFigures { side: 52.0, pair: 25.8, reasoning: 65.1, slow: 68.4, wait: [15.0, 15.0], ready: [88.6, 280.2] };
+    TimingFigures { side: 52.2, pair: 23.8, reasoning: 62.0, slow: 62.6, wait: [15.0, 15.0], ready: [87.0, 288.6] };
+
+const WHOLE: TimingFigures =
+    TimingFigures { side: 49.0, pair: 34.0, reasoning: 56.6, slow: 89.7, wait: [45.0, 150.0], ready: [55.7, 174.4] };
 
 impl PacingKind {
-    /// The figures; `None` where they were not measured, or speeds simply show.
+    /// The figures; `None` where speeds simply show.
     #[must_use]
     pub fn figures(self) -> Option<TimingFigures> {
         match self {
             Self::Common => Some(COMMON),
             Self::Classes => Some(CLASSES),
-            Self::Whole | Self::Raw => None,
+            Self::Whole => Some(WHOLE),
+            Self::Raw => None,
         }
     }
 }

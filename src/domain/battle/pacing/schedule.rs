@@ -12,7 +12,8 @@ use super::classes::{ClassDraw, Classes, TICK};
 const MARGIN: f64 = 1.15;
 /// The reserve covers a pause that is so much longer than the longest so far.
 const PAUSES: f64 = 1.25;
-/// A pause that was longer than so many reserves is no reason to wait longer.
+/// A pause that was longer than so many reserves is no reason to wait longer. Nor does text that both sides have wait
+/// longer for the reserve: a model that writes steadily fills the longest one meanwhile.
 const LONGEST_RESERVE: u32 = 4;
 /// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step.
 const UNMEASURED: u32 = 4;
@@ -102,13 +103,17 @@ pub(super) struct Schedule {
     phase: Phase,
     /// Since when the first step could have been taken, were there no classes.
     filled: Option<Duration>,
+    /// Since when both sides have the next step, while the reserve is being filled.
+    available: Option<Duration>,
+    /// The reserve has been full. One that was not is filled whole after the next pause.
+    was_full: bool,
     interval: Duration,
     taken: usize,
 }
 
 impl Schedule {
     pub(super) fn new(pace: Pace) -> Self {
-        Self { pace, phase: Phase::Holding, filled: None, interval: TICK, taken: 0 }
+        Self { pace, phase: Phase::Holding, filled: None, available: None, was_full: false, interval: TICK, taken: 0 }
     }
 
     /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has
@@ -123,9 +128,9 @@ impl Schedule {
                     return Some(next);
                 }
                 self.phase = Phase::Refilling;
-                self.refilled([a, b])
+                self.refilled([a, b], at)
             }
-            Phase::Refilling => self.refilled([a, b]),
+            Phase::Refilling => self.refilled([a, b], at),
             Phase::Holding if matches!(self.pace, Pace::Whole { .. }) => self.whole(a, b),
             Phase::Holding => self.start([a, b], at),
         }
@@ -142,12 +147,12 @@ impl Schedule {
 
     fn start(&mut self, [a, b]: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
         let measured = a.began()?.max(b.began()?) + self.pace.reserve();
+        self.available([a, b], at);
         if at < measured {
             return Some(measured);
         }
         self.interval = self.pace.interval(slower(a, b));
-        let full = self.steps_of(self.pace.reserve(), a, b);
-        let Some(filled) = reach([a, b], full) else {
+        let Some(filled) = self.full([a, b], self.pace.reserve(), at) else {
             self.filled = None;
             return None;
         };
@@ -158,9 +163,24 @@ impl Schedule {
         Some(self.pace.start(since))
     }
 
-    fn refilled(&self, [a, b]: [&mut Arrivals; 2]) -> Option<Duration> {
-        let half = self.steps_of(self.pace.reserve() / 2, a, b);
-        reach([a, b], self.taken + half)
+    fn refilled(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
+        let reserve = if self.was_full { self.pace.reserve() / 2 } else { self.pace.reserve() };
+        self.full(sides, reserve, at)
+    }
+
+    /// When a reserve of this time is full, or what both sides have has waited for the longest one.
+    fn full(&mut self, [a, b]: [&mut Arrivals; 2], reserve: Duration, at: Duration) -> Option<Duration> {
+        let latest = self.available([a, b], at)? + self.pace.reserve() * LONGEST_RESERVE;
+        let steps = self.steps_of(reserve, a, b);
+        let full = reach([a, b], self.taken + steps);
+        self.was_full |= full.is_some_and(|full| full <= at);
+        Some(full.map_or(latest, |full| full.min(latest)))
+    }
+
+    /// Since when both sides have the next step, or from when on they would.
+    fn available(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
+        let next = reach(sides, self.taken + 1)?;
+        Some(if next > at { next } else { *self.available.get_or_insert(at) })
     }
 
     /// Steps of a reserve of this time, or of the longest pause so far.
@@ -184,6 +204,7 @@ impl Schedule {
         };
         self.phase = Phase::Running { next: due + self.interval };
         self.taken += 1;
+        self.available = None;
         a.forget_before(self.taken);
         b.forget_before(self.taken);
     }

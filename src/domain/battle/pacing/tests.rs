@@ -205,6 +205,67 @@ fn the_slower_model_sets_the_tempo_also_after_its_reply_has_ended() {
     }
 }
 
+/// Says three quanta, and the rest after a stall of 20 seconds.
+fn stalling(side: Side) -> Vec<(u64, Side, Option<&'static str>)> {
+    let mut reply = even(side, 500, 100, 60);
+    reply.iter_mut().filter(|(at, ..)| *at > 700).for_each(|(at, ..)| *at += 20_000);
+    reply
+}
+
+#[test]
+fn a_model_that_stalls_after_its_first_words_shows_them_after_four_reserves() {
+    for (stalls, quick) in [(Side::A, Side::B), (Side::B, Side::A)] {
+        let steps = moments(COMMON, [stalling(stalls), even(quick, 300, 20, 100)].concat());
+        assert_eq!(steps[0], 600 + 4_800, "the second quantum told that the first is no end");
+        assert!(steps[1] < 5_600 && steps[2] > 20_700, "{:?}", &steps[..4]);
+    }
+}
+
+#[test]
+fn after_a_start_without_a_reserve_the_next_pause_fills_it() {
+    let mut stalls = stalling(Side::A);
+    stalls.iter_mut().filter(|(at, ..)| *at > 23_000).for_each(|(at, ..)| *at += 4_000);
+    let steps = moments(COMMON, [stalls, even(Side::B, 300, 20, 100)].concat());
+    let gaps = gaps(&steps);
+    assert!(gaps[2..].iter().all(|gap| gap.abs_diff(gaps[2]) <= 30), "the second stall of 4 seconds shows: {gaps:?}");
+}
+
+#[test]
+fn whole_replies_wait_for_a_model_that_stalls() {
+    let pace = Pace::Whole { starts: Classes::new([]), reserve: millis(1_200) };
+    let steps = moments(pace, [stalling(Side::A), even(Side::B, 300, 20, 100)].concat());
+    assert!(steps[0] > 26_000, "{}", steps[0]);
+}
+
+/// A reply of one quantum after each of these gaps.
+fn uneven(side: Side, gaps: &[u64]) -> Vec<(u64, Side, Option<&'static str>)> {
+    let mut at = 0;
+    let quanta = gaps.iter().map(|gap| {
+        at += gap;
+        (at, side, Some("abcdefghijkl"))
+    });
+    let mut reply: Vec<_> = quanta.collect();
+    reply.push((at, side, None));
+    reply
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn text_that_both_sides_have_waits_four_reserves_at_the_most(
+        a in proptest::collection::vec(0u64..4_000, 2..12), b in proptest::collection::vec(0u64..4_000, 2..12),
+    ) {
+        let steps = moments(COMMON, [uneven(Side::A, &a), uneven(Side::B, &b)].concat());
+        let came = |gaps: &[u64], step: usize| gaps.iter().take(step + 2).sum::<u64>();
+        // The last step of a reply is due when the next one would have come, had it gone on.
+        for step in 0..a.len().min(b.len()) - 1 {
+            let since = came(&a, step).max(came(&b, step)).max(step.checked_sub(1).map_or(0, |before| steps[before]));
+            prop_assert!(steps[step] <= since + 4_800, "step {} came {} ms late: {:?}", step, steps[step] - since, steps);
+        }
+    }
+}
+
 fn in_classes(start: f64, tempo: f64) -> Pace {
     Pace::Classes {
         reserve: millis(1_200),

@@ -24,7 +24,8 @@ pub struct BattleSettings {
     pub pacing: PacingMode,
     /// Characters a second and side at the most, unless pacing is raw.
     pub pace_chars_per_second: u32,
-    /// Time that the text lasts which is held back while models write, in milliseconds.
+    /// Time that the text lasts which is held back while models write, in milliseconds. Text that both sides have waits for
+    /// four times as long at the most.
     pub reserve_ms: u64,
     /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
     pub start_classes_ms: Vec<u64>,
@@ -53,7 +54,7 @@ impl Default for BattleSettings {
             pace_chars_per_second: 240,
             reserve_ms: 1_200,
             start_classes_ms: vec![3_000, 15_000],
-            tempo_classes: vec![120, 30],
+            tempo_classes: vec![60, 25],
             slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,

@@ -72,8 +72,16 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
             "Measured: a classifier that sees only times, and knows the pair, told which side is the slower model in \
              {:.0} % of the battles, where guessing gives 50 %. It told which of six pairs met in {:.0} % (guessing: 17 %), \
              that a model which reasons before it writes took part in {:.0} %, and a slow one in {:.0} % (guessing: 50 %). \
-             The first text came after {:.0} seconds at the median, and within {:.0} seconds in nine battles of ten.",
-            figures.side, figures.pair, figures.reasoning, figures.slow, figures.wait[0], figures.wait[1]
+             What it costs: the first text came after {:.0} seconds at the median and within {:.0} seconds in nine battles of \
+             ten, the vote opened after {:.0} and {:.0} seconds.",
+            figures.side,
+            figures.pair,
+            figures.reasoning,
+            figures.slow,
+            figures.wait[0],
+            figures.wait[1],
+            figures.ready[0],
+            figures.ready[1]
         )
     },
     origin: "These figures are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
@@ -106,8 +114,16 @@ pub(super) const CHINESE: PacingTexts = PacingTexts {
     figures: |figures| {
         format!(
             "实测：只看时间、并且知道是哪一对模型的分类器，判断哪一边较慢的正确率为 {:.0}%（猜测为 50%）；判断六对中是哪一对的正确率为 {:.0}%（猜测为 17%）；\
-             判断是否有先推理后作答的模型为 {:.0}%，是否有慢模型为 {:.0}%（猜测均为 50%）。首段文字出现时间的中位数为 {:.0} 秒，九成对战在 {:.0} 秒内开始显示。",
-            figures.side, figures.pair, figures.reasoning, figures.slow, figures.wait[0], figures.wait[1]
+             判断是否有先推理后作答的模型为 {:.0}%，是否有慢模型为 {:.0}%（猜测均为 50%）。代价：首段文字出现时间的中位数为 {:.0} 秒，九成对战在 {:.0} 秒内开始显示；\
+             可以投票的时间，中位数为 {:.0} 秒，九成对战在 {:.0} 秒内。",
+            figures.side,
+            figures.pair,
+            figures.reasoning,
+            figures.slow,
+            figures.wait[0],
+            figures.wait[1],
+            figures.ready[0],
+            figures.ready[1]
         )
     },
     origin: "以上数字来自模拟对战：快、慢、推理、成段输出四种模型，文字相同而长短不一，采用默认设置。文字本身仍可能透露作者。",

@@ -83,7 +83,8 @@ pub async fn votes(
     }
 }
 
-/// Writes the selected battles, voted on or not, and returns how many there were. `progress` gets the size of every page of them.
+/// Writes the selected battles that are over, voted on or not, and returns how many there were. One that awaits its vote is
+/// left out: who has the file would know its models. `progress` gets the size of every page of battles.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -100,7 +101,7 @@ pub async fn battles(
     loop {
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
         final_labels::settle(store, last.as_ref(), &mut page).await?;
-        for battle in &page {
+        for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             table.write(&BattleExportRow::new(battle, said_in(store, selection, &battle.id).await?))?;
         }
         progress(page.len() as u64);
@@ -112,8 +113,8 @@ pub async fn battles(
     }
 }
 
-/// Writes the replies of the selected battles, a row for each side of a turn, and returns how many there were. `progress` gets
-/// the size of every page of battles.
+/// Writes the replies of the selected battles that are over, a row for each side of a turn, and returns how many there were.
+/// `progress` gets the size of every page of battles.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -128,7 +129,7 @@ pub async fn replies(
     let mut last: Option<BattleId> = None;
     loop {
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
-        for battle in &page {
+        for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
             let turns = store.turns(&battle.id).await?;
             for row in store.replies(&battle.id).await? {
                 let prompt = turns.iter().find(|turn| turn.turn == row.turn).map_or("", |turn| turn.prompt.as_str());

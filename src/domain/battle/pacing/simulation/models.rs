@@ -12,6 +12,8 @@ pub(super) const FAST: usize = 0;
 pub(super) const SLOW: usize = 1;
 pub(super) const REASONING: usize = 2;
 pub(super) const BURSTY: usize = 3;
+/// Not among the published pairs: often it stops after its first words for longer than any reserve.
+pub(super) const STALLING: usize = 4;
 
 /// The model that counts as the slower one comes last.
 pub(super) const PAIRS: [[usize; 2]; 6] =
@@ -28,13 +30,16 @@ struct Model {
     variation: f64,
     /// Share of the chunks before which there is a pause.
     pauses: f64,
+    /// Share of the replies that stop for seconds after 15 to 60 characters.
+    stalls: f64,
 }
 
-const MODELS: [Model; 4] = [
-    Model { first: (0.4, 0.3), chars_per_second: 260.0, chunk: (3, 8), variation: 0.5, pauses: 0.001 },
-    Model { first: (1.2, 0.3), chars_per_second: 38.0, chunk: (3, 8), variation: 0.6, pauses: 0.003 },
-    Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001 },
-    Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005 },
+const MODELS: [Model; 5] = [
+    Model { first: (0.4, 0.3), chars_per_second: 260.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
+    Model { first: (1.2, 0.3), chars_per_second: 38.0, chunk: (3, 8), variation: 0.6, pauses: 0.003, stalls: 0.0 },
+    Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
+    Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005, stalls: 0.0 },
+    Model { first: (0.6, 0.3), chars_per_second: 100.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.7 },
 ];
 
 /// Characters of the shorter reply.
@@ -53,13 +58,12 @@ pub(super) struct Battle {
     pub(super) longer_is_slower: bool,
 }
 
-/// Two replies of different lengths. The models' sides are drawn.
-pub(super) fn battle(pair: usize, rng: &mut impl Rng) -> Battle {
+/// Two replies of different lengths, of a quick and a slow model. The models' sides are drawn.
+pub(super) fn battle([quick, slow]: [usize; 2], rng: &mut impl Rng) -> Battle {
     let short = LENGTHS[rng.random_range(0..LENGTHS.len())] + rng.random_range(0..60);
     let long = short * rng.random_range(115..400) / 100;
     let longer_is_slower = rng.random();
     let longer_side = if rng.random() { Side::A } else { Side::B };
-    let [quick, slow] = PAIRS[pair];
     let (longer, shorter) = if longer_is_slower { (slow, quick) } else { (quick, slow) };
     let mut arrivals = reply(longer, long, longer_side, rng);
     arrivals.extend(reply(shorter, short, longer_side.other(), rng));
@@ -75,6 +79,7 @@ fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Dur
     let shape = model.variation.powi(-2);
     let gaps = Gamma::new(shape, 1.0 / shape).expect("a shape");
     let (mut left, mut drift, mut came) = (chars, 0.0_f64, Vec::new());
+    let mut stall = (model.stalls > 0.0 && rng.random_bool(model.stalls)).then(|| chars - rng.random_range(15..60));
     while left > 0 {
         let chunk = rng.random_range(model.chunk.0..=model.chunk.1).min(left);
         came.push((Duration::from_secs_f64(at), side, Came::Text(chunk)));
@@ -84,6 +89,9 @@ fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Dur
         at += real_len(chunk) / speed * drift.exp() * gaps.sample(rng);
         if rng.random_bool(model.pauses) {
             at += rng.random_range(0.5..1.5);
+        }
+        if stall.take_if(|from| left <= *from).is_some() {
+            at += rng.random_range(2.0..10.0);
         }
     }
     let end = came.last().map_or(at, |(last, ..)| last.as_secs_f64()) + rng.random_range(0.0..0.1) + 4.0 / speed;
