@@ -47,8 +47,10 @@ function card(side, model, chosen, words) {
 
 function change(at, points) {
   const known = isNumber(points);
-  at.textContent = known ? `${points < 0 ? "−" : "+"}${number(Math.abs(points), 1)}` : "";
-  at.dataset.direction = !known || points === 0 ? "none" : points > 0 ? "up" : "down";
+  const tenths = known ? Math.round(10 * points) : 0; // A change that rounds to nothing has no sign.
+  const sign = { "-1": "−", 0: "±", 1: "+" }[Math.sign(tenths)];
+  at.textContent = known ? `${sign}${number(Math.abs(tenths) / 10, 1)}` : "";
+  at.dataset.direction = { "-1": "down", 0: "none", 1: "up" }[Math.sign(tenths)];
 }
 
 /** Reasoning is shown as plain text, folded. */

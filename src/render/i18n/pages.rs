@@ -21,6 +21,7 @@ pub(crate) struct PageTexts {
     pub(crate) navigation: &'static str,
     pub(crate) nav_battle: &'static str,
     pub(crate) nav_leaderboard: &'static str,
+    pub(crate) nav_more: &'static str,
     pub(crate) nav_benchmarks: &'static str,
     pub(crate) nav_correlation: &'static str,
     pub(crate) nav_about: &'static str,
@@ -155,6 +156,10 @@ pub(crate) struct LeaderboardTexts {
     pub(crate) next_open: &'static str,
     pub(crate) next_equal: &'static str,
     pub(crate) lines_explained: &'static str,
+    pub(crate) early_one: &'static str,
+    pub(crate) early_more: &'static str,
+    pub(crate) early_explained: &'static str,
+    pub(crate) notes_folded: &'static str,
     pub(crate) empty: &'static str,
     pub(crate) empty_action: &'static str,
     pub(crate) slices: &'static str,
@@ -191,6 +196,17 @@ impl LeaderboardTexts {
     /// A text that names the confidence, a share, in hundredths.
     pub(crate) fn confident(&self, text: &str, confidence: f64) -> String {
         fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
+    /// That a leaderboard of so few votes is no ranking yet.
+    pub(crate) fn too_early(&self, votes: u64) -> String {
+        let text = if votes == 1 { self.early_one } else { self.early_more };
+        fill(text, &[("votes", &votes.to_string())])
+    }
+
+    /// With how many votes it becomes one.
+    pub(crate) fn early_until(&self, needed: u64, each: u64) -> String {
+        fill(self.early_explained, &[("needed", &needed.to_string()), ("each", &each.to_string())])
     }
 
     /// A note in this language.
