@@ -33,7 +33,8 @@ function card(side, model, chosen, words) {
   const seconds = (ms) => (isNumber(ms) ? fill(words.seconds, { n: number(ms / 1000, 1) }) : "–");
   set("name", model.name);
   set("origin", [model.organization, model.license].filter(Boolean).join(" · "));
-  set("rating", isNumber(model.rating) ? number(model.rating) : "–");
+  set("rating", isNumber(model.rating) ? number(model.rating, 1) : "–");
+  set("rating-after", isNumber(model.rating) ? number(model.rating + (model.rating_change ?? 0), 1) : "–");
   set("first", seconds(model.first_token_ms));
   set("whole", seconds(model.duration_ms));
   const speed = model.chars_per_second;

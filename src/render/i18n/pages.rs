@@ -82,6 +82,7 @@ pub(crate) struct BattleTexts {
     pub(crate) result: &'static str,
     pub(crate) your_choice: &'static str,
     pub(crate) rating: &'static str,
+    pub(crate) rating_explained: &'static str,
     pub(crate) first_words: &'static str,
     pub(crate) whole_reply: &'static str,
     pub(crate) speed: &'static str,
@@ -144,6 +145,7 @@ pub(crate) struct LeaderboardTexts {
     pub(crate) rank: &'static str,
     pub(crate) model: &'static str,
     pub(crate) rating: &'static str,
+    pub(crate) rating_method: &'static str,
     pub(crate) interval: &'static str,
     pub(crate) elo: &'static str,
     pub(crate) battles: &'static str,
@@ -162,6 +164,8 @@ pub(crate) struct LeaderboardTexts {
     pub(crate) notes_folded: &'static str,
     pub(crate) empty: &'static str,
     pub(crate) empty_action: &'static str,
+    pub(crate) empty_until: &'static str,
+    pub(crate) empty_choice: &'static str,
     pub(crate) slices: &'static str,
     pub(crate) all: &'static str,
     pub(crate) language: &'static str,
@@ -185,6 +189,13 @@ pub(crate) struct LeaderboardTexts {
     pub(crate) whole: &'static str,
     pub(crate) charts: &'static str,
     pub(crate) back: &'static str,
+    pub(crate) charts_models: &'static str,
+    pub(crate) charts_all: &'static str,
+    pub(crate) against: &'static str,
+    pub(crate) against_opponent: &'static str,
+    pub(crate) against_won: &'static str,
+    pub(crate) against_votes: &'static str,
+    pub(crate) against_predicted: &'static str,
     pub(crate) changed: &'static str,
     pub(crate) reading: &'static str,
     pub(crate) reading_points: &'static [&'static str],
@@ -207,6 +218,11 @@ impl LeaderboardTexts {
     /// With how many votes it becomes one.
     pub(crate) fn early_until(&self, needed: u64, each: u64) -> String {
         fill(self.early_explained, &[("needed", &needed.to_string()), ("each", &each.to_string())])
+    }
+
+    /// All models.
+    pub(crate) fn all_of(&self, models: usize) -> String {
+        fill(self.charts_all, &[("n", &models.to_string())])
     }
 
     /// A note in this language.

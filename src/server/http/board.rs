@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
-use super::pages;
-use super::pages::charts::{ChartView, ChartsView};
+use super::pages::charts::ChartView;
 use super::pages::exclusions::{ChangeView, ExclusionsFold};
 use super::pages::leaderboard::{self, EarlyVotes, LeaderboardRow, LeaderboardView};
 use super::pages::robustness_fold::RobustnessFold;
@@ -20,11 +19,11 @@ use crate::domain::language::Language;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::neighbours::NeighbourPair;
+use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
-use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
@@ -56,44 +55,12 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(leaderboard::leaderboard(&request, &view))
 }
 
-/// `GET /leaderboard/charts`
-///
-/// # Errors
-/// As [`page`].
-pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::parse(request.query_string())?;
-    let filter = query.filter()?;
-    let study = answer(&app, &filter).await?;
-    let frame = frame_of(&request);
-    let named = |model: &RankedModel| {
-        let card = app.models.card(&ModelId::new(&model.model));
-        RankedModel { model: card.name, ..model.clone() }
-    };
-    let models: Vec<RankedModel> = study.board.models.iter().map(named).collect();
-    let names: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
-    let mut traces = chart::history::traces(&study.board.models, &study.history);
-    for trace in &mut traces {
-        trace.name = app.models.card(&ModelId::new(&trace.name)).name;
-    }
-    let mut charts = vec![ChartView::new(chart::forest::draw(&models, study.board.confidence, frame))];
-    charts.extend(style_chart(&study.board, frame));
-    if !filter.style && !filter.side {
-        charts.push(ChartView::new(chart::history::draw(&traces, frame)));
-    }
-    let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
-    charts.extend(pairs.map(|shown| ChartView::new(study.pairs.draw(shown, &names, frame))));
-    Ok(pages::charts::charts(
-        &request,
-        &ChartsView { votes: study.board.votes.rated, query: query.query_string(), charts },
-    ))
-}
-
-fn frame_of(request: &HttpRequest) -> chart::Frame {
+pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }
 }
 
 /// The effects of style, where they were fitted.
-fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
+pub(super) fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
     let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
     let effects: Vec<StyleEffect> = board.style.iter().filter(of_style).cloned().collect();
     (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
@@ -190,7 +157,7 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         confidence: board.confidence,
         votes: board.votes.rated,
         early: EarlyVotes::new(board.votes.rated, board.models.len() as u64, app.settings.now().rating.min_votes),
-        notes: board.notes.iter().map(|note| note.clone().with_names(|model| name_of(model, &app.models))).collect(),
+        notes: notes(board, &app.models),
         rows: rows(board, &app.models),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
@@ -220,7 +187,13 @@ fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
     named
 }
 
-fn name_of(model: &str, models: &Models) -> String {
+/// The notes with the names of the models. Where there is no vote, the page says so in the table's place.
+fn notes(board: &Leaderboard, models: &Models) -> Vec<RatingNote> {
+    let told = board.notes.iter().filter(|note| **note != RatingNote::NoVotes);
+    told.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
+}
+
+pub(super) fn name_of(model: &str, models: &Models) -> String {
     models.card(&ModelId::new(model)).name
 }
 
@@ -238,7 +211,8 @@ fn rows(board: &Leaderboard, models: &Models) -> Vec<LeaderboardRow> {
 
 fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, models: &Models) -> LeaderboardRow {
     let card = models.card(&ModelId::new(&model.model));
-    let is_pair = |pair: &&NeighbourPair| pair.upper == model.model && next.is_some_and(|next| pair.lower == next.model);
+    let is_pair =
+        |pair: &&NeighbourPair| pair.upper == model.model && next.is_some_and(|next| pair.lower == next.model);
     // Without an interval the votes do not say whether a model is better than another; a model without a bound has none.
     let has_interval = model.lower.or(model.upper).is_some() || board.interval == IntervalMethod::None;
     let has_rank = model.unbounded.is_none() && has_interval;
