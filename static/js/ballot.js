@@ -20,6 +20,7 @@ export class Ballot {
     for (const choice of this.#choices) choice.addEventListener("click", () => this.#cast(choice));
     this.#place.querySelector(".choices").addEventListener("keydown", (event) => this.#move(event));
     document.addEventListener("keydown", (event) => this.#key(event));
+    document.addEventListener("focusin", ({ target }) => this.#raise(target));
     this.#keys.checked = kept("localStorage", SWITCH) !== "off";
     this.#keys.addEventListener("change", () => keep("localStorage", SWITCH, this.#keys.checked ? "on" : "off"));
   }
@@ -41,6 +42,16 @@ export class Ballot {
   #set(open, hint) {
     for (const choice of this.#choices) choice.disabled = !open;
     this.#hint.textContent = hint;
+  }
+
+  /**
+   * Where there is little height the rest of the ballot is below the screen: it comes up for the keyboard, and stays while
+   * the focus is in the ballot, so that no choice moves under a finger.
+   */
+  #raise(target) {
+    const { classList } = this.#place;
+    const called = target.closest(".ballot-more") !== null && target.matches(":focus-visible");
+    classList.toggle("raised", this.#place.contains(target) && (called || classList.contains("raised")));
   }
 
   #cast(choice) {

@@ -254,7 +254,5 @@ function forget() {
 }
 
 battle = kept("sessionStorage", KEPT);
-if (battle) {
-  setPhase("resuming");
-  socket.open();
-}
+setPhase(battle ? "resuming" : "empty");
+if (battle) socket.open();

@@ -6,6 +6,7 @@ import { Socket } from "./socket.js";
 const main = document.querySelector("main");
 const rows = part("rows");
 const time = part("time");
+let shownNotes = part("notes").innerHTML;
 
 const socket = new Socket(main.dataset.socket, {
   opened: () => {},
@@ -14,10 +15,13 @@ const socket = new Socket(main.dataset.socket, {
   patience: () => Infinity, // a quiet arena says nothing for hours
 });
 
-function show({ as_of, votes, html }) {
+function show({ as_of, votes, notes, html }) {
   const before = states();
   const first = part("votes").dataset.live === undefined;
   rows.innerHTML = html;
+  // What a reader has unfolded stays so while it says the same.
+  if (notes !== shownNotes) part("notes").innerHTML = notes;
+  shownNotes = notes;
   main.toggleAttribute("data-empty", rows.rows.length === 0);
   part("votes").textContent = number(votes);
   part("votes").dataset.live = "";

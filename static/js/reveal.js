@@ -33,7 +33,8 @@ function card(side, model, chosen, words) {
   const seconds = (ms) => (isNumber(ms) ? fill(words.seconds, { n: number(ms / 1000, 1) }) : "–");
   set("name", model.name);
   set("origin", [model.organization, model.license].filter(Boolean).join(" · "));
-  set("rating", isNumber(model.rating) ? number(model.rating) : "–");
+  set("rating", isNumber(model.rating) ? number(model.rating, 1) : "–");
+  set("rating-after", isNumber(model.rating) ? number(model.rating + (model.rating_change ?? 0), 1) : "–");
   set("first", seconds(model.first_token_ms));
   set("whole", seconds(model.duration_ms));
   const speed = model.chars_per_second;
@@ -47,8 +48,10 @@ function card(side, model, chosen, words) {
 
 function change(at, points) {
   const known = isNumber(points);
-  at.textContent = known ? `${points < 0 ? "−" : "+"}${number(Math.abs(points), 1)}` : "";
-  at.dataset.direction = !known || points === 0 ? "none" : points > 0 ? "up" : "down";
+  const tenths = known ? Math.round(10 * points) : 0; // A change that rounds to nothing has no sign.
+  const sign = { "-1": "−", 0: "±", 1: "+" }[Math.sign(tenths)];
+  at.textContent = known ? `${sign}${number(Math.abs(tenths) / 10, 1)}` : "";
+  at.dataset.direction = { "-1": "down", 0: "none", 1: "up" }[Math.sign(tenths)];
 }
 
 /** Reasoning is shown as plain text, folded. */

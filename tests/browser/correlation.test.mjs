@@ -46,7 +46,6 @@ async function unfold(page) {
 
 test("two series are chosen by keyboard and shown as a scatter with their figures", async () => {
   const page = await arrive("lang=en");
-  await page.getByRole("link", { name: "Correlations" }).waitFor();
   const form = page.getByRole("form", { name: "Choose two series" });
   await form.getByRole("combobox", { name: "X axis" }).selectOption("published:Elsewhere:overall");
   await form.getByRole("combobox", { name: "Y axis" }).selectOption("arena:rating");

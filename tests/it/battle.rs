@@ -376,7 +376,7 @@ async fn a_page_that_asked_for_html_gets_safe_blocks_that_make_up_the_reply() {
     visitor.send(json!({"type": "start", "prompt": "Format!", "render": "html"})).await;
     visitor.until_ready().await;
     let html = shown_html(&visitor);
-    assert!(html.contains("<h1") && html.contains("<strong>bold</strong>") && html.contains("<li"), "{html}");
+    assert!(html.contains("<h4") && html.contains("<strong>bold</strong>") && html.contains("<li"), "{html}");
     assert!(!html.contains("<script"), "{html}");
 }
 

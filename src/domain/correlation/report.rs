@@ -154,7 +154,8 @@ pub struct LeaderboardsReport {
     pub separability_x: Share,
     /// The same in the second.
     pub separability_y: Share,
-    /// From −1 to 1: of the pairs that both separate, whether in the same order.
+    /// From −1 to 1, the mean over all pairs: 1 for a pair that both separate in the same order, −1 for one in opposite
+    /// orders, 0 for one that either does not separate.
     pub agreement_with_confidence: Option<f64>,
     /// The mean square of what the first gets wrong of the order of pairs in the second; a coin gets 0.25.
     pub brier: Option<f64>,

@@ -185,6 +185,13 @@ pub struct RankedModel {
     pub good_enough_change_upper: Option<f64>,
 }
 
+/// The rated votes with which each of so many models has `min_votes` battles on average. With fewer, a leaderboard is too
+/// early to be read as a ranking. A vote is a battle of two models.
+#[must_use]
+pub fn votes_to_rank(models: u64, min_votes: u64) -> u64 {
+    models.saturating_mul(min_votes).div_ceil(2)
+}
+
 impl RankedModel {
     /// The rating, or the limit of an unbounded model: where the model stands in an order and on an axis.
     #[must_use]

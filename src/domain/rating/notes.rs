@@ -28,11 +28,11 @@ pub enum RatingNote {
     NoTies,
     /// Davidson's model was requested, but its tie parameter has no finite estimate.
     UnboundedTieParameter,
-    /// A model won or lost every vote, so its rating is a bound.
+    /// Models that won, or lost, every vote, so that their ratings are bounds.
     Unbounded {
-        /// The model.
-        model: String,
-        /// `above` for a model that won every vote.
+        /// The models.
+        models: Vec<String>,
+        /// `above` for models that won every vote.
         direction: Direction,
         /// Confidence level of the bound.
         confidence: f64,
@@ -100,6 +100,24 @@ pub enum RatingNote {
     },
 }
 
+impl RatingNote {
+    /// The note with each model called by its name.
+    #[must_use]
+    pub fn with_names(mut self, name: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            Self::Unbounded { models, .. } | Self::CarriedByOneVoter { models } | Self::FewVoters { models, .. } => {
+                models.iter_mut().for_each(|model| *model = name(model));
+            }
+            Self::OneWayVotes { bridges, .. } => {
+                let ends = bridges.iter_mut().flat_map(|bridge| [&mut bridge.winner, &mut bridge.loser]);
+                ends.for_each(|model| *model = name(model));
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
 impl fmt::Display for RatingNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -114,7 +132,7 @@ impl fmt::Display for RatingNote {
             Self::UnboundedTieParameter => f.write_str(
                 "these votes give Davidson's tie parameter no finite value, so a tie counts half a win for each side",
             ),
-            Self::Unbounded { model, direction, confidence } => fmt_unbounded(f, model, *direction, *confidence),
+            Self::Unbounded { models, direction, confidence } => fmt_unbounded(f, models, *direction, *confidence),
             Self::Components { count } => write!(
                 f,
                 "the votes leave {count} groups of models that cannot be compared: each is rated separately with \
@@ -181,15 +199,18 @@ fn quoted(models: &[String]) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 
-fn fmt_unbounded(f: &mut fmt::Formatter<'_>, model: &str, direction: Direction, confidence: f64) -> fmt::Result {
+fn fmt_unbounded(f: &mut fmt::Formatter<'_>, models: &[String], direction: Direction, confidence: f64) -> fmt::Result {
     let (did, open, bound) = match direction {
         Direction::Above => ("won", "upper", "lower"),
         Direction::Below => ("lost", "lower", "upper"),
     };
+    let (its, rating_has, plural) =
+        if models.len() == 1 { ("its", "rating has", "") } else { ("their", "ratings have", "s") };
     write!(
         f,
-        "{model:?} {did} every vote against the rated models, so its rating has no {open} bound: the table shows its \
-         {bound} bound by likelihood ratio at {confidence} confidence, and the other ratings ignore its votes"
+        "{} {did} every vote against the rated models, so {its} {rating_has} no {open} bound: the table shows {its} \
+         {bound} bound{plural} by likelihood ratio at {confidence} confidence, and the other ratings ignore {its} votes",
+        quoted(models)
     )
 }
 
@@ -221,4 +242,26 @@ pub(super) fn serialize_texts<S: Serializer>(notes: &[RatingNote], serializer: S
 pub(super) fn deserialize_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RatingNote>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     Ok(texts.into_iter().map(|text| RatingNote::Text { text }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_of_one_cause_share_a_note_and_have_names() {
+        let note = |models: &[&str]| RatingNote::Unbounded {
+            models: models.iter().map(|&model| model.to_owned()).collect(),
+            direction: Direction::Below,
+            confidence: 0.95,
+        };
+        let one = note(&["a"]).with_names(str::to_uppercase).to_string();
+        assert!(one.starts_with("\"A\" lost every vote") && one.contains("its rating has no lower bound"), "{one}");
+        let all = note(&["a", "b", "c", "d", "e", "f", "g"]).to_string();
+        assert!(all.starts_with("\"a\", \"b\", \"c\", \"d\", \"e\" and 2 more lost every vote"), "{all}");
+        assert!(all.contains("their ratings have no lower bound") && all.contains("their upper bounds by"), "{all}");
+        let bridge = OneWayBridge { winner: "a".into(), loser: "b".into(), votes: 1.0 };
+        let one_way = RatingNote::OneWayVotes { bridges: vec![bridge], more: 0 }.with_names(str::to_uppercase);
+        assert!(one_way.to_string().contains("\"A\" over \"B\""), "{one_way}");
+    }
 }

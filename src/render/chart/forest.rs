@@ -89,7 +89,7 @@ fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartTexts) {
 /// One model at the height `y`.
 fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
     let (x, base) = (axis.place(model.rating_or_limit()), y + 4.5);
-    canvas.text("end", At(NAME - 12.0, base), &model.rank.to_string());
+    canvas.text("end", At(NAME - 12.0, base), &shown_rank(model));
     canvas.text("", At(NAME, base), &shorten(&model.model, NAME_ROOM / 13.0));
     let ends = [model.lower, model.upper].map(|end| end.map(|end| axis.place(end)));
     match (model.unbounded, ends) {
@@ -107,6 +107,11 @@ fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
     let interval = [model.lower, model.upper].map(|end| end.map_or_else(|| "–".to_owned(), |end| format!("{end:.0}")));
     canvas.text("end", At(PLOT_END + 62.0, base), &shown_rating(model));
     canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
+}
+
+/// The rank; a dash for a model without a bound, which may stand anywhere beyond its limit.
+fn shown_rank(model: &RankedModel) -> String {
+    if model.unbounded.is_some() { "–".to_owned() } else { model.rank.to_string() }
 }
 
 /// The rating, or the limit of a model that has none.
@@ -146,7 +151,8 @@ fn told(model: &RankedModel, said: &ChartTexts) -> String {
         (None, ..) => String::new(),
     };
     let few = if model.provisional { format!(" ({})", said.provisional) } else { String::new() };
-    let (rank, rating) = (model.rank.to_string(), shown_rating(model));
+    let (rank, rating) = (shown_rank(model), shown_rating(model));
+    let text = if model.unbounded.is_some() { said.forest_unranked } else { said.forest_one };
     let values = [("rank", rank.as_str()), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
-    fill(said.forest_one, &values)
+    fill(text, &values)
 }

@@ -1,8 +1,11 @@
 //! Heat maps: a figure for each pair of models, as a shade and, where there is room, as a number.
+//!
+//! Shares diverge from the middle at one half; counts go from paper to ink. All cells of a shade are one path, so that a map
+//! of hundreds of models stays light. A pair that never met has a dash, so that it differs from every figure.
 
 use super::Frame;
 use super::axis::real;
-use super::svg::{At, Canvas, Caption};
+use super::svg::{At, Canvas, Caption, path};
 use super::text::{shorten, width};
 use crate::i18n::charts::ChartText;
 use crate::i18n::charts::chart_texts;
@@ -28,10 +31,12 @@ pub struct HeatmapData<'a> {
     pub figures: &'a [Vec<Option<f64>>],
 }
 
-/// Shades, from paper to ink.
-const SHADES: f64 = 9.0;
-/// From this shade on, figures are written in the colour of the paper.
-const DARK: usize = 6;
+/// Shades: of counts from paper to ink, of shares from one end over the middle to the other.
+const SHADES: usize = 9;
+/// Models of which each cell has room for its figure.
+const WITH_FIGURES: usize = 25;
+/// Models of which each cell has room for a line around it.
+const WITH_LINES: usize = 60;
 const LEFT: f64 = 16.0;
 const HEAD: f64 = 60.0;
 const FOOT: f64 = 48.0;
@@ -39,6 +44,8 @@ const FOOT: f64 = 48.0;
 const LABEL: f64 = 190.0;
 /// Pairs that the description names.
 const TOLD: usize = 3;
+/// Width of the legend.
+const LEGEND: f64 = 370.0;
 
 /// Draws the grid.
 #[must_use]
@@ -49,22 +56,20 @@ pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
     let (title, reading) =
         (said.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { said.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
-    let size =
-        At((plan.origin.0 + count * plan.cell + 24.0).max(needed).max(360.0), plan.origin.1 + count * plan.cell + FOOT);
+    let size = At(
+        (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(plan.origin.0 + LEGEND),
+        plan.origin.1 + count * plan.cell + FOOT,
+    );
     let mut canvas = Canvas::new(size.0, size.1);
     canvas.text("heading", At(LEFT, 26.0), title);
     canvas.text("quiet", At(LEFT, 46.0), reading);
     labels(&mut canvas, grid, &plan);
-    for (row, figures) in grid.figures.iter().enumerate() {
-        for (column, figure) in figures.iter().enumerate() {
-            cell(&mut canvas, &plan, (row, column), shown, *figure, most, &|value| {
-                let values = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", value)];
-                fill(shown.tip(frame), &values)
-            });
-        }
+    cells(&mut canvas, grid, &plan, shown, most);
+    if plan.has_figures {
+        written(&mut canvas, grid, &plan, shown, most, frame);
     }
     if !grid.names.is_empty() {
-        legend(&mut canvas, shown, most, At(plan.origin.0, size.1 - 30.0));
+        legend(&mut canvas, shown, most, At(plan.origin.0, size.1 - 30.0), frame);
     }
     canvas.finish(&words(shown, grid, frame), frame)
 }
@@ -79,6 +84,12 @@ impl Shown {
         }
     }
 
+    /// What a dash says.
+    fn missing(self, frame: Frame) -> &'static str {
+        let words = chart_texts(frame.language);
+        if self == Self::Predicted { words.not_compared } else { words.never_met }
+    }
+
     fn tip(self, frame: Frame) -> &'static str {
         let words = chart_texts(frame.language);
         match self {
@@ -88,11 +99,22 @@ impl Shown {
         }
     }
 
-    /// The shade of a figure, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root.
+    /// The shade of a figure, 0 to 8. Counts differ by orders of magnitude, so their shades follow the square root. The
+    /// middle shade of shares is one half, and a share and its rest have shades as far from it.
     fn shade(self, figure: f64, most: f64) -> usize {
         let share = if self == Self::Counts { (figure / most.max(1.0)).sqrt() } else { figure };
-        let steps = (share * SHADES).floor().clamp(0.0, SHADES - 1.0);
-        (0..9).rev().find(|&step| real(step) <= steps).unwrap_or(0)
+        let above_half = |step: usize| (real(step) - 0.5) / real(SHADES - 1);
+        (1..SHADES).rev().find(|&step| share > above_half(step)).unwrap_or(0)
+    }
+
+    /// The class of a shade.
+    fn class(self, shade: usize) -> String {
+        if self == Self::Counts { format!("h{shade}") } else { format!("d{shade}") }
+    }
+
+    /// Whether figures on a shade are written in the colour of the paper.
+    fn is_dark(self, shade: usize) -> bool {
+        if self == Self::Counts { shade >= 6 } else { matches!(shade, 0 | 1 | 7 | 8) }
     }
 
     fn written(self, figure: f64) -> String {
@@ -115,19 +137,20 @@ struct HeatPlan {
     /// The corner of the first cell.
     origin: At,
     small: bool,
+    has_figures: bool,
 }
 
 impl HeatPlan {
     fn new(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
-            0..=24 => (34.0, false),
-            25..=60 => (17.0, false),
+            0..=WITH_FIGURES => (34.0, false),
+            0..=WITH_LINES => (17.0, false),
             _ => (11.0, true),
         };
         let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
-        let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(LABEL);
-        Self { cell, small, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
+        let room = (longest * if small { 9.5 } else { 13.0 } + 8.0).min(LABEL).round();
+        Self { cell, small, has_figures: count <= WITH_FIGURES, origin: At(LEFT + room + 8.0, HEAD + room + 8.0) }
     }
 
     fn corner(&self, row: usize, column: usize) -> At {
@@ -148,50 +171,66 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
     }
 }
 
-fn cell(
-    canvas: &mut Canvas,
-    plan: &HeatPlan,
-    (row, column): (usize, usize),
-    shown: Shown,
-    figure: Option<f64>,
-    most: f64,
-    tip: &dyn Fn(&str) -> String,
-) {
-    let (corner, size) = (plan.corner(row, column), plan.cell);
-    if row == column {
-        return canvas.line(
-            "self",
-            At(corner.0 + 2.0, corner.1 + 2.0),
-            At(corner.0 + size - 2.0, corner.1 + size - 2.0),
-        );
-    }
-    let Some(figure) = figure else { return };
-    let shade = shown.shade(figure, most);
-    let square = |canvas: &mut Canvas| canvas.rect(&format!("cell h{shade}"), corner, size, size);
-    // Thousands of tooltips would make a page slow; where there are so many, cells are too small to be pointed at.
-    if plan.small {
-        return square(canvas);
-    }
-    canvas.tipped(&tip(&shown.in_full(figure)), |canvas| {
-        square(canvas);
-        if size > 30.0 {
-            let class = if shade >= DARK { "figure on-dark" } else { "figure" };
-            canvas.text(class, At(corner.0 + 0.5 * size, corner.1 + 0.5 * size + 4.0), &shown.written(figure));
+/// All cells: a path for each shade, one for the diagonal, and one for pairs that never met.
+fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Shown, most: f64) {
+    let mut shades = vec![String::new(); SHADES];
+    let (mut unmet, mut diagonal) = (String::new(), String::new());
+    let (size, dash) = (plan.cell, (0.2 * plan.cell).round());
+    for (row, figures) in grid.figures.iter().enumerate() {
+        for (column, figure) in figures.iter().enumerate() {
+            let corner = plan.corner(row, column);
+            match figure {
+                _ if row == column => {
+                    path::line(&mut diagonal, At(corner.0 + 2.0, corner.1 + 2.0), At(size - 4.0, size - 4.0));
+                }
+                Some(figure) => path::square(&mut shades[shown.shade(*figure, most)], corner, size),
+                None => {
+                    let start = At(corner.0 + (0.5 * (size - dash)).round(), corner.1 + (0.5 * size).round());
+                    path::line(&mut unmet, start, At(dash, 0.0));
+                }
+            }
         }
-    });
+    }
+    let class = if plan.small { "" } else { "cell " };
+    for (shade, cells) in shades.iter().enumerate() {
+        canvas.path(&format!("{class}{}", shown.class(shade)), cells);
+    }
+    canvas.path("self", &diagonal);
+    canvas.path("self", &unmet);
 }
 
-fn legend(canvas: &mut Canvas, shown: Shown, most: f64, at: At) {
+/// The figures, each with its sentence.
+fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Shown, most: f64, frame: Frame) {
+    for (row, figures) in grid.figures.iter().enumerate() {
+        for (column, figure) in figures.iter().enumerate() {
+            let Some(figure) = figure.filter(|_| row != column) else { continue };
+            let class = if shown.is_dark(shown.shade(figure, most)) { "figure on-dark" } else { "figure" };
+            let (corner, value) = (plan.corner(row, column), shown.in_full(figure));
+            let at = At(corner.0 + 0.5 * plan.cell, corner.1 + 0.5 * plan.cell + 4.0);
+            let values = [("row", grid.names[row].as_str()), ("column", &grid.names[column]), ("value", &value)];
+            canvas.tipped_text(class, at, &shown.written(figure), &fill(shown.tip(frame), &values));
+        }
+    }
+}
+
+fn legend(canvas: &mut Canvas, shown: Shown, most: f64, at: At, frame: Frame) {
     let start = LEFT.max(at.0 - 60.0) + 60.0;
-    for shade in 0..9_u8 {
-        canvas.rect(&format!("cell h{shade}"), At(start + 18.0 * f64::from(shade), at.1), 18.0, 12.0);
+    for shade in 0..SHADES {
+        canvas.rect(&format!("cell {}", shown.class(shade)), At(start + 18.0 * real(shade), at.1), 18.0, 12.0);
     }
     let (low, high) = match shown {
         Shown::Counts => ("1".to_owned(), shown.in_full(most)),
         Shown::Wins | Shown::Predicted => ("0 %".to_owned(), "100 %".to_owned()),
     };
+    let end = start + 18.0 * real(SHADES);
     canvas.text("quiet end", At(start - 6.0, at.1 + 10.0), &low);
-    canvas.text("quiet", At(start + 18.0 * SHADES + 6.0, at.1 + 10.0), &high);
+    canvas.text("quiet", At(end + 6.0, at.1 + 10.0), &high);
+    if shown != Shown::Counts {
+        canvas.text("quiet middle", At(start + 9.0 * real(SHADES), at.1 + 26.0), "50 %");
+    }
+    let mark = end + 62.0;
+    canvas.line("self", At(mark, at.1 + 6.0), At(mark + 7.0, at.1 + 6.0));
+    canvas.text("quiet", At(mark + 14.0, at.1 + 10.0), shown.missing(frame));
 }
 
 /// The figures above the diagonal, as (row, column, figure).

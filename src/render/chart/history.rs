@@ -37,13 +37,13 @@ const TOLD: usize = 5;
 pub fn draw(traces: &[Trace], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let traces: Vec<&Trace> = traces.iter().filter(|trace| !trace.points.is_empty()).collect();
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let mut canvas = Canvas::new(WIDTH, if has_moments(&traces) { HEIGHT } else { TOP });
     let words = words(&traces, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     let named = traces.len().min(LOOKS);
-    let reading = if traces.is_empty() { said.no_data.to_owned() } else { reading(named, said) };
+    let reading = if has_moments(&traces) { reading(named, said) } else { why_empty(&traces, said).to_owned() };
     canvas.text("quiet", At(16.0, 46.0), &reading);
-    if !traces.is_empty() {
+    if has_moments(&traces) {
         let points = || traces.iter().flat_map(|trace| &trace.points);
         let time = Axis::over(points().map(|point| milliseconds(point.0)), 500.0, PLOT, PLOT_END);
         let rating = Axis::over(points().map(|point| point.1), 5.0, BOTTOM, TOP);
@@ -59,6 +59,16 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
         names(&mut canvas, at_ends(&traces[..named], &lines), &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
     }
     canvas.finish(&words, frame)
+}
+
+/// Whether there is more than one moment, and so a line.
+fn has_moments(traces: &[&Trace]) -> bool {
+    let mut times = traces.iter().flat_map(|trace| &trace.points).map(|point| point.0);
+    times.next().is_some_and(|first| times.any(|time| time != first))
+}
+
+fn why_empty(traces: &[&Trace], said: &'static ChartTexts) -> &'static str {
+    if traces.is_empty() { said.no_data } else { said.history_of_a_moment }
 }
 
 /// The names of traces, at the ends of their lines.
@@ -84,7 +94,7 @@ fn reading(named: usize, said: &ChartTexts) -> String {
     fill(said.history.reading, &[("named", &named.to_string())])
 }
 
-fn words(traces: &[&Trace], said: &ChartTexts) -> Caption {
+fn words(traces: &[&Trace], said: &'static ChartTexts) -> Caption {
     let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
     let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
     let values = [
@@ -94,7 +104,8 @@ fn words(traces: &[&Trace], said: &ChartTexts) -> Caption {
         ("models", told.join(" ")),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let description = if traces.is_empty() { said.no_data.to_owned() } else { fill(said.history.description, &values) };
+    let description =
+        if has_moments(traces) { fill(said.history.description, &values) } else { why_empty(traces, said).to_owned() };
     Caption { key: "history".into(), title: said.history.title.to_owned(), description }
 }
 

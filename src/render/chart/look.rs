@@ -87,10 +87,12 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<Named<'_>>, margin: &Mar
         *height = height.min(lowest);
         lowest = *height - LABEL;
     }
-    let x = margin.left + 22.0;
+    // Each name has a piece of its line: one that led from the line's end to the name would look like a fall or a rise.
+    let x = margin.left + 40.0;
     for (line, y) in lines.iter().zip(heights) {
-        canvas.line("leader", At(line.end.0 + 6.0, line.end.1), At(x - 10.0, y));
-        Look::nth(line.look).mark(canvas, At(x - 5.0, y));
+        let look = Look::nth(line.look);
+        look.line(canvas, &[At(x - 28.0, y), At(x - 2.0, y)]);
+        look.mark(canvas, At(x - 15.0, y));
         let text = format!("{}  {}", line.value, shorten(line.name, (margin.right - x - 56.0) / 13.0));
         canvas.tipped(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
     }

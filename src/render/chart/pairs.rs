@@ -10,6 +10,19 @@ use crate::domain::rating::tally::Tally;
 
 type Figures = Vec<Vec<Option<f64>>>;
 
+/// A model against another; none where they never met, or where the ratings cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Meeting {
+    /// The other's place on the leaderboard.
+    pub opponent: usize,
+    /// Share of the votes that the model won, a tie counting half.
+    pub won: Option<f64>,
+    /// Rated votes between both.
+    pub votes: Option<f64>,
+    /// Share that the ratings predict.
+    pub predicted: Option<f64>,
+}
+
 /// Square figures over the models of a leaderboard, in its order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pairs {
@@ -38,7 +51,7 @@ impl Pairs {
         Self { wins, counts, predicted }
     }
 
-    /// Draws one of the figures.
+    /// Draws one of the figures, of the first models, which have these names.
     #[must_use]
     pub fn draw(&self, shown: Shown, names: &[String], frame: Frame) -> String {
         let figures = match shown {
@@ -46,7 +59,22 @@ impl Pairs {
             Shown::Counts => &self.counts,
             Shown::Predicted => &self.predicted,
         };
-        heat::draw(shown, HeatmapData { names, figures }, frame)
+        let first = |row: &Vec<Option<f64>>| row.iter().take(names.len()).copied().collect();
+        let figures: Figures = figures.iter().take(names.len()).map(first).collect();
+        heat::draw(shown, HeatmapData { names, figures: &figures }, frame)
+    }
+
+    /// A model against each other one of the first `count`.
+    #[must_use]
+    pub fn meetings(&self, model: usize, count: usize) -> Vec<Meeting> {
+        let figure = |figures: &Figures, opponent: usize| *figures.get(model)?.get(opponent)?;
+        let meeting = |opponent: usize| Meeting {
+            opponent,
+            won: figure(&self.wins, opponent),
+            votes: figure(&self.counts, opponent),
+            predicted: figure(&self.predicted, opponent),
+        };
+        (0..count).filter(|&opponent| opponent != model).map(meeting).collect()
     }
 }
 

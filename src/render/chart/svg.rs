@@ -68,6 +68,19 @@ impl Canvas {
         self.add(format_args!("<polyline class=\"{class}\" fill=\"none\" points=\"{points}\"/>"));
     }
 
+    /// Many shapes of one class; `data` comes from [`path`]. Nothing where there are none.
+    pub(super) fn path(&mut self, class: &str, data: &str) {
+        if !data.is_empty() {
+            self.add(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
+        }
+    }
+
+    /// A text that shows `tip` to a pointer that rests on it.
+    pub(super) fn tipped_text(&mut self, class: &str, at: At, text: &str, tip: &str) {
+        let (x, y, text, tip) = (n(at.0), n(at.1), escape(text), escape(tip));
+        self.add(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}<title>{tip}</title></text>"));
+    }
+
     /// What is drawn in `draw` shows `tip` to a pointer that rests on it.
     pub(super) fn tipped(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!("<g><title>{}</title>", escape(tip)));
@@ -101,6 +114,24 @@ impl Canvas {
 
     fn add(&mut self, element: std::fmt::Arguments) {
         writeln!(self.body, "{element}").expect(TEXT_GROWS);
+    }
+}
+
+/// The data of a path, shape by shape.
+pub(super) mod path {
+    use std::fmt::Write as _;
+
+    use super::{At, TEXT_GROWS, n};
+
+    /// Adds a square.
+    pub(in super::super) fn square(data: &mut String, corner: At, size: f64) {
+        let (x, y, size) = (n(corner.0), n(corner.1), n(size));
+        write!(data, "M{x} {y}h{size}v{size}h-{size}z").expect(TEXT_GROWS);
+    }
+
+    /// Adds a line that goes so far from its start.
+    pub(in super::super) fn line(data: &mut String, start: At, by: At) {
+        write!(data, "M{} {}l{} {}", n(start.0), n(start.1), n(by.0), n(by.1)).expect(TEXT_GROWS);
     }
 }
 

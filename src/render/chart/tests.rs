@@ -330,7 +330,7 @@ fn groups_are_apart_and_models_without_a_bound_have_an_arrow() {
     let told = document.root_element().children().find(|node| node.tag_name().name() == "desc").unwrap();
     assert_eq!(
         told.text().unwrap(),
-        "3 models, best first. 1. won: ≥ 1300 (only won). 1. rated: 1000, between 990 and 1010. \
+        "3 models, best first. won: ≥ 1300 (only won). 1. rated: 1000, between 990 and 1010. \
          1. apart: 1000, between 990 and 1010 (few votes)."
     );
 }
@@ -350,6 +350,57 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
     assert!(
         svg.contains("3 models, best first; 2 pairs have met. The most battles: one against three: 12345; "),
         "{svg}"
+    );
+}
+
+#[test]
+fn a_heat_map_has_one_path_for_each_shade_and_a_dash_where_nobody_met() {
+    let names = ["one", "two", "three"].map(str::to_owned);
+    let figures = [vec![None, Some(0.0), Some(0.5)], vec![Some(1.0), None, None], vec![Some(0.5), None, None]];
+    let svg = heat::draw(Shown::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let document = Document::parse(&svg).unwrap();
+    let paths = document.descendants().filter(|node| node.tag_name().name() == "path");
+    let shapes = |path: &Node<'_, '_>| path.attribute("d").unwrap().matches('M').count();
+    let found: Vec<(&str, usize)> = paths.map(|path| (path.attribute("class").unwrap(), shapes(&path))).collect();
+    // Lost all, even, won all; three names on the diagonal; the pair that never met, from both sides.
+    assert_eq!(found, [("cell d0", 1), ("cell d4", 2), ("cell d8", 1), ("self", 3), ("self", 2)]);
+    assert!(svg.contains(">never met</text>") && svg.contains(">50 %</text>"), "{svg}");
+}
+
+#[test]
+fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
+    for thousandths in 0..=1000 {
+        let share = f64::from(thousandths) / 1000.0;
+        let shade = |share: f64| {
+            let (names, figures) = (["a".to_owned(), "b".to_owned()], [vec![None, Some(share)], vec![None, None]]);
+            let svg = heat::draw(Shown::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
+            let (_, class) = svg.split_once("<path class=\"cell d").unwrap();
+            class[..1].parse::<i32>().unwrap()
+        };
+        let (one, rest) = (shade(share), shade(1.0 - share));
+        assert_eq!(one + rest, 8, "{share}");
+    }
+}
+
+#[test]
+fn maps_of_three_hundred_models_stay_light() {
+    let names: Vec<String> = (0..300).map(|at| format!("model-{at}")).collect();
+    let grid = figures(300, 1.0);
+    let svg = heat::draw(Shown::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
+    let nodes = svg.matches('<').count();
+    assert!(nodes < 5_000, "{nodes} tags of 90,000 pairs");
+}
+
+#[test]
+fn a_history_of_one_moment_is_not_drawn() {
+    let once: Vec<Trace> =
+        traces(3).into_iter().map(|trace| Trace { points: trace.points[..1].to_vec(), ..trace }).collect();
+    let svg = history::draw(&once, PAGE);
+    assert!(!svg.contains("<polyline") && !svg.contains("<circle"), "{svg}");
+    assert_eq!(
+        svg.matches("there is no history yet").count(),
+        2,
+        "it says so, and tells those who do not see it: {svg}"
     );
 }
 

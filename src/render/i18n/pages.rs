@@ -21,6 +21,7 @@ pub struct PageTexts {
     pub navigation: &'static str,
     pub nav_battle: &'static str,
     pub nav_leaderboard: &'static str,
+    pub nav_more: &'static str,
     pub nav_benchmarks: &'static str,
     pub nav_correlation: &'static str,
     pub nav_about: &'static str,
@@ -81,6 +82,7 @@ pub struct BattleTexts {
     pub result: &'static str,
     pub your_choice: &'static str,
     pub rating: &'static str,
+    pub rating_explained: &'static str,
     pub first_words: &'static str,
     pub whole_reply: &'static str,
     pub speed: &'static str,
@@ -143,6 +145,7 @@ pub struct LeaderboardTexts {
     pub rank: &'static str,
     pub model: &'static str,
     pub rating: &'static str,
+    pub rating_method: &'static str,
     pub interval: &'static str,
     pub elo: &'static str,
     pub battles: &'static str,
@@ -155,8 +158,14 @@ pub struct LeaderboardTexts {
     pub next_open: &'static str,
     pub next_equal: &'static str,
     pub lines_explained: &'static str,
+    pub early_one: &'static str,
+    pub early_more: &'static str,
+    pub early_explained: &'static str,
+    pub notes_folded: &'static str,
     pub empty: &'static str,
     pub empty_action: &'static str,
+    pub empty_until: &'static str,
+    pub empty_choice: &'static str,
     pub slices: &'static str,
     pub all: &'static str,
     pub language: &'static str,
@@ -180,6 +189,13 @@ pub struct LeaderboardTexts {
     pub whole: &'static str,
     pub charts: &'static str,
     pub back: &'static str,
+    pub charts_models: &'static str,
+    pub charts_all: &'static str,
+    pub against: &'static str,
+    pub against_opponent: &'static str,
+    pub against_won: &'static str,
+    pub against_votes: &'static str,
+    pub against_predicted: &'static str,
     pub changed: &'static str,
     pub reading: &'static str,
     pub reading_points: &'static [&'static str],
@@ -191,6 +207,22 @@ impl LeaderboardTexts {
     /// A text that names the confidence, a share, in hundredths.
     pub fn confident(&self, text: &str, confidence: f64) -> String {
         fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
+    /// That a leaderboard of so few votes is no ranking yet.
+    pub fn too_early(&self, votes: u64) -> String {
+        let text = if votes == 1 { self.early_one } else { self.early_more };
+        fill(text, &[("votes", &votes.to_string())])
+    }
+
+    /// With how many votes it becomes one.
+    pub fn early_until(&self, needed: u64, each: u64) -> String {
+        fill(self.early_explained, &[("needed", &needed.to_string()), ("each", &each.to_string())])
+    }
+
+    /// All models.
+    pub fn all_of(&self, models: usize) -> String {
+        fill(self.charts_all, &[("n", &models.to_string())])
     }
 
     /// A note in this language.

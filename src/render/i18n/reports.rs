@@ -10,6 +10,8 @@ pub struct ReportTexts {
     pub judge: &'static str,
     /// What is said where no judge is needed.
     pub no_judge: &'static str,
+    /// What is said where nothing has been judged yet.
+    pub no_judge_yet: &'static str,
     /// The number of items.
     pub items: &'static str,
     /// What could be judged.
@@ -159,6 +161,7 @@ const ENGLISH: ReportTexts = ReportTexts {
     model: "Model",
     judge: "Judge",
     no_judge: "none needed",
+    no_judge_yet: "none so far",
     items: "Items",
     coverage: "Judged",
     judged_on: "Last judgement",
@@ -202,6 +205,7 @@ const CHINESE: ReportTexts = ReportTexts {
     model: "模型",
     judge: "裁判",
     no_judge: "不需要",
+    no_judge_yet: "尚无",
     items: "题目",
     coverage: "已评",
     judged_on: "最近评判",

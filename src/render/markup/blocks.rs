@@ -12,6 +12,7 @@ use comrak::options::Plugins;
 use comrak::{Arena, Options};
 
 use super::math::{self, Layout};
+use super::outline::Outline;
 use super::{code, escape, sanitize};
 
 /// Bytes of one line that are still read as Markdown.
@@ -34,6 +35,8 @@ const MAX_DEPTH: usize = 24;
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) html: String,
+    /// The headings above what follows it.
+    pub(super) outline: Outline,
 }
 
 /// A part that is rendered apart from Markdown and put in after cleaning.
@@ -75,8 +78,8 @@ fn formula_openings(line: &str) -> usize {
 }
 
 /// A block that shows its text as it stands.
-fn plain(text: &str, start: usize) -> Block {
-    Block { start, html: format!("<pre class=\"plain\" dir=\"auto\">{}</pre>", escape(text)) }
+fn plain(text: &str, start: usize, outline: Outline) -> Block {
+    Block { start, html: format!("<pre class=\"plain\" dir=\"auto\">{}</pre>", escape(text)), outline }
 }
 
 /// Text as it stands in blocks of whole lines, so that of a long one that grows only the last block changes.
@@ -84,19 +87,20 @@ pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     let (mut blocks, mut from, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
         if at - from >= PLAIN_BLOCK {
-            blocks.push(plain(&text[from..at], start + from));
+            blocks.push(plain(&text[from..at], start + from, Outline::default()));
             from = at;
         }
         at += line.len();
     }
     if from < at {
-        blocks.push(plain(&text[from..], start + from));
+        blocks.push(plain(&text[from..], start + from, Outline::default()));
     }
     blocks
 }
 
-/// Renders Markdown without overlong lines. What makes a parser give up is shown as it stands.
-pub(super) fn render(text: &str, cache: &mut SlotCache) -> Vec<Block> {
+/// Renders Markdown without overlong lines, below the headings of `outline`. What makes a parser give up is shown as it
+/// stands.
+pub(super) fn render(text: &str, outline: Outline, cache: &mut SlotCache) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -104,7 +108,7 @@ pub(super) fn render(text: &str, cache: &mut SlotCache) -> Vec<Block> {
     // only read, and the new one is dropped when it panics.
     let rendered = catch_unwind(AssertUnwindSafe(|| {
         let mut fresh = SlotCache::default();
-        let blocks = render_blocks(text, cache, &mut fresh);
+        let blocks = render_blocks(text, outline, cache, &mut fresh);
         (blocks, fresh)
     }));
     match rendered {
@@ -112,11 +116,11 @@ pub(super) fn render(text: &str, cache: &mut SlotCache) -> Vec<Block> {
             *cache = fresh;
             blocks
         }
-        Err(_) => vec![plain(text, 0)],
+        Err(_) => vec![plain(text, 0, outline)],
     }
 }
 
-fn render_blocks(text: &str, cache: &SlotCache, fresh: &mut SlotCache) -> Vec<Block> {
+fn render_blocks(text: &str, mut outline: Outline, cache: &SlotCache, fresh: &mut SlotCache) -> Vec<Block> {
     let arena = Arena::new();
     let options = options();
     let lines = line_starts(text);
@@ -129,9 +133,10 @@ fn render_blocks(text: &str, cache: &SlotCache, fresh: &mut SlotCache) -> Vec<Bl
     };
     let block = |node| {
         let source = source(node);
+        outline.settle(node);
         let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options) };
-        let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start) };
-        Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)) }
+        let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
+        Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)), outline }
     };
     root.children().map(block).collect()
 }
@@ -248,7 +253,9 @@ fn fill(html: &str, slots: &[Slot], cache: &SlotCache, fresh: &mut SlotCache) ->
     out
 }
 
-/// Direction is decided for each block by its own text, and no override reaches beyond the block.
+/// Direction is decided for each block by its own text, and no override reaches beyond the block. A table may be wider than
+/// its place, and can be focused, so that keys scroll it.
 fn wrap(html: &str) -> String {
-    format!("<div dir=\"auto\">{}</div>", html.trim_end())
+    let focus = if html.starts_with("<table>") { " role=\"group\" tabindex=\"0\"" } else { "" };
+    format!("<div dir=\"auto\"{focus}>{}</div>", html.trim_end())
 }

@@ -57,7 +57,12 @@ fn mathml(latex: &str, layout: Layout) -> Option<String> {
     let mut mathml = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut mathml, events.into_iter().map(Ok::<_, std::convert::Infallible>), config).ok()?;
-    Some(sanitize::formula(&mathml))
+    let clean = sanitize::formula(&mathml);
+    // A formula on a line of its own may be wider than its place; keys scroll what can be focused.
+    Some(match layout {
+        Layout::Inline => clean,
+        Layout::Block => clean.replacen("<math", "<math tabindex=\"0\"", 1),
+    })
 }
 
 /// Deepest nesting of braces; an unclosed one counts as open to the end.

@@ -3,7 +3,8 @@
 //! Nothing that comes in here is trusted. Raw HTML is shown as text, pictures as their alternative text, links lead
 //! only to http, https and mailto, and every block passes an allow-list (`sanitize`). Work is bounded: very long
 //! lines, very long texts and very deep nesting are shown as plain text. The output has no `style`, `id` or event
-//! attribute, so a page with a strict content security policy can show it.
+//! attribute, so a page with a strict content security policy can show it. What may have to be scrolled can be focused, and
+//! headings begin at the fourth level, below the name of the model (`outline`).
 //!
 //! [`render`] is for a whole text, [`Renderer`] for one that is still being written; both give the same blocks.
 
@@ -11,6 +12,7 @@ mod blocks;
 mod code;
 pub mod escape;
 mod math;
+mod outline;
 mod sanitize;
 mod stream;
 

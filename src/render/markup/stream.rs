@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::blocks::{self, MAX_BLOCKS, SlotCache};
+use super::outline::Outline;
 use crate::domain::text_direction;
 
 /// Turns a growing text into HTML blocks.
@@ -18,6 +19,8 @@ pub struct Renderer {
     settled: usize,
     /// Number of those blocks.
     settled_blocks: usize,
+    /// The headings above what follows them.
+    outline: Outline,
     /// A hash of the HTML last given out for each block.
     shown: Vec<u64>,
     slots: SlotCache,
@@ -36,11 +39,11 @@ impl Renderer {
         let text = normalize(text_so_far);
         let may_settle = !may_define_references(&text);
         if !may_settle || !text.is_char_boundary(self.settled) {
-            (self.settled, self.settled_blocks) = (0, 0);
+            (self.settled, self.settled_blocks, self.outline) = (0, 0, Outline::default());
         }
         let mut plain_from = blocks::plain_from(&text).max(self.settled);
         let markdown = &text[self.settled..plain_from];
-        let mut tail = blocks::render(markdown, &mut self.slots);
+        let mut tail = blocks::render(markdown, self.outline, &mut self.slots);
         let room = MAX_BLOCKS.saturating_sub(self.settled_blocks);
         if let Some(first_too_many) = tail.get(room) {
             plain_from = self.settled + first_too_many.start;
@@ -49,11 +52,13 @@ impl Renderer {
         let certain = second_last_line(markdown);
         let open = tail.iter().rposition(|block| block.start < certain).unwrap_or(0);
         let open_start = tail.get(open).map_or(0, |block| block.start);
+        let settled_outline = tail[..open].last().map_or(self.outline, |block| block.outline);
         tail.extend(blocks::plain_blocks(&text[plain_from..], plain_from));
         let changes = self.changes(tail.into_iter().map(|block| block.html));
         if may_settle && open > 0 {
             self.settled += open_start;
             self.settled_blocks += open;
+            self.outline = settled_outline;
         }
         changes
     }

@@ -79,6 +79,7 @@ const ATTRIBUTES: &[&str] = &[
     "minsize",
     "movablelimits",
     "rel",
+    "role",
     "rowspan",
     "rspace",
     "scriptlevel",
@@ -133,7 +134,7 @@ fn markdown_becomes_one_string_for_each_block() {
     check(
         "# Hi\n\nA *b* **c** ~~d~~ `e<f`\n\n- x\n- y\n\n> q",
         &[
-            "<h1>Hi</h1>",
+            "<h4>Hi</h4>",
             "<p>A <em>b</em> <strong>c</strong> <del>d</del> <code>e&lt;f</code></p>",
             "<ul>\n<li>x</li>\n<li>y</li>\n</ul>",
             "<blockquote>\n<p>q</p>\n</blockquote>",
@@ -147,7 +148,10 @@ fn markdown_becomes_one_string_for_each_block() {
 fn tables_keep_their_alignment_and_lists_their_start() {
     let table = "<table>\n<thead>\n<tr>\n<th align=\"right\">n</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n\
                  <td align=\"right\">1</td>\n</tr>\n</tbody>\n</table>";
-    check("| n |\n|--:|\n| 1 |", &[table]);
+    assert_eq!(
+        render("| n |\n|--:|\n| 1 |"),
+        [format!("<div dir=\"auto\" role=\"group\" tabindex=\"0\">{table}</div>")]
+    );
     check("3. three", &["<ol start=\"3\">\n<li>three</li>\n</ol>"]);
     check("- [x] done\n- [ ] open", &["<ul>\n<li>☑ done</li>\n<li>☐ open</li>\n</ul>"]);
 }
@@ -342,7 +346,7 @@ fn text_made_to_be_slow_or_deep_is_shown_as_it_stands() {
 #[test]
 fn what_stands_before_an_overlong_line_is_still_markdown() {
     let blocks = render(&format!("# Title\n\n{}\n\n*later*", "a".repeat(20_000)));
-    assert_eq!(blocks[0], "<div dir=\"auto\"><h1>Title</h1></div>");
+    assert_eq!(blocks[0], "<div dir=\"auto\"><h4>Title</h4></div>");
     assert!(blocks.len() == 2 && blocks[1].ends_with("\n\n*later*</pre>"));
 }
 
@@ -350,7 +354,7 @@ fn what_stands_before_an_overlong_line_is_still_markdown() {
 fn more_blocks_than_a_page_can_lay_out_go_on_as_plain_text() {
     let text: String = (1..=10_000).map(|number| format!("# {number}\n")).collect();
     let blocks = render(&text);
-    assert_eq!(blocks[999], "<div dir=\"auto\"><h1>1000</h1></div>");
+    assert_eq!(blocks[999], "<div dir=\"auto\"><h4>1000</h4></div>");
     assert!(blocks[1000].starts_with("<pre class=\"plain\" dir=\"auto\"># 1001\n# 1002\n"), "{}", blocks[1000]);
     assert!(blocks.len() < 1_010 && blocks.last().unwrap().ends_with("# 10000\n</pre>"), "{}", blocks.len());
     assert_eq!(streamed(&text, &[1, 5_000, 8_000, 8_001, 30_000, 60_000]), blocks);
@@ -364,7 +368,7 @@ fn an_update_gives_only_what_changed() {
     assert_eq!(renderer.update("one"), []);
     assert_eq!(renderer.update("one\n\ntw"), [(1, block("<p>tw</p>"))]);
     assert_eq!(renderer.update("one\n\ntwo"), [(1, block("<p>two</p>"))]);
-    assert_eq!(renderer.update("one\n\ntwo\n---"), [(1, block("<h2>two</h2>"))]);
+    assert_eq!(renderer.update("one\n\ntwo\n---"), [(1, block("<h4>two</h4>"))]);
 }
 
 #[test]
@@ -373,6 +377,24 @@ fn a_block_that_is_no_more_is_removed() {
     assert_eq!(renderer.update("a\n\n[b]").len(), 2);
     let changes = renderer.update("a\n\n[b]: https://example.org\n");
     assert_eq!(changes, [(1, String::new())]);
+}
+
+#[test]
+fn headings_of_a_growing_reply_have_the_levels_of_the_whole() {
+    let text = "### a\n\none\n\n#### b\n\ntwo\n\n# c\n\nthree\n\n> ## d\n\nfour\n";
+    let all = render(text).concat();
+    for heading in ["<h4>a</h4>", "<h5>b</h5>", "<h4>c</h4>", "<h5>d</h5>"] {
+        assert!(all.contains(heading), "{heading} is not in {all}");
+    }
+    let cuts: Vec<usize> = (0..text.len()).collect();
+    assert_eq!(streamed(text, &cuts).concat(), all);
+}
+
+#[test]
+fn what_may_have_to_be_scrolled_can_be_focused() {
+    assert!(render("$$x^2$$").concat().contains("<math tabindex=\"0\""));
+    assert!(!render("$x^2$").concat().contains("tabindex"));
+    assert!(render("| a |\n|---|\n| b |").concat().starts_with("<div dir=\"auto\" role=\"group\" tabindex=\"0\">"));
 }
 
 #[test]

@@ -10,18 +10,20 @@ use serde::Serialize;
 
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
-use super::pages;
-use super::pages::charts::{ChartView, ChartsView};
+use super::pages::charts::ChartView;
 use super::pages::exclusions::{ChangeView, ExclusionsFold};
-use super::pages::leaderboard::{self, LeaderboardRow, LeaderboardView};
+use super::pages::leaderboard::{self, EarlyVotes, LeaderboardRow, LeaderboardView};
 use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
+use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::neighbours::NeighbourPair;
+use crate::domain::rating::notes::RatingNote;
+use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
-use crate::render::chart::heat::Shown;
 use crate::render::chart::{self, Setting};
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
@@ -53,44 +55,12 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     Ok(leaderboard::leaderboard(&request, &view))
 }
 
-/// `GET /leaderboard/charts`
-///
-/// # Errors
-/// As [`page`].
-pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::parse(request.query_string())?;
-    let filter = query.filter()?;
-    let study = answer(&app, &filter).await?;
-    let frame = frame_of(&request);
-    let named = |model: &RankedModel| {
-        let card = app.models.card(&ModelId::new(&model.model));
-        RankedModel { model: card.name, ..model.clone() }
-    };
-    let models: Vec<RankedModel> = study.board.models.iter().map(named).collect();
-    let names: Vec<String> = models.iter().map(|model| model.model.clone()).collect();
-    let mut traces = chart::history::traces(&study.board.models, &study.history);
-    for trace in &mut traces {
-        trace.name = app.models.card(&ModelId::new(&trace.name)).name;
-    }
-    let mut charts = vec![ChartView::new(chart::forest::draw(&models, study.board.confidence, frame))];
-    charts.extend(style_chart(&study.board, frame));
-    if !filter.style && !filter.side {
-        charts.push(ChartView::new(chart::history::draw(&traces, frame)));
-    }
-    let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
-    charts.extend(pairs.map(|shown| ChartView::new(study.pairs.draw(shown, &names, frame))));
-    Ok(pages::charts::charts(
-        &request,
-        &ChartsView { votes: study.board.votes.rated, query: query.query_string(), charts },
-    ))
-}
-
-fn frame_of(request: &HttpRequest) -> chart::Frame {
+pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }
 }
 
 /// The effects of style, where they were fitted.
-fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
+pub(super) fn style_chart(board: &Leaderboard, frame: chart::Frame) -> Option<ChartView> {
     let of_style = |effect: &&StyleEffect| FEATURES.contains(&effect.feature.as_str());
     let effects: Vec<StyleEffect> = board.style.iter().filter(of_style).cloned().collect();
     (!effects.is_empty()).then(|| ChartView::new(chart::style::draw(&effects, frame)))
@@ -107,6 +77,7 @@ struct Frame {
     kind: &'static str,
     as_of: Option<i64>,
     votes: u64,
+    notes: String,
     html: String,
 }
 
@@ -160,14 +131,18 @@ impl Frames {
 
 fn frame(app: &AppState, language: Language) -> String {
     let view = view(app);
-    let html = leaderboard::rows_html(&view, language);
-    let frame = Frame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, html };
+    let (notes, html) = (leaderboard::notes_html(&view, language), leaderboard::rows_html(&view, language));
+    let frame = Frame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, notes, html };
     serde_json::to_string(&frame).expect("a frame is text and whole numbers")
 }
 
 fn view(app: &AppState) -> LeaderboardView {
     let snapshot = app.leaderboard.latest();
-    LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), ..shown(app, &snapshot.board) }
+    let board = &snapshot.board;
+    // Models that have not met yet have to be compared, too.
+    let models = app.models.current().all().len().max(board.models.len());
+    let early = EarlyVotes::new(board.votes.rated, models as u64, app.settings.now().rating.min_votes);
+    LeaderboardView { as_of_ms: snapshot.fitted_at.map(|time| time.0), early, ..shown(app, board) }
 }
 
 /// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
@@ -182,8 +157,9 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
         confidence: board.confidence,
         votes: board.votes.rated,
-        notes: board.notes.clone(),
-        rows: board.models.iter().map(|model| row(model, board, &app.models)).collect(),
+        early: EarlyVotes::new(board.votes.rated, board.models.len() as u64, app.settings.now().rating.min_votes),
+        notes: notes(board, &app.models),
+        rows: rows(board, &app.models),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
         levels: levels(board, &app.models),
@@ -212,13 +188,39 @@ fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
     named
 }
 
-fn row(model: &RankedModel, board: &Leaderboard, models: &Models) -> LeaderboardRow {
+/// The notes with the names of the models. Where there is no vote, the page says so in the table's place.
+fn notes(board: &Leaderboard, models: &Models) -> Vec<RatingNote> {
+    let told = board.notes.iter().filter(|note| **note != RatingNote::NoVotes);
+    told.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
+}
+
+pub(super) fn name_of(model: &str, models: &Models) -> String {
+    models.card(&ModelId::new(model)).name
+}
+
+/// The models with a rating, best first, then those that have only won, then those that have only lost.
+fn rows(board: &Leaderboard, models: &Models) -> Vec<LeaderboardRow> {
+    let mut shown: Vec<&RankedModel> = board.models.iter().collect();
+    shown.sort_by_key(|model| match model.unbounded {
+        None => 0,
+        Some(Direction::Above) => 1,
+        Some(Direction::Below) => 2,
+    });
+    let following = shown.iter().skip(1).map(Some).chain([None]);
+    shown.iter().zip(following).map(|(model, next)| row(model, next.copied(), board, models)).collect()
+}
+
+fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, models: &Models) -> LeaderboardRow {
     let card = models.card(&ModelId::new(&model.model));
-    let next = board.neighbours.iter().find(|pair| pair.upper == model.model);
+    let is_pair =
+        |pair: &&NeighbourPair| pair.upper == model.model && next.is_some_and(|next| pair.lower == next.model);
+    // Without an interval the votes do not say whether a model is better than another; a model without a bound has none.
+    let has_interval = model.lower.or(model.upper).is_some() || board.interval == IntervalMethod::None;
+    let has_rank = model.unbounded.is_none() && has_interval;
     LeaderboardRow {
-        rank: u32::try_from(model.rank).ok(),
-        ranks: model.best_rank.zip(model.worst_rank),
-        next: next.map(|pair| pair.state),
+        rank: u32::try_from(model.rank).ok().filter(|_| has_rank),
+        ranks: model.best_rank.zip(model.worst_rank).filter(|_| has_rank),
+        next: board.neighbours.iter().find(is_pair).map(|pair| pair.state),
         model: model.model.clone(),
         name: card.name,
         organization: card.organization,

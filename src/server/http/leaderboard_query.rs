@@ -92,9 +92,9 @@ impl LeaderboardQuery {
         self.votes.parse().map_err(|expected| PageError::InvalidQuery(format!("votes is {:?}: {expected}", self.votes)))
     }
 
-    /// The parameters as they stand in an address; empty for none.
+    /// The parameters that ask for something, with their values.
     #[must_use]
-    pub fn query_string(&self) -> String {
+    pub fn given(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("language", &self.language),
             ("category", &self.category),
@@ -109,10 +109,20 @@ impl LeaderboardQuery {
             ("until", &self.until),
             ("votes", &self.votes),
         ];
-        let given = all.into_iter().filter(|(_, value)| !value.is_empty());
-        let parts: Vec<String> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
-        if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty()).collect()
     }
+
+    /// The parameters as they stand in an address; empty for none.
+    #[must_use]
+    pub fn query_string(&self) -> String {
+        query_string(&self.given())
+    }
+}
+
+/// Parameters as they stand in an address, with the question mark; empty for none.
+pub(super) fn query_string(parameters: &[(&str, &str)]) -> String {
+    let parts: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
 }
 
 fn switch(name: &str, value: &str, on: &str) -> Result<bool, PageError> {

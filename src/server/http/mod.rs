@@ -4,6 +4,7 @@ mod address;
 mod api;
 mod benchmark;
 mod board;
+mod charts;
 mod connections;
 mod correlation;
 mod correlation_query;
@@ -42,7 +43,7 @@ fn routes(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
         .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
-        .service(web::resource("/leaderboard/charts").get(board::charts).route(web::head().to(board::charts)))
+        .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
         .service(web::resource("/benchmarks").get(benchmark::suites).route(web::head().to(benchmark::suites)))

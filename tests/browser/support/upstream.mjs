@@ -1,6 +1,6 @@
 // A model server that speaks the OpenAI protocol and answers from a script. The question chooses the answer: one that
-// contains "hostile" or "short" gets that, any other one a rich reply from one model and a Chinese one from the other, or an
-// English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
+// contains "hostile" or "short" gets that, "at length" a very tall reply, any other one a rich reply from one model and a
+// Chinese one from the other, or an English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
 // other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
 // ends in the middle, "say nothing" no answer at all.
 
@@ -51,6 +51,7 @@ async function answer(request, response, failed) {
 async function textFor(question, model) {
   if (question.includes("hostile")) return reply("hostile");
   if (question.includes("short")) return model === "crane" ? "A short answer." : "Another short answer.";
+  if (question.includes("at length")) return Array.from({ length: 300 }, (_, n) => `- ${n}`).join("\n");
   if (question.includes("in English")) return reply(model === "crane" ? "rich" : "english");
   return reply(model === "crane" ? "rich" : "plain");
 }

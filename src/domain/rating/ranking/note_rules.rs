@@ -1,6 +1,7 @@
 //! Which notes a leaderboard needs.
 
 use super::super::bootstrap::BootstrapReport;
+use super::super::fit::Direction;
 use super::super::leaderboard::{Leaderboard, RankedModel};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
@@ -26,7 +27,8 @@ pub(super) fn notes(
         notes.push(RatingNote::NotConverged);
     }
     notes.extend(missing_tie_parameter(tally, board, options));
-    notes.extend(board.models.iter().filter_map(|model| unbounded(model, options.confidence.share())));
+    let both = [Direction::Above, Direction::Below];
+    notes.extend(both.into_iter().filter_map(|direction| unbounded(board, direction)));
     if board.components > 1 {
         notes.push(RatingNote::Components { count: board.components });
         notes.extend(one_way_votes(board));
@@ -87,9 +89,10 @@ fn infinite_replicates(report: BootstrapReport) -> Option<RatingNote> {
     (infinite > 0).then_some(RatingNote::InfiniteReplicates { infinite, replicates })
 }
 
-fn unbounded(model: &RankedModel, confidence: f64) -> Option<RatingNote> {
-    let direction = model.unbounded?;
-    Some(RatingNote::Unbounded { model: model.model.clone(), direction, confidence })
+fn unbounded(board: &Leaderboard, direction: Direction) -> Option<RatingNote> {
+    let found = board.models.iter().filter(|model| model.unbounded == Some(direction));
+    let models: Vec<String> = found.map(|model| model.model.clone()).collect();
+    (!models.is_empty()).then_some(RatingNote::Unbounded { models, direction, confidence: board.confidence })
 }
 
 fn one_way_votes(board: &Leaderboard) -> Option<RatingNote> {

@@ -16,14 +16,15 @@ pub(super) fn chinese(note: &RatingNote) -> String {
         RatingNote::UnboundedTieParameter => {
             "这些选票无法为戴维森模型的平局参数给出有限的估计值，因此每个平局给双方各计半胜".into()
         }
-        RatingNote::Unbounded { model, direction, confidence } => {
+        RatingNote::Unbounded { models, direction, confidence } => {
             let (result, open, bound) = match direction {
                 Direction::Above => ("全胜", "上限", "下限"),
                 Direction::Below => ("全负", "下限", "上限"),
             };
             format!(
-                "“{model}”在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
-                 其他模型的评分不计入它的选票"
+                "{}在与已评分模型的对战中{result}，评分没有{open}：表中是 {confidence} 置信水平下由似然比得到的{bound}，\
+                 其他模型的评分不计入这些对战",
+                listed(models)
             )
         }
         RatingNote::Components { count } => {
@@ -103,7 +104,7 @@ mod tests {
         let note = RatingNote::OneWayVotes { bridges: vec![bridge], more: 3 };
         assert!(english(&note).contains("\"a\" over \"x\" (2) and 3 more"), "{}", english(&note));
         assert!(chinese(&note).contains("“a”胜“x”（2 票），另有 3 对"), "{}", chinese(&note));
-        let note = RatingNote::Unbounded { model: "a".into(), direction: Direction::Below, confidence: 0.9 };
+        let note = RatingNote::Unbounded { models: vec!["a".into()], direction: Direction::Below, confidence: 0.9 };
         assert!(
             english(&note).contains("\"a\" lost every vote") && english(&note).contains("0.9"),
             "{}",

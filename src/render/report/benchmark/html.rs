@@ -50,7 +50,11 @@ impl Report {
     /// What the report is about: labels and values.
     #[must_use]
     pub fn facts(&self, words: &ReportTexts) -> Vec<(&'static str, String)> {
-        let judge = if self.judge.is_empty() { words.no_judge.to_owned() } else { self.judge.clone() };
+        let judge = match (self.judge.as_str(), self.needs_judge) {
+            ("", true) => words.no_judge_yet.to_owned(),
+            ("", false) => words.no_judge.to_owned(),
+            (judge, _) => judge.to_owned(),
+        };
         let mut facts = vec![
             (words.judge, judge),
             (words.judged_on, self.day().unwrap_or_else(|| "–".to_owned())),

@@ -15,7 +15,7 @@ mod table;
 use serde::Serialize;
 
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
-use crate::domain::benchmark::{Scale, Suite};
+use crate::domain::benchmark::{JudgeMode, Scale, Suite};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, report_texts};
 use findings::Findings;
@@ -99,6 +99,9 @@ pub struct Report {
     pub most: f64,
     /// The judge; empty if none is needed, or if there are no judgements yet.
     pub judge: String,
+    /// Whether the suite has judgements of judges.
+    #[serde(skip)]
+    pub needs_judge: bool,
     /// The judges to choose from.
     pub judges: Vec<String>,
     /// Whether the judge is judged too.
@@ -156,6 +159,7 @@ impl Report {
             notes: notes(&judge, judge_is_contestant, coverage, words),
             judged_at: entries.iter().map(|entry| entry.judged_at).max(),
             judge,
+            needs_judge: material.suite.mode() != JudgeMode::MultipleChoice,
             judges,
             judge_is_contestant,
             coverage,

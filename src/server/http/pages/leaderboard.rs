@@ -14,7 +14,7 @@ use super::robustness_fold::RobustnessFold;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
 use crate::domain::rating::neighbours::NeighbourState;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::pooling::{PooledRating, PooledSlices};
@@ -33,7 +33,9 @@ pub struct LeaderboardView {
     pub confidence: f64,
     /// Rated votes in it.
     pub votes: u64,
-    /// Notes of the leaderboard.
+    /// Set while there are too few votes to rank.
+    pub early: Option<EarlyVotes>,
+    /// Notes of the leaderboard, with the names of the models.
     pub notes: Vec<RatingNote>,
     /// The models, best first.
     pub rows: Vec<LeaderboardRow>,
@@ -127,6 +129,26 @@ impl LeaderboardView {
     }
 }
 
+/// How far a leaderboard is from being a ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EarlyVotes {
+    /// Rated votes.
+    pub votes: u64,
+    /// Rated votes that make it a ranking.
+    pub needed: u64,
+    /// Battles of each model, on average, with these.
+    pub each: u64,
+}
+
+impl EarlyVotes {
+    /// `None` before the first vote and once there are enough.
+    #[must_use]
+    pub fn new(votes: u64, models: u64, each: u64) -> Option<Self> {
+        let needed = votes_to_rank(models, each);
+        (1..needed).contains(&votes).then_some(Self { votes, needed, each })
+    }
+}
+
 /// A list to choose from.
 struct FilterField {
     name: &'static str,
@@ -186,6 +208,7 @@ struct LeaderboardPage<'a> {
     view: &'a LeaderboardView,
     /// The time in UTC for readers without scripts, and for machines.
     as_of: Option<AsOf>,
+    notes: String,
     rows: String,
 }
 
@@ -198,8 +221,24 @@ struct AsOf {
 #[must_use]
 pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpResponse {
     let page = Page::new(request, Section::Leaderboard);
-    let rows = rows_html(view, page.language);
-    respond(request, StatusCode::OK, &LeaderboardPage { as_of: as_of(view), page, view, rows })
+    let (notes, rows) = (notes_html(view, page.language), rows_html(view, page.language));
+    respond(request, StatusCode::OK, &LeaderboardPage { as_of: as_of(view), page, view, notes, rows })
+}
+
+/// What a reader has to know before the table: empty where there is nothing.
+#[must_use]
+pub fn notes_html(view: &LeaderboardView, language: Language) -> String {
+    let words = &page_texts(language).leaderboard;
+    let notes = view.notes.iter().map(|note| words.note(note)).collect();
+    Notes { words, early: view.early, notes }.render().expect("writing to a String does not fail")
+}
+
+#[derive(Template)]
+#[template(path = "_parts/leaderboard_notes.html")]
+struct Notes {
+    words: &'static LeaderboardTexts,
+    early: Option<EarlyVotes>,
+    notes: Vec<String>,
 }
 
 /// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
@@ -289,7 +328,17 @@ impl IntervalRow<'_> {
 /// What a slice adds to a rating, with its interval.
 fn difference(rated: &PooledRating) -> String {
     let PooledRating { difference, difference_lower, difference_upper, .. } = rated;
-    format!("{difference:+.0} ({difference_lower:+.0} – {difference_upper:+.0})")
+    let [difference, lower, upper] = [difference, difference_lower, difference_upper].map(|points| signed(*points));
+    format!("{difference} ({lower} – {upper})")
+}
+
+/// Points with their sign; a zero has none.
+fn signed(points: f64) -> String {
+    match points.round() {
+        0.0 => "0".to_owned(),
+        points if points < 0.0 => format!("−{:.0}", points.abs()),
+        points => format!("+{points:.0}"),
+    }
 }
 
 fn whole(number: f64) -> String {

@@ -36,6 +36,7 @@ pub(crate) enum Section {
     Leaderboard,
     Benchmarks,
     Correlation,
+    Register,
     About,
     None,
 }
@@ -68,6 +69,11 @@ impl Page {
 
     pub(crate) fn is(&self, section: Section) -> bool {
         self.section == section
+    }
+
+    /// Whether the navigation has this page in its menu.
+    pub(crate) fn is_in_menu(&self) -> bool {
+        !matches!(self.section, Section::Battle | Section::Leaderboard | Section::None)
     }
 
     /// The address of a static file.

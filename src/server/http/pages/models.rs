@@ -82,7 +82,7 @@ struct PairingRow {
 /// `GET /models`
 #[must_use]
 pub(crate) fn models(request: &HttpRequest, register: &Register) -> HttpResponse {
-    let page = Page::new(request, Section::Leaderboard);
+    let page = Page::new(request, Section::Register);
     let words = &page.t().register;
     // A phone shows few columns; all periods are in the JSON.
     let from = register.periods.len().saturating_sub(if register.period == Period::Day { 14 } else { 12 });

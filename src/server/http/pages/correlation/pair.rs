@@ -166,5 +166,6 @@ fn history(moments: &[HistoryPoint], names: &Names<'_>, frame: Frame) -> Option<
     let moments: Vec<correlation_history::Moment> = moments.iter().map(moment).collect();
     let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
     let topic = Topic { key: "history", title: &title };
-    (!moments.is_empty()).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
+    // One moment has no history: the scatter above shows it.
+    (moments.len() > 1).then(|| ChartView::new(correlation_history::draw(topic, &moments, frame)))
 }

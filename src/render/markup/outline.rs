@@ -1,0 +1,44 @@
+//! Levels of headings: a reply stands below the heading with its model's name, and no level may be left out.
+
+use comrak::nodes::{Node, NodeValue};
+
+/// The level of the heading above a reply.
+const ABOVE: u8 = 3;
+/// The last level of HTML.
+const LAST: u8 = 6;
+
+/// The headings, as a model wrote their levels, that the next one stands below: bit n for level n.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Outline(u8);
+
+impl Outline {
+    /// Gives each heading of a block the next level below the one that it belongs to.
+    pub(super) fn settle<'a>(&mut self, block: Node<'a>) {
+        for node in block.descendants() {
+            if let NodeValue::Heading(heading) = &mut node.data_mut().value {
+                heading.level = self.place(heading.level);
+            }
+        }
+    }
+
+    /// The level at which a heading of this written level is shown.
+    fn place(&mut self, written: u8) -> u8 {
+        let bit = 1 << written.min(LAST);
+        // Headings of the same or a lower rank end here.
+        self.0 = (self.0 & (bit - 1)) | bit;
+        let depth = u8::try_from(self.0.count_ones()).unwrap_or(LAST);
+        (ABOVE + depth).min(LAST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_begin_below_the_name_of_the_model_and_leave_none_out() {
+        let mut outline = Outline::default();
+        let placed = [3, 3, 4, 2, 3, 6, 1, 2, 3, 4].map(|written| outline.place(written));
+        assert_eq!(placed, [4, 4, 5, 4, 5, 6, 4, 5, 6, 6]);
+    }
+}

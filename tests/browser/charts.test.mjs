@@ -1,0 +1,92 @@
+// The charts of a leaderboard of three hundred models: light by default, and as many models as a visitor asks for.
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { assertAccessible } from "./support/axe.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
+
+const MODELS = 300;
+/** Opponents of each model, counted from the next: nearly all pairs never meet. */
+const STEPS = [1, 2, 3, 5, 8, 13, 34, 89];
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena(async (folder, langya) => {
+    const all = [];
+    for (let model = 0; model < MODELS; model += 1) {
+      for (const step of STEPS) {
+        // The one with the lower number wins three of four.
+        const [one, other] = [model, (model + step) % MODELS].sort((x, y) => x - y);
+        const winner = (model + step) % 4 === 0 ? "model_b" : "model_a";
+        const names = { model_a: `model-${one}`, model_b: `model-${other}` };
+        all.push({ ...names, winner, judge: `v${all.length % 97}`, tstamp: 1_790_000_000 + 60 * all.length });
+      }
+    }
+    await writeFile(join(folder, "votes.jsonl"), all.map((vote) => JSON.stringify(vote)).join("\n"));
+    await langya("import", "votes", join(folder, "votes.jsonl"));
+  });
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(path, options) {
+  const page = await openPage(browser, options);
+  await page.goto(arena.url + path, { timeout: 60_000 });
+  return page;
+}
+
+test("charts of 300 models show the best 25 in less than 300 kB and 10,000 elements", async (t) => {
+  const page = await arrive("/leaderboard/charts");
+  const began = performance.now();
+  await page.reload();
+  t.diagnostic(`loaded again in ${Math.round(performance.now() - began)} ms`);
+  const bytes = (await (await fetch(`${arena.url}/leaderboard/charts`)).text()).length;
+  const elements = await page.locator("*").count();
+  t.diagnostic(`${bytes} bytes, ${elements} elements`);
+  assert.ok(bytes < 300_000, `${bytes} bytes`);
+  assert.ok(elements < 10_000, `${elements} elements`);
+  const wins = page.getByRole("img", { name: "Wins against each other" });
+  assert.match(await wins.locator("desc").textContent(), /^25 models/);
+  page.assertQuiet();
+});
+
+test("a visitor chooses how many models are drawn, and keeps it for the model that is compared", async () => {
+  const page = await arrive("/leaderboard/charts?ties=drop");
+  const counts = page.getByRole("navigation", { name: "Models in the charts" });
+  assert.deepEqual(await counts.getByRole("link").allTextContents(), ["10", "25", "50", "100", "All 300"]);
+  assert.equal(await counts.locator("[aria-current]").textContent(), "25");
+  await counts.getByRole("link", { name: "10", exact: true }).click();
+  await page.waitForURL(/charts\?ties=drop&models=10$/);
+  const options = page.getByRole("combobox", { name: "Model" }).locator("option");
+  assert.equal(await options.count(), 10);
+  const fourth = await options.nth(3).textContent();
+  await page.getByRole("combobox", { name: "Model" }).selectOption({ index: 3 });
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/ties=drop&models=10&model=model-\d+#against$/);
+  const table = page.getByRole("table", { name: fourth });
+  assert.equal(await table.getByRole("row").count(), 10, "a head and nine opponents");
+  page.assertQuiet();
+});
+
+test("on a phone rows say what the maps would show, and nothing scrolls sideways", async () => {
+  const page = await arrive("/leaderboard/charts", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  assert.equal(await page.locator(".has-table:visible").count(), 0);
+  const rows = page.locator(".meetings tbody tr");
+  assert.equal(await rows.count(), 24);
+  assert.ok(await rows.first().isVisible());
+  // Who never met has dashes; the ratings predict the outcome all the same.
+  const unmet = await rows.filter({ hasText: "–" }).first().locator("td").allTextContents();
+  assert.deepEqual(unmet.slice(0, 2), ["–", "–"]);
+  assert.match(unmet[2], /^\d+ %$/);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await assertAccessible(page, "charts on a phone");
+  page.assertQuiet();
+});

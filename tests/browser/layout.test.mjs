@@ -1,0 +1,175 @@
+// How pages use the room they have: on phones of every size, held either way, on tablets, laptops and very wide screens.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { openPage, phase, startBrowser } from "./support/browser.mjs";
+
+/** 720 × 450 is a laptop whose page is shown at twice its size. */
+const SIZES = [
+  [320, 568],
+  [390, 844],
+  [700, 900],
+  [776, 1024],
+  [844, 390],
+  [720, 450],
+  [1440, 900],
+  [2560, 1440],
+].map(([width, height]) => ({ width, height }));
+const LOCALES = ["en-GB", "zh-CN"];
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(path, options) {
+  const page = await openPage(browser, { reducedMotion: "reduce", ...options });
+  await page.goto(arena.url + path);
+  return page;
+}
+
+test("the navigation fits every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways", async () => {
+  for (const locale of LOCALES) {
+    for (const path of ["/", "/leaderboard", "/benchmarks", "/models"]) {
+      const page = await arrive(path, { locale });
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        const where = `${path} ${locale} ${size.width}`;
+        assert.deepEqual(await page.evaluate(navigationFaults), [], where);
+        await page.locator(".more > summary").click();
+        assert.deepEqual(await page.evaluate(navigationFaults), [], `${where}, menu open`);
+        assert.ok((await page.locator(".more li a:visible").count()) >= 4, where);
+        await page.keyboard.press("Escape");
+        assert.equal(await page.locator(".more li a:visible").count(), 0, where);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), size.width, where);
+      }
+      page.assertQuiet();
+      await page.context().close();
+    }
+  }
+});
+
+/** Runs in the page: what is wrong with the entries of the navigation that can be seen. */
+function navigationFaults() {
+  const all = document.querySelectorAll(".brand, .sections > a, .more > summary, .more li a, .tools > *");
+  const shown = [...all].filter((one) => one.checkVisibility());
+  const called = (one) => one.className || one.textContent.trim();
+  const faults = [];
+  for (const [at, one] of shown.entries()) {
+    const box = one.getBoundingClientRect();
+    if (box.left < 0 || box.right > innerWidth) faults.push(`${called(one)} is cut off by the screen`);
+    if (one.scrollWidth > one.clientWidth + 1) faults.push(`${called(one)} is wider than its place`);
+    if (box.width < 44 || box.height < 44) faults.push(`${called(one)} is ${box.width} × ${box.height}`);
+    for (const other of shown.slice(at + 1)) {
+      const next = other.getBoundingClientRect();
+      const apart =
+        box.right <= next.left + 0.5 || next.right <= box.left + 0.5 || box.bottom <= next.top + 0.5 || next.bottom <= box.top + 0.5;
+      if (!apart) faults.push(`${called(one)} overlaps ${called(other)}`);
+    }
+  }
+  return faults;
+}
+
+test("the menu works without scripts, by keyboard, and closes when the visitor turns elsewhere", async () => {
+  const plain = await arrive("/leaderboard", { javaScriptEnabled: false });
+  await plain.locator(".more > summary").click();
+  await plain.getByRole("link", { name: "Benchmarks" }).click();
+  await plain.waitForURL(/\/benchmarks/);
+  const page = await arrive("/leaderboard");
+  const menu = page.locator(".more > summary");
+  await menu.focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  assert.ok(await page.getByRole("link", { name: "Benchmarks" }).evaluate((link) => link === document.activeElement));
+  await page.keyboard.press("Escape");
+  assert.ok(await menu.evaluate((summary) => summary === document.activeElement));
+  await menu.click();
+  await page.getByRole("heading", { level: 1 }).click();
+  assert.equal(await page.getByRole("link", { name: "Benchmarks" }).count(), 0, "closed");
+  page.assertQuiet();
+});
+
+test("in a battle at least 55 % of every screen is text", async (t) => {
+  for (const locale of LOCALES) {
+    const page = await arrive("/", { locale });
+    await page.getByRole("textbox").first().fill("answer at length, slowly");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector('.reply[data-side="b"]').offsetHeight > 2000);
+    const told = [];
+    const measure = async (state) => {
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        const share = await page.evaluate(shareOfText);
+        const where = `${state} ${locale} ${size.width} × ${size.height}`;
+        told.push(`${where}: ${Math.round(100 * share)} %`);
+        assert.ok(share >= 0.55, told.at(-1));
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), size.width, where);
+      }
+    };
+    await measure("writing");
+    await page.locator('[data-action="stop"]').click();
+    await phase(page, "ready");
+    await measure("ready");
+    t.diagnostic(told.join(", "));
+    page.assertQuiet();
+  }
+});
+
+/** Runs in the page: the share of the screen that shows replies when they are scrolled through. */
+function shareOfText() {
+  const place = document.querySelector(".turn .replies");
+  scrollTo(0, scrollY + place.getBoundingClientRect().top + (place.offsetHeight - innerHeight) / 2);
+  const replies = place.getBoundingClientRect();
+  let [top, bottom] = [Math.max(0, replies.top), Math.min(innerHeight, replies.bottom)];
+  for (const one of document.querySelectorAll("body *")) {
+    if (!["sticky", "fixed"].includes(getComputedStyle(one).position) || !one.checkVisibility()) continue;
+    const box = one.getBoundingClientRect();
+    if (box.bottom <= 0 || box.top >= innerHeight || getComputedStyle(one).zIndex === "-1") continue;
+    if (box.top + box.bottom < innerHeight) top = Math.max(top, box.bottom);
+    else bottom = Math.min(bottom, box.top);
+  }
+  const width = Math.min(innerWidth, replies.right) - Math.max(0, replies.left);
+  return ((bottom - top) * width) / (innerWidth * innerHeight);
+}
+
+test("every choice can be made in one row on a phone held sideways, and the rest of the ballot comes with the keyboard", async () => {
+  const page = await arrive("/", { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true });
+  await page.getByRole("textbox").first().fill("answer at length");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  const boxes = await page.locator(".choice").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()));
+  assert.equal(boxes.length, 4);
+  assert.ok(boxes.every(({ top, bottom }) => top === boxes[0].top && bottom <= 390), JSON.stringify(boxes));
+  await page.getByRole("radio", { name: "1, poor" }).press("ArrowRight");
+  const second = await page.getByRole("radio", { name: "2" }).evaluate((one) => one.getBoundingClientRect().toJSON());
+  assert.ok(second.bottom <= 390, JSON.stringify(second));
+  await page.getByRole("button", { name: "B is better" }).tap();
+  await phase(page, "revealed");
+  page.assertQuiet();
+});
+
+test("without scripts no question can be written, sent or put into the address", async () => {
+  for (const [locale, sentence] of [["en-GB", /needs JavaScript/], ["zh-CN", /请启用 JavaScript/]]) {
+    const page = await arrive("/", { locale, javaScriptEnabled: false });
+    assert.ok(await page.getByText(sentence).isVisible());
+    assert.equal(await page.locator("textarea:visible, main button:visible").count(), 0);
+    await page.context().close();
+  }
+  // Scripts are on, but the page's own do not arrive.
+  const page = await openPage(browser);
+  await page.route("**/static/js/*", (route) => route.abort());
+  await page.goto(arena.url);
+  await page.getByRole("textbox", { name: "Your question" }).fill("a secret");
+  await page.getByRole("button", { name: "Send" }).click({ force: true });
+  await page.locator("form.composer").evaluate((form) => form.submit());
+  await page.waitForLoadState();
+  assert.ok(!page.url().includes("secret"), page.url());
+});
