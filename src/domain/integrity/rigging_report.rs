@@ -165,6 +165,7 @@ fn compare(crowd: &Crowd, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVote
 mod tests {
     use super::super::planted::{Planting, RiggerStrategy, plant};
     use super::*;
+    use crate::battle::Outcome;
     use crate::rating::simulate::{Simulation, SimulationOptions};
     use crate::rating::vote_log::ColumnSet;
 
@@ -206,6 +207,43 @@ mod tests {
         assert_eq!((strongest.votes, &strongest.largest_move.model), (250, &moved.model));
         let json = serde_json::to_string(&rigging_report(&rigged, 1).unwrap()).unwrap();
         assert!(!json.contains("rigger-"), "the report names no voter: {json}");
+    }
+
+    /// Five models, a before b before c and so on, by 60 of 100 votes without a voter for each pair. Then one voter makes c the
+    /// first, and one with fewer votes lifts e over d.
+    fn two_movers() -> VoteLog {
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        let mut cast = |winner: &str, loser: &str, voter: Option<&str>, votes: usize| {
+            for _ in 0..votes {
+                log.push(winner, loser, Outcome::AWins).unwrap();
+                log.voters.as_mut().unwrap().push(voter);
+            }
+        };
+        let names = ["a", "b", "c", "d", "e"];
+        for (place, upper) in names.iter().enumerate() {
+            for lower in &names[place + 1..] {
+                cast(upper, lower, None, 60);
+                cast(lower, upper, None, 40);
+            }
+        }
+        cast("c", "a", Some("who makes a leader"), 50);
+        cast("c", "b", Some("who makes a leader"), 50);
+        cast("e", "d", Some("who moves one place"), 30);
+        log
+    }
+
+    #[test]
+    fn the_voter_who_moves_a_model_furthest_counts_and_another_first_place_is_told() {
+        let log = two_movers();
+        let report = rigging_report(&log, 1).unwrap();
+        let strongest = report.most_influential.unwrap();
+        let from_third = PlaceMove { model: "c".into(), published: 1, place: 3 };
+        assert_eq!((strongest.votes, &strongest.largest_move), (100, &from_third));
+        let flagged = report.flagged.unwrap();
+        assert_eq!(flagged.other_leader.as_deref(), Some("a"), "{flagged:?}");
+        assert_eq!(flagged.largest_move, Some(from_third));
+        let swaps = report.neighbours.into_iter().map(|swap| (swap.upper, swap.lower, swap.votes));
+        assert_eq!(swaps.collect::<Vec<_>>(), neighbour_flips(&log, NEIGHBOURS).unwrap());
     }
 
     #[test]

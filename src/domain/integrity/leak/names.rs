@@ -495,6 +495,7 @@ mod tests {
         check("llamas, Geminis, metaphysics, Googled, philosophy, ollama", &[]);
         check("Claude Monet, Jean-Claude, Project Gemini, Mr. Claude", &[]);
         check("a gem in identity; oi mini", &[]);
+        check("the gem in i and j", &[]);
     }
 
     #[test]

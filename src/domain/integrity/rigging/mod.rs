@@ -265,13 +265,10 @@ fn summary(strategy: AttackStrategy, controlled: &Controlled<'_>, outcomes: &[Ta
         RiggingEffect { rigged_votes, battles, rated, places }
     };
     let cost = |(index, places): (usize, u64)| {
-        let mut found: Vec<Option<(usize, usize)>> =
-            outcomes.iter().filter_map(|outcome| outcome.costs[index]).collect();
-        // Targets that do not rise so far come last.
-        found.sort_by_key(|cost| cost.map_or(usize::MAX, |(votes, _)| votes));
-        let median = found.get(found.len() / 2).copied().flatten();
-        let (votes, battles) = (median.map(|(votes, _)| votes), median.map(|(_, battles)| battles));
-        RiggingCost { places, votes, battles, targets: found.len() }
+        let found: Vec<Option<(usize, usize)>> = outcomes.iter().filter_map(|outcome| outcome.costs[index]).collect();
+        let targets = found.len();
+        let (votes, battles) = median_cost(found).unzip();
+        RiggingCost { places, votes, battles, targets }
     };
     RiggingResult {
         strategy,
@@ -281,6 +278,12 @@ fn summary(strategy: AttackStrategy, controlled: &Controlled<'_>, outcomes: &[Ta
         honest_votes_lost: controlled.honest_votes_lost(),
         honest_voters_hurt: controlled.honest_voters_hurt(),
     }
+}
+
+/// The middle one of costs in votes and battles, the dearer one of two; targets that do not rise so far come last.
+fn median_cost(mut found: Vec<Option<(usize, usize)>>) -> Option<(usize, usize)> {
+    found.sort_by_key(|cost| cost.map_or(usize::MAX, |(votes, _)| votes));
+    found.get(found.len() / 2).copied().flatten()
 }
 
 #[cfg(test)]

@@ -62,6 +62,42 @@ fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_contr
 }
 
 #[test]
+fn a_cost_is_dearer_than_votes_that_lift_nobody_so_far_and_every_control_is_applied() {
+    use AttackStrategy::{TargetOnly, VoteEverywhere};
+    let options = RiggingOptions {
+        simulation: SimulationOptions { models: 6, ..options().simulation },
+        honest_votes: 600,
+        targets: 3,
+        limits: ControlLimits { min_votes: 1_000_000, ..ControlLimits::default() },
+        ..options()
+    };
+    let results = simulate_rigging(&options, &[Control::None, Control::MinVotes, Control::Weights], |_| {}).unwrap();
+    let free = at(&results, TargetOnly, Control::None);
+    assert_eq!((free.costs[0].targets, free.costs[2].targets), (3, 1), "{free:?}");
+    for (cost, effect) in free.costs.iter().flat_map(|cost| free.effects.iter().map(move |effect| (cost, effect))) {
+        let gained_by_all = 3.0 * effect.places;
+        let nobody = gained_by_all + 1e-9 < real(cost.places);
+        assert!(!nobody || cost.votes.is_some_and(|votes| votes > effect.rigged_votes), "{cost:?} {effect:?}");
+    }
+    let everywhere = at(&results, VoteEverywhere, Control::None);
+    assert!(everywhere.effects[5].places > 1.0, "{everywhere:?}");
+    for strategy in AttackStrategy::ALL {
+        let provisional = at(&results, strategy, Control::MinVotes);
+        assert!(provisional.effects.iter().all(|effect| effect.places.abs() < 1e-12), "{provisional:?}");
+    }
+    let weighted = at(&results, TargetOnly, Control::Weights);
+    assert!(weighted.costs[2].votes > free.costs[2].votes, "{weighted:?} {free:?}");
+}
+
+#[test]
+fn the_cost_of_a_place_is_the_median_of_the_targets() {
+    assert_eq!(median_cost(vec![Some((9, 90)), None, Some((3, 40))]), Some((9, 90)));
+    assert_eq!(median_cost(vec![Some((5, 50)), Some((9, 10)), Some((3, 40))]), Some((5, 50)));
+    assert_eq!(median_cost(vec![None, Some((3, 40)), None]), None, "most do not rise so far");
+    assert_eq!(median_cost(vec![]), None);
+}
+
+#[test]
 fn the_same_seed_gives_the_same_results_and_bad_options_are_refused() {
     let small = RiggingOptions { targets: 1, honest_votes: 500, ..options() };
     let run = || simulate_rigging(&small, &[Control::None], |_| {}).unwrap();

@@ -81,7 +81,8 @@ fn shares_are_of_the_battles_of_this_arena_in_each_period() {
     assert_eq!((old.first_day.as_deref(), old.last_day.as_deref()), (Some("2024-02-28"), Some("2024-06-07")));
     assert_eq!(c.state, EntryState::NotConfigured);
     let by_day = super::Register::new(&data, &BTreeSet::new(), Period::Day, 1);
-    assert_eq!(by_day.periods.len(), 1, "the latest only");
+    let labels: Vec<&str> = by_day.periods.iter().map(|period| period.label.as_str()).collect();
+    assert_eq!(labels, ["2026-11-24"], "the latest only");
     assert_eq!(by_day.models[0].battles, 7, "and all battles in the sum");
 }
 
