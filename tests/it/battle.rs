@@ -50,8 +50,9 @@ async fn stop_ends_both_replies_where_they_are_seen() {
 
 #[actix_web::test]
 async fn a_model_that_stalls_after_its_first_words_shows_them() {
-    let stalls =
-        Scripted::new(|_| vec![Step::Say("The first words come at once. ".into()), Step::Gate, Step::Say("The rest.".into())]);
+    let stalls = Scripted::new(|_| {
+        vec![Step::Say("The first words come at once. ".into()), Step::Gate, Step::Say("The rest.".into())]
+    });
     let whole = Scripted::saying("A whole answer that ends long before the other one, whose model has stalled.");
     let arena = TestArena::start_with(&[("alpha", &stalls), ("beta", &whole)], |settings| {
         settings.battle.pace_chars_per_second = 240;

@@ -38,11 +38,8 @@ const COMMANDS: [&[&str]; 5] = [
     &["models", "register", "--format", "json"],
 ];
 /// Those that have a row for a battle.
-const ROWS: [&[&str]; 3] = [
-    COMMANDS[0],
-    &["export", "battles", "--text", "--out", "-"],
-    &["export", "replies", "--out", "-"],
-];
+const ROWS: [&[&str]; 3] =
+    [COMMANDS[0], &["export", "battles", "--text", "--out", "-"], &["export", "replies", "--out", "-"]];
 /// What a visitor does before the vote, by the number of the battle.
 const WAYS: [&str; 6] = ["reads", "stops", "regenerates", "asks a second question", "resumes", "reads again"];
 
