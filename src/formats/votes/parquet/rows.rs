@@ -158,9 +158,7 @@ impl<'t> Times<'t> {
         };
         Some(match group.of(field)? {
             ParquetColumn::Numbers(numbers) => Self::Numbers(numbers, unit),
-            ParquetColumn::Texts(texts) => {
-                Self::Texts(texts, texts.names.iter().map(parse_seconds).collect())
-            }
+            ParquetColumn::Texts(texts) => Self::Texts(texts, texts.names.iter().map(parse_seconds).collect()),
         })
     }
 
