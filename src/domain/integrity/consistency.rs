@@ -11,13 +11,16 @@ const MAX_STEPS: usize = 25;
 const LONGEST_STEP: f64 = 0.5;
 const LAST_STEP: f64 = 1e-6;
 
+/// The slope of the crowd's own votes.
+pub(super) const OF_CROWD: f64 = 1.0;
+
 /// The slope β of which votes won at these log odds are most likely, under its prior: P(won) = σ(β·l). 1 is the crowd's
-/// own consistency, 0 is guessing.
-pub(super) fn slope(log_odds_of_winners: impl Iterator<Item = f64> + Clone) -> f64 {
-    let mut slope: f64 = 1.0;
+/// own consistency, 0 is guessing. The search begins at `start`, and is shorter from the slope of nearly the same votes.
+pub(super) fn slope(log_odds_of_winners: impl Iterator<Item = f64> + Clone, start: f64) -> f64 {
+    let mut slope = start;
     for _ in 0..MAX_STEPS {
         let precision = PRIOR_DEVIATION.powi(-2);
-        let (mut gradient, mut curvature) = ((1.0 - slope) * precision, precision);
+        let (mut gradient, mut curvature) = ((OF_CROWD - slope) * precision, precision);
         for l in log_odds_of_winners.clone() {
             let lost = logistic(-slope * l);
             gradient += l * lost;
@@ -42,8 +45,10 @@ mod tests {
         // σ(1.5) = 0.82.
         for (votes, expected) in [(votes(820, 180), 1.0), (votes(500, 500), 0.0), (votes(300, 700), 0.0), (vec![], 1.0)]
         {
-            let found = slope(votes.iter().copied());
+            let found = slope(votes.iter().copied(), OF_CROWD);
             assert!((found - expected).abs() < 0.05, "{found} instead of {expected}");
+            let from_elsewhere = slope(votes.iter().copied(), 1.7);
+            assert!((found - from_elsewhere).abs() < 1e-9, "{found} and {from_elsewhere}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tests of voters on real votes: false alarms, and riggers found.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -10,13 +11,21 @@ use crate::rating::vote_log::{ColumnSet, VoteLog};
 use crate::stats::{real, real_len};
 
 const SEED: u64 = 1;
+/// A limit below the default, for comparison.
+const STRICTER_ALPHA: f64 = 0.05;
 
 /// The 8,931 votes of 124 people on 59 models; `None` without the folder of reference votes.
 fn llmfao() -> Option<VoteLog> {
+    llmfao_with_prompts().map(|(log, _)| log)
+}
+
+/// The same, and the prompt of each vote.
+fn llmfao_with_prompts() -> Option<(VoteLog, Vec<String>)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = std::env::var_os("LANGYA_SHARED").map_or_else(beside, PathBuf::from);
     let mut reader = csv::Reader::from_path(folder.join("data/llmfao.csv")).ok()?;
     let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+    let mut prompts = Vec::new();
     for row in reader.records() {
         let row = row.unwrap();
         let outcome = match &row[5] {
@@ -26,8 +35,9 @@ fn llmfao() -> Option<VoteLog> {
         };
         log.push(&row[6], &row[7], outcome).unwrap();
         log.voters.as_mut().unwrap().push(Some(&row[4]));
+        prompts.push(row[1].to_owned());
     }
-    Some(log)
+    Some((log, prompts))
 }
 
 /// What one rule flags.
@@ -51,8 +61,8 @@ fn planted(log: &VoteLog, test: VoterTest, planting: Planting, times: u64) -> [F
     for seed in SEED..SEED + times {
         let report = test_voters(&plant(log, Planting { seed, ..planting }).unwrap(), test, seed).unwrap();
         let found = [
+            flags(&report, |result| result.q <= STRICTER_ALPHA),
             flags(&report, |result| result.q <= DEFAULT_ALPHA),
-            flags(&report, |result| result.q <= 0.1),
             flags(&report, |result| result.p <= 0.01),
         ];
         for (sum, found) in sums.iter_mut().zip(found) {
@@ -118,7 +128,7 @@ fn size(short: u64, long: u64) -> u64 {
 }
 
 /// The promise of the score test, on real votes: of 50-vote riggers at least 65 % are flagged, of honest voters at most 1 %
-/// beside the two who gave one model 149 of their 154 votes for a side.
+/// beside the two who gave one model 149 of their 154 votes for a side. 180 riggers with `LANGYA_TEST_SIZE=long`.
 #[test]
 fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     let Some(log) = llmfao() else { return };
@@ -128,6 +138,66 @@ fn riggers_of_fifty_votes_are_flagged_and_honest_voters_are_not() {
     let taste = report.taste.unwrap();
     assert!(taste > 0.05 && taste < 0.2, "{taste}");
     let planting = Planting { riggers: 3, votes: 50, strategy: RiggerStrategy::TargetOnly, target_share: 1.0, seed: 0 };
-    let [by_q, ..] = planted(&log, VoterTest::Score, planting, 4);
-    assert!(by_q.riggers >= 8 && by_q.honest <= 12, "seed {SEED}: {by_q:?} of 12 riggers");
+    let times = size(4, 60);
+    let (mut found, mut found_stricter, mut hurt) = (0, 0, 0);
+    for seed in SEED..SEED + times {
+        let report = test_voters(&plant(&log, Planting { seed, ..planting }).unwrap(), VoterTest::Score, seed).unwrap();
+        for result in report.flagged(DEFAULT_ALPHA) {
+            match result.voter.as_str() {
+                voter if is_planted(voter) => {
+                    found += 1;
+                    found_stricter += u64::from(result.q <= STRICTER_ALPHA);
+                }
+                "15" | "70" => {}
+                _ => hurt += 1,
+            }
+        }
+    }
+    let of_riggers = |flagged: u64| real(flagged) / real(3 * times);
+    let (found, stricter, hurt) = (of_riggers(found), of_riggers(found_stricter), real(hurt) / real(122 * times));
+    println!("seed {SEED}: of {} riggers {found:.3} flagged, {stricter:.3} at {STRICTER_ALPHA}", 3 * times);
+    println!("of honest voters {hurt:.4} flagged");
+    assert!(found >= 0.65 && hurt <= 0.01, "seed {SEED}: {found} and {hurt}");
+}
+
+/// The voters of whom a cap leaves out a vote, and the share of the votes that it leaves out.
+fn capped<K: std::hash::Hash + Eq>(most: usize, votes: impl Iterator<Item = (u32, K)>) -> (usize, f64) {
+    let (mut cast, mut hurt) = (HashMap::new(), HashSet::new());
+    let (mut all, mut lost) = (0, 0);
+    for (voter, of) in votes {
+        let earlier: &mut usize = cast.entry(of).or_default();
+        *earlier += 1;
+        all += 1;
+        if *earlier > most {
+            lost += 1;
+            hurt.insert(voter);
+        }
+    }
+    (hurt.len(), real_len(lost) / real_len(all))
+}
+
+/// The table of DESIGN.md on what controls cost honest voters.
+#[test]
+fn what_each_control_costs_honest_voters() {
+    let Some((log, prompts)) = llmfao_with_prompts() else { return };
+    let voters = log.voters.as_ref().unwrap();
+    let of_voter = || voters.rows.iter().map(|&voter| (voter, voter));
+    let of_prompt = || voters.rows.iter().zip(&prompts).map(|(&voter, prompt)| (voter, (voter, prompt)));
+    for (what, (hurt, lost), expected) in [
+        ("at most 20 votes of a voter", capped(20, of_voter()), (72, 0.78)),
+        ("at most 5 votes of a voter on one prompt", capped(5, of_prompt()), (54, 0.57)),
+        ("one vote of a voter on one prompt", capped(1, of_prompt()), (119, 0.86)),
+    ] {
+        println!("{what}: {hurt} of 124 voters lose a vote, {lost:.3} of the votes are left out");
+        assert!(hurt == expected.0 && (lost - expected.1).abs() < 0.005, "{what}: {hurt}, {lost}");
+    }
+    for (test, expected) in [(VoterTest::Score, 3), (VoterTest::Likelihood, 17), (VoterTest::Fisher, 1)] {
+        let report = test_voters(&log, test, SEED).unwrap();
+        let flagged: Vec<u32> =
+            report.flagged(DEFAULT_ALPHA).map(|result| voters.names.find(&result.voter).unwrap()).collect();
+        let lost = voters.rows.iter().filter(|voter| flagged.contains(voter)).count();
+        let share = real_len(lost) / real_len(log.len());
+        println!("{}: {} of 124 voters flagged, with {share:.3} of the votes", test.as_str(), flagged.len());
+        assert_eq!(flagged.len(), expected, "{}, seed {SEED}", test.as_str());
+    }
 }

@@ -16,7 +16,7 @@
 
 use nalgebra::DVector;
 
-use super::consistency::slope;
+use super::consistency::{OF_CROWD, slope};
 use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
 use super::tastes::SharedResiduals;
 use crate::battle::Outcome;
@@ -80,13 +80,16 @@ pub(super) fn by_model(crowd: &Crowd, votes: &[CrowdVote], strengths: &DVector<f
         met[vote.winner] += 1;
         met[vote.loser] += 1;
     }
-    (0..met.len()).filter(|&model| met[model] > 1).map(|model| ModelVotes::new(model, &votes)).collect()
+    let consistency = slope(votes.iter().map(|vote| vote.log_odds), OF_CROWD);
+    let of_model = |model: usize| ModelVotes::new(model, &votes, consistency);
+    (0..met.len()).filter(|&model| met[model] > 1).map(of_model).collect()
 }
 
 impl ModelVotes {
-    fn new(model: usize, votes: &[DecisiveVote]) -> Self {
+    /// `consistency` is that of all votes of the voter.
+    fn new(model: usize, votes: &[DecisiveVote], consistency: f64) -> Self {
         let has = |vote: &&DecisiveVote| vote.winner == model || vote.loser == model;
-        let consistency = slope(votes.iter().filter(|vote| !has(vote)).map(|vote| vote.log_odds));
+        let consistency = slope(votes.iter().filter(|vote| !has(vote)).map(|vote| vote.log_odds), consistency);
         let mut found = Self { model, expected: Vec::new(), wins: 0, residuals: SharedResiduals::default() };
         let mut residuals = Vec::new();
         for vote in votes.iter().filter(has) {

@@ -52,22 +52,25 @@ pub(super) fn jackknife(
     fit: &Fit,
 ) -> Result<Uncertainty, FitError> {
     let voters = log.voters.as_ref().ok_or(FitError::NoVoters)?;
-    let votes = VotesByVoter::new(log, voters, scoring, tally);
+    let blocks = blocks_of(fit);
+    let (votes, leaving) = rayon::join(
+        || VotesByVoter::new(log, voters, scoring, tally),
+        || blocks.iter().map(|block| LeavingOut::new(block, tally, block.point(fit))).collect::<Vec<_>>(),
+    );
     let mut found = Uncertainty::unknown(tally.models.len());
-    for block in blocks_of(fit) {
-        let point = block.point(fit);
-        let leaving = LeavingOut::new(&block, tally, &point)?;
-        let sums = leaving.sums(&votes, weights)?;
+    for leaving in leaving {
+        let leaving = leaving?;
+        let (block, sums) = (leaving.block, leaving.sums(&votes, weights)?);
         let covariance = Covariances::keep(block.members.len()).then(|| sums.covariance(&leaving.inverse)).flatten();
         let variances = match &covariance {
             Some(covariance) => Some(covariance.diagonal()),
             None => sums.variances(&leaving.inverse),
         };
         if let Some(variances) = variances {
-            found.put_by_voters(&block, &variances, &sums.effective_voters(), sums.carried());
+            found.put_by_voters(block, &variances, &sums.effective_voters(), sums.carried());
         }
         if let Some(covariance) = covariance {
-            found.put_covariance(&block, covariance);
+            found.put_covariance(block, covariance);
         }
     }
     Ok(found)
@@ -76,7 +79,7 @@ pub(super) fn jackknife(
 /// A block with all that leaving out a voter needs.
 struct LeavingOut<'a> {
     block: &'a ModelBlock,
-    point: &'a DVector<f64>,
+    point: DVector<f64>,
     inverse: DMatrix<f64>,
     /// Diagonal of the Hessian.
     information: DVector<f64>,
@@ -84,10 +87,11 @@ struct LeavingOut<'a> {
 }
 
 impl<'a> LeavingOut<'a> {
-    fn new(block: &'a ModelBlock, tally: &Tally, point: &'a DVector<f64>) -> Result<Self, FitError> {
+    fn new(block: &'a ModelBlock, tally: &Tally, point: DVector<f64>) -> Result<Self, FitError> {
         let loss = block.loss(&tally.pairs);
-        let (information, inverse) = (loss.information(point), inverse_but_for_a_constant(&loss, point)?);
-        Ok(Self { block, point, inverse, information, refits: Refits::new(block, point, loss) })
+        let (information, inverse) = (loss.information(&point), inverse_but_for_a_constant(&loss, &point)?);
+        let refits = Refits::new(block, &point, loss);
+        Ok(Self { block, point, inverse, information, refits })
     }
 
     /// The sums over all voters. Ranges of voters are summed apart and then in order, so that the number of threads does
@@ -97,7 +101,7 @@ impl<'a> LeavingOut<'a> {
         let parts: Vec<Sums> = ranges(votes.len())
             .into_par_iter()
             .map(|range| {
-                let (mut sums, mut voter) = (Sums::new(size), Voter::new(self.block, self.point));
+                let (mut sums, mut voter) = (Sums::new(size), Voter::new(self.block, &self.point));
                 let mut correction = Correction::default();
                 for of_voter in range.map(|voter| votes.of(voter)) {
                     voter.read(of_voter, weights);

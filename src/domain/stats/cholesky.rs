@@ -51,7 +51,11 @@ pub fn inverse(factor: &Cholesky<f64, Dyn>) -> DMatrix<f64> {
     let lower = factor.l_dirty();
     let size = lower.nrows();
     if size <= SMALL {
-        return factor.inverse();
+        // L⁻ᵀL⁻¹: a product of matrices is several times as fast as solving for the columns of the identity.
+        let half = inverse_of_lower(lower);
+        let mut inverse = half.transpose() * half;
+        inverse.fill_upper_triangle_with_lower_triangle();
+        return inverse;
     }
     let corners: Vec<DMatrix<f64>> = (0..size)
         .step_by(BLOCK)

@@ -58,18 +58,32 @@ pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<
     let mut votes = VoteBatch::new(job.wanted, header.timed);
     reserve(&mut votes.log, reader.metadata().file_metadata().num_rows());
     let groups: Vec<usize> = (0..reader.num_row_groups()).collect();
-    for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
-        let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
-        let read: Vec<Result<_, ParquetError>> = wave.par_iter().map(read_group).collect();
+    let append = |votes: &mut VoteBatch, read: Vec<ReadGroup>| -> Result<(), VoteFileError> {
         for group in read {
             let before = votes.rows;
             let group = group.map_err(broken)?;
             let group = group.map_err(|(row, reason)| job.row(FilePosition::Row(before + row + 1), reason))?;
-            group.append_to(&mut votes);
+            group.append_to(votes);
         }
+        Ok(())
+    };
+    // The names of some groups are looked up while the next ones are read.
+    let mut waiting: Vec<ReadGroup> = Vec::new();
+    for wave in groups.chunks(GROUPS_A_THREAD * rayon::current_num_threads()) {
+        let read_group = |&group: &usize| plan.read_group(&*reader.get_row_group(group)?);
+        let (appended, read) = rayon::join(
+            || append(&mut votes, std::mem::take(&mut waiting)),
+            || wave.par_iter().map(read_group).collect(),
+        );
+        appended?;
+        waiting = read;
     }
+    append(&mut votes, waiting)?;
     Ok(FileVotes { votes, timed: header.timed })
 }
+
+/// The votes of a row group, or its bad row, counted from 0 within it.
+type ReadGroup = Result<Result<GroupVotes, (u64, RowError)>, ParquetError>;
 
 fn reserve(log: &mut VoteLog, rows: i64) {
     let rows = usize::try_from(rows).unwrap_or(0).min(MOST_ROWS);
@@ -132,8 +146,7 @@ impl<'p> ReadPlan<'p> {
         Self { job, header, needed, tags }
     }
 
-    /// The votes of a row group; a bad row is counted from 0 within it.
-    fn read_group(&self, group: &dyn RowGroupReader) -> Result<Result<GroupVotes, (u64, RowError)>, ParquetError> {
+    fn read_group(&self, group: &dyn RowGroupReader) -> ReadGroup {
         let read = |&at: &usize| read_column(group, at);
         let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);

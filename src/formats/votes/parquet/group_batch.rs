@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::super::batch::{STYLE_NAMES, VoteBatch, count};
 use super::super::column_names::{Field, TIMINGS};
 use super::super::error::RowError;
@@ -10,6 +12,9 @@ use super::group::RowGroup;
 use super::rows::{ParquetRows, Read};
 use super::texts::Texts;
 use crate::domain::rating::vote_log::{Labels, ReplyTiming, VoteLog};
+
+/// Fewest names that a thread looks up.
+const LOOKED_UP: usize = 1_000;
 
 impl RowGroup<'_> {
     /// The votes of the rows; a bad row is counted from 0.
@@ -180,7 +185,9 @@ fn pick(texts: Texts, kept: &[u32]) -> Texts {
 
 /// Adds the text of each vote, names in the order in which they come; returns whether there is any.
 fn add(labels: &mut Labels, texts: &Texts) -> bool {
-    let mut places = vec![Labels::NONE; texts.names.len()];
+    // Most names are known from the groups before, and to look them up takes longest.
+    let known = |place: usize| labels.names.find(&texts.names[place]).unwrap_or(Labels::NONE);
+    let mut places: Vec<u32> = (0..texts.names.len()).into_par_iter().with_min_len(LOOKED_UP).map(known).collect();
     labels.rows.reserve(texts.rows.len());
     for &text in &texts.rows {
         let place = places.get_mut(text as usize).map_or(Labels::NONE, |place| {
