@@ -34,13 +34,17 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     for said in ["<summary>How firm is this?</summary>", "Who is first?", "12 votes between rated models"] {
         assert!(whole.contains(said), "no {said}: {whole}");
     }
-    for said in ["How few votes would swap two neighbours?", "How much does one voter change?", "Of 1 voters, "] {
+    for said in ["How much does one voter change?", "Of 1 voters, "] {
         assert!(whole.contains(said), "no {said}: {whole}");
     }
     let rigging = get(&format!("{}/api/v1/leaderboard/rigging", arena.url)).await;
     let rigging: Value = rigging.json().await.unwrap();
     assert_eq!((&rigging["last_vote_seq"], &rigging["flagged"]["flagged"]), (&outcomes.len().into(), &0.into()));
-    assert!(rigging["neighbours"].as_array().is_some_and(|neighbours| !neighbours.is_empty()), "{rigging}");
+    let neighbours = rigging["neighbours"].as_array().unwrap();
+    assert!(!neighbours.is_empty(), "{rigging}");
+    // Who meets whom is drawn, so the neighbours may stand level, and then no votes swap them.
+    let can_swap = neighbours.iter().any(|two| !two["votes"].is_null());
+    assert_eq!(whole.contains("How few votes would swap two neighbours?"), can_swap, "{rigging} {whole}");
     assert!(page("/leaderboard?lang=zh").await.contains("这份榜单有多可靠？"));
     assert!(page("/leaderboard?lang=zh").await.contains("有没有人投得与众不同？"));
     assert!(!page("/leaderboard?lang=en&ties=drop").await.contains("How firm"), "a part has no report");
