@@ -33,8 +33,11 @@ function card(side, model, chosen, words) {
   const seconds = (ms) => (isNumber(ms) ? fill(words.seconds, { n: number(ms / 1000, 1) }) : "–");
   set("name", model.name);
   set("origin", [model.organization, model.license].filter(Boolean).join(" · "));
-  set("rating", isNumber(model.rating) ? number(model.rating, 1) : "–");
-  set("rating-after", isNumber(model.rating) ? number(model.rating + (model.rating_change ?? 0), 1) : "–");
+  // In tenths, so that the three figures agree with each other.
+  const before = isNumber(model.rating) ? Math.round(10 * model.rating) : null;
+  const after = before === null ? null : before + Math.round(10 * (model.rating_change ?? 0));
+  set("rating", before === null ? "–" : number(before / 10, 1));
+  set("rating-after", after === null ? "–" : number(after / 10, 1));
   set("first", seconds(model.first_token_ms));
   set("whole", seconds(model.duration_ms));
   const speed = model.chars_per_second;

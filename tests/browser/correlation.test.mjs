@@ -41,7 +41,7 @@ async function arrive(query, options) {
 
 /** Opens what is folded, so that it is looked at too. */
 async function unfold(page) {
-  await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
+  await page.locator("main details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
 }
 
 test("two series are chosen by keyboard and shown as a scatter with their figures", async () => {

@@ -144,8 +144,8 @@ impl HeatPlan {
     fn new(grid: HeatmapData<'_>) -> Self {
         let count = grid.names.len();
         let (cell, small) = match count {
-            0..=WITH_FIGURES => (34.0, false),
-            0..=WITH_LINES => (17.0, false),
+            few if few <= WITH_FIGURES => (34.0, false),
+            some if some <= WITH_LINES => (17.0, false),
             _ => (11.0, true),
         };
         let longest = grid.names.iter().map(|name| width(name)).fold(0.0, f64::max);
