@@ -32,6 +32,8 @@ const LAST_NEARBY_STEP: f64 = 1e-11;
 const LONGEST_NEARBY_STEP: f64 = 1.0;
 /// Steps that shrink by a smaller factor are slower than full Newton steps.
 const SHRINKAGE: f64 = 0.5;
+/// What is added to the diagonal of a singular Hessian, as shares of its largest entry.
+const STIFFENINGS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// The minimum of a loss.
 #[derive(Debug, Clone)]
@@ -244,7 +246,10 @@ where
     ) -> Result<(NewtonState, Option<KV>), Error> {
         let from = state.take_param().ok_or_else(|| Error::msg("the point was lost"))?;
         let gradient = state.take_gradient().ok_or_else(|| Error::msg("the gradient was lost"))?;
-        let factor = cholesky(problem.hessian(&from)?).ok_or_else(|| Error::new(Singular))?;
+        let factor = match cholesky(problem.hessian(&from)?) {
+            Some(factor) => factor,
+            None => stiffened(problem.hessian(&from)?)?,
+        };
         let step = -factor.solve(&gradient);
         let arrived = step.amax() <= LAST_STEP;
         let reached = if arrived {
@@ -262,6 +267,19 @@ where
     fn terminate(&mut self, _state: &NewtonState) -> TerminationStatus {
         TerminationStatus::NotTerminated
     }
+}
+
+/// The factor of a Hessian that is singular to rounding, as where strengths are so far apart that votes between them hardly
+/// bend the loss: with the smallest of some multiples of the identity added (Nocedal and Wright, *Numerical Optimization*,
+/// 2006, algorithm 3.3). The step then is shorter in the flat directions and still goes down.
+fn stiffened(hessian: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, Error> {
+    let largest = hessian.diagonal().amax();
+    let with = |share: &f64| {
+        let mut hessian = hessian.clone();
+        (0..hessian.nrows()).for_each(|place| hessian[(place, place)] += share * largest);
+        cholesky(hessian)
+    };
+    STIFFENINGS.iter().find_map(with).ok_or_else(|| Error::new(Singular))
 }
 
 struct Reached {

@@ -152,3 +152,68 @@ fn loss_within(fit: &Fit, sign: f64, pair: &PairTally) -> f64 {
         _ => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use crate::battle::Outcome;
+    use crate::rating::options::{IntervalMethod, LeaderboardOptions};
+    use crate::rating::ranking::rank_log;
+    use crate::rating::vote_log::VoteLog;
+
+    /// Votes of models so unequal that most pairs have votes in one direction only.
+    fn sparse(seed: u64, models: usize, votes: usize) -> VoteLog {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut log = VoteLog::default();
+        for _ in 0..votes {
+            let first = rng.random_range(0..models);
+            let second = (first + rng.random_range(1..models)) % models;
+            let is_upset = rng.random_bool(0.05);
+            let outcome = if (first < second) ^ is_upset { Outcome::AWins } else { Outcome::BWins };
+            log.push(&format!("m{first:02}"), &format!("m{second:02}"), outcome).unwrap();
+        }
+        log
+    }
+
+    /// Each model against its next ones on a ring, where the one with the lower number wins; every `upset`th vote goes the
+    /// other way.
+    fn ring(models: usize, upset: usize) -> VoteLog {
+        let mut log = VoteLog::default();
+        for first in 0..models {
+            for step in [1, 2, 3, 5, 8, 13] {
+                let second = (first + step) % models;
+                let is_upset = log.len() % upset == upset - 1;
+                let outcome = if (first < second) ^ is_upset { Outcome::AWins } else { Outcome::BWins };
+                log.push(&format!("m{first:02}"), &format!("m{second:02}"), outcome).unwrap();
+            }
+        }
+        log
+    }
+
+    fn assert_finite(log: &VoteLog, name: &str) {
+        for interval in [IntervalMethod::None, IntervalMethod::Sandwich] {
+            let options = LeaderboardOptions { interval, ..LeaderboardOptions::default() };
+            let board = rank_log(log, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for model in &board.models {
+                assert!(model.rating_or_limit().is_finite(), "{name}: {model:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_votes_in_one_direction_have_finite_limits() {
+        for (models, votes) in [(60, 120), (20, 40), (6, 12)] {
+            (0..3).for_each(|seed| assert_finite(&sparse(seed, models, votes), &format!("{models} {votes} {seed}")));
+        }
+        // The 60 hang together by single votes, so the limits of some move a long chain of others.
+        for (models, upset, first) in [(14, 2, 10), (14, 1_000, 10), (30, 5, 10), (60, 17, 335)] {
+            let whole = ring(models, upset);
+            for votes in (first..=whole.len()).step_by(25) {
+                let keep: Vec<bool> = (0..whole.len()).map(|vote| vote < votes).collect();
+                assert_finite(&whole.outcomes_picked(&keep), &format!("ring {models} {upset} {votes}"));
+            }
+        }
+    }
+}
