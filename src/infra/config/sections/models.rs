@@ -131,7 +131,7 @@ pub struct ModelSettings {
     /// Requests that benchmarks have under way at the same time.
     #[serde(default = "default_max_concurrent")]
     pub max_concurrent: u32,
-    /// Price of a million tokens of input, in the currency of [`PriceSettings`].
+    /// Price of a million tokens of input, in the currency of `[prices]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_price: Option<f64>,
     /// Price of a million tokens of output.
