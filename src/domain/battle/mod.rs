@@ -1,7 +1,8 @@
 //! The words of a battle: two hidden models on two sides, and what a person said of them.
 //!
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
-//! [`pacing`] decides how much of each reply is shown when. `services::battles` runs a battle with them.
+//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees. `services::arena` runs a
+//! battle with them.
 
 pub mod event_log;
 pub mod ids;
