@@ -102,7 +102,7 @@ test("in a battle at least 55 % of every screen is text", async (t) => {
     const page = await arrive("/", { locale });
     await page.getByRole("textbox").first().fill("answer at length, slowly");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelector('.reply[data-side="b"]').offsetHeight > 2000);
+    await page.waitForFunction(() => document.querySelector('.reply[data-side="b"]')?.offsetHeight > 2000);
     const told = [];
     const measure = async (state) => {
       for (const size of SIZES) {
