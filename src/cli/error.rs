@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::app::StartError;
 use crate::domain::benchmark::SuiteError;
+use crate::domain::campaign::items::ItemError;
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::rubric::RubricError;
@@ -12,6 +13,7 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
 use crate::formats::agreement::AgreementError;
+use crate::formats::campaign_files::CampaignFileError;
 use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
 use crate::formats::votes::VoteFileError;
@@ -21,6 +23,8 @@ use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::services::campaign::creation::CreateCampaignError;
+use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::ReadSeriesError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
@@ -109,10 +113,29 @@ macro_rules! is_input_by_method {
 }
 
 is_input!(true: BadInput, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
-    AliasError, ModelTableError, BenchFileError, SuiteError, RubricError);
+    AliasError, ModelTableError, BenchFileError, SuiteError, RubricError, CampaignFileError, ItemError);
 is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SeriesError, ReadSeriesError, StudyError, LabelingError);
+
+impl CommandFailure for CreateCampaignError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Items(_) | Self::Exists(_) => true,
+            Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
+
+impl CommandFailure for CampaignReportError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Fit(_) => true,
+            Self::Unreadable { .. } => false,
+            Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
 
 impl CommandFailure for ImportError {
     fn is_input(&self) -> bool {

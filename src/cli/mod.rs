@@ -4,6 +4,7 @@
 
 pub mod agree;
 pub mod bench;
+pub mod campaign;
 pub mod charts;
 pub mod correlate;
 pub mod error;
@@ -69,6 +70,8 @@ enum Command {
     Passphrase,
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
+    /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
+    Campaign(campaign::CampaignOptions),
     /// List votes, exclude them from the ratings, and rate them again.
     Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
@@ -126,6 +129,7 @@ pub fn run() -> ExitCode {
             Command::Invites(options) => invites::run(options, &env).await,
             Command::Passphrase => passphrase::run(),
             Command::Bench(options) => bench::run(options, &env).await,
+            Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
         }

@@ -3,6 +3,7 @@
 pub mod arena;
 pub mod battle_judging;
 pub mod benchmark;
+pub mod campaign;
 pub mod correlation;
 pub mod exclusions;
 pub mod labeling;

@@ -1,5 +1,5 @@
 //! Whether intervals hold what they promise: over 300 simulated arenas, a 95 % interval covers the truth 93 to 97 times
-//! in a hundred. And whether a simulation is what it says.
+//! in a hundred (92 to 98 over the 100 arenas of the short form). And whether a simulation is what it says.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,15 @@ use langya::formats::votes::{ReadOptions, read_log};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::size;
+use crate::support::{is_long, size};
 
 /// The half width of a normal interval at 95 %, in standard errors.
 const Z: f64 = 1.959_963_984_540_054;
-const ARENAS: u64 = 300;
+
+/// Seeds from 1 on, one for each arena.
+fn arenas() -> u64 {
+    size(100, 300) as u64
+}
 
 pub(crate) fn log_of(simulation: &mut Simulation, votes: usize) -> VoteLog {
     let mut log = VoteLog::default();
@@ -89,15 +93,16 @@ impl Coverage {
     #[track_caller]
     fn holds(&self) {
         println!("{:.4} of {} intervals cover the truth; {} are missing", self.share(), self.all, self.missing);
-        assert!((0.93..=0.97).contains(&self.share()), "{self:?}");
+        let (low, high) = if is_long() { (0.93, 0.97) } else { (0.92, 0.98) };
+        assert!((low..=high).contains(&self.share()), "{self:?}");
         assert!(50 * self.missing <= self.all, "{self:?}");
     }
 }
 
-/// Coverage of ratings by the intervals of a leaderboard, found in each of these ways, over arenas with seeds 1 to 300.
+/// Coverage of ratings by the intervals of a leaderboard, found in each of these ways, over the arenas.
 fn coverage<const N: usize>(options: &SimulationOptions, votes: usize, ways: [IntervalMethod; N]) -> [Coverage; N] {
     let mut found = ways.map(|_| Coverage::default());
-    for seed in 1..=ARENAS {
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let log = log_of(&mut simulation, votes);
         for (interval, coverage) in ways.into_iter().zip(&mut found) {
@@ -205,7 +210,7 @@ fn the_jackknife_covers_the_truth_of_models_that_enter_late() {
         ..small()
     };
     let mut found = Coverage::default();
-    for seed in 1..=ARENAS {
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let whole = log_of(&mut simulation, 1_500);
         let is_late = |model: u32| whole.models.as_slice()[model as usize].as_str() >= "model-08";
@@ -224,7 +229,7 @@ fn the_jackknife_covers_the_truth_under_active_pairing_of_models_that_enter_late
     let options =
         SimulationOptions { models: 8, voters: 100, voter_spread: 0.5, activity: VoterActivity::Zipf, ..small() };
     let mut found = Coverage::default();
-    for seed in 1..=ARENAS {
+    for seed in 1..=size(40, 300) as u64 {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let log = actively_paired(&mut simulation, seed);
         count_intervals(&log, &simulation, &mut found);
@@ -309,7 +314,7 @@ const ARENAS_A_SIMULATION: u64 = 30;
 fn intervals_under_style_control_cover_the_truth() {
     let options = SimulationOptions { models: 4, style: [0.5, 0.2, -0.3, 0.0], ..small() };
     let [mut strengths, mut effects] = [Coverage::default(), Coverage::default()];
-    for seed in 1..=ARENAS / ARENAS_A_SIMULATION {
+    for seed in 1..=arenas() / ARENAS_A_SIMULATION {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         for _ in 0..ARENAS_A_SIMULATION {
             let log = log_of(&mut simulation, 250);
@@ -339,7 +344,7 @@ fn the_jackknife_covers_the_truth_under_style_control() {
     let options = SimulationOptions { voters: 60, voter_spread: 0.5, activity: VoterActivity::Zipf, ..style };
     let jackknife = LeaderboardOptions { interval: IntervalMethod::Jackknife, style: true, ..Default::default() };
     let [mut ratings, mut effects] = [Coverage::default(), Coverage::default()];
-    for seed in 1..=ARENAS {
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let board = rank_log(&log_of(&mut simulation, 600), &jackknife).unwrap();
         for model in simulation.models() {

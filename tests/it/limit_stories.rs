@@ -14,7 +14,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 /// What a program's battle takes at the least: the models of this story answer within half a second.
 const QUICK_BATTLE: Duration = Duration::from_millis(500);
-/// How soon a program tries again where nobody tells it.
+/// How soon a program tries again where nobody tells it, and at the soonest: several hundred that all come back at the
+/// moment they were told would only wait for each other.
 const RETRY: Duration = Duration::from_millis(100);
 
 fn default_limits() -> Arc<RateLimits> {
@@ -48,7 +49,8 @@ async fn program(limits: &RateLimits, next_cookie: impl Fn(usize) -> Caller, end
             Ok(permit) => permit,
             Err(refused) => {
                 count(&tally.refused);
-                sleep(if let TurnRefused::TooFast(limited) = refused { limited.wait } else { RETRY }).await;
+                let wait = if let TurnRefused::TooFast(limited) = refused { limited.wait } else { RETRY };
+                sleep(wait.max(RETRY)).await;
                 continue;
             }
         };
@@ -57,7 +59,7 @@ async fn program(limits: &RateLimits, next_cookie: impl Fn(usize) -> Caller, end
         drop(permit);
         while let Err(limited) = limits.take(Act::Vote, caller).await {
             count(&tally.refused);
-            sleep(limited.wait).await;
+            sleep(limited.wait.max(RETRY)).await;
             if Instant::now() >= end {
                 return;
             }

@@ -18,6 +18,7 @@ mod bench;
 mod benchmark_pages;
 mod blindness;
 mod bounds;
+mod campaign;
 mod canaries;
 mod cancels;
 mod command_line;

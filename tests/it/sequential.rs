@@ -9,11 +9,16 @@ use langya::domain::rating::vote_log::VoteLog;
 
 use crate::coverage::{append_votes, log_of};
 use crate::support::ratings::board_of;
+use crate::support::size;
 
-const ARENAS: u64 = 200;
 const VOTES: usize = 2_000;
 /// Votes between two looks.
 const LOOK: usize = 50;
+
+/// Arenas of a simulation, with seeds from 1 on.
+fn arenas() -> u64 {
+    size(60, 200) as u64
+}
 
 fn sequential() -> LeaderboardOptions {
     LeaderboardOptions { sequential: Some(SequentialOptions::default()), ..LeaderboardOptions::default() }
@@ -29,8 +34,8 @@ fn separated(board: &Leaderboard) -> bool {
 
 /// The share of arenas in which somebody who looks after every 50 votes sees what `found` says at some time.
 fn ever<const N: usize>(options: &SimulationOptions, found: [fn(&Leaderboard) -> bool; N]) -> [f64; N] {
-    let mut arenas = [0_u32; N];
-    for seed in 1..=ARENAS {
+    let mut found_in = [0_u32; N];
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let (mut log, mut seen) = (VoteLog::default(), [false; N]);
         for _ in 0..VOTES / LOOK {
@@ -38,9 +43,9 @@ fn ever<const N: usize>(options: &SimulationOptions, found: [fn(&Leaderboard) ->
             let board = rank_log(&log, &sequential()).unwrap();
             seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found(&board));
         }
-        arenas.iter_mut().zip(seen).for_each(|(arenas, seen)| *arenas += u32::from(seen));
+        found_in.iter_mut().zip(seen).for_each(|(arenas, seen)| *arenas += u32::from(seen));
     }
-    arenas.map(|arenas| f64::from(arenas) / f64::from(u32::try_from(ARENAS).unwrap()))
+    found_in.map(|found| f64::from(found) / f64::from(u32::try_from(arenas()).unwrap()))
 }
 
 /// Whether the difference of two models is significant at a single look: each rating's interval then excludes the mean.
@@ -86,8 +91,8 @@ fn two_of_five_equal_models_are_rarely_separated_by_looking_often() {
 #[ignore = "slow: tests/run runs it"]
 fn models_that_differ_are_separated_and_equal_ones_found_equal() {
     let options = SimulationOptions { models: 2, spread: 0.5, voters: 5_000, ..SimulationOptions::default() };
-    let (mut apart, mut wrong, mut all) = (0, 0, 0);
-    for seed in 1..=ARENAS {
+    let (mut apart, mut wrong, mut all) = (0_u64, 0, 0_u64);
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let difference = simulation.models()[0].rating() - simulation.models()[1].rating();
         if difference.abs() < 60.0 {
@@ -97,10 +102,13 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
         let pair = &board.neighbours[0];
         let upper = usize::from(pair.upper != simulation.models()[0].name);
         all += 1;
-        apart += u32::from(pair.state == NeighbourState::Separated);
+        apart += u64::from(pair.state == NeighbourState::Separated);
         wrong += u32::from((upper == 0) != (difference > 0.0));
     }
-    assert!(all > 50 && wrong == 0 && 10 * apart >= 9 * all, "{apart} of {all} are separated, {wrong} the wrong way");
+    assert!(
+        all > arenas() / 4 && wrong == 0 && 10 * apart >= 9 * all,
+        "{apart} of {all} are separated, {wrong} the wrong way"
+    );
 
     let equal = SimulationOptions { models: 2, spread: 0.0, voters: 30_000, ..SimulationOptions::default() };
     let board = board_of(&log_of(&mut Simulation::new(equal).unwrap(), 30_000), &sequential());
@@ -114,7 +122,7 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
 fn looking_at_any_time_costs_votes() {
     let options = SimulationOptions { models: 2, spread: 0.5, voters: 10_000, ..SimulationOptions::default() };
     let (mut any_look, mut single_look) = (Vec::new(), Vec::new());
-    for seed in 1..=2 * ARENAS {
+    for seed in 1..=2 * arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let [one, other] = [0, 1].map(|model: usize| simulation.models()[model].rating());
         if !(80.0..120.0).contains(&(one - other).abs()) {
@@ -136,14 +144,14 @@ fn looking_at_any_time_costs_votes() {
     };
     let (any, single, arenas) = (median(&mut any_look), median(&mut single_look), any_look.len());
     println!("80 to 120 points apart, {arenas} arenas: {any} votes until separated at any look, {single} at the first");
-    assert!(arenas > 40 && any > single && any < 8 * single, "{any} votes against {single} in {arenas} arenas");
+    assert!(arenas > 12 && any > single && any < 8 * single, "{any} votes against {single} in {arenas} arenas");
 }
 
 /// The share of arenas of ten models in which every model's true ranks are in its interval, and the mean number of places
 /// in an interval.
 fn ranks_hold(options: &SimulationOptions, interval: IntervalMethod) -> (f64, f64) {
     let (mut held, mut places) = (0_u32, 0);
-    for seed in 1..=ARENAS {
+    for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let log = log_of(&mut simulation, VOTES);
         let board = board_of(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() });
@@ -158,9 +166,9 @@ fn ranks_hold(options: &SimulationOptions, interval: IntervalMethod) -> (f64, f6
         });
         held += u32::from(holds);
     }
-    let arenas = f64::from(u32::try_from(ARENAS).unwrap());
-    let models = arenas * f64::from(options.models);
-    (f64::from(held) / arenas, f64::from(u32::try_from(places).unwrap()) / models)
+    let count = f64::from(u32::try_from(arenas()).unwrap());
+    let models = count * f64::from(options.models);
+    (f64::from(held) / count, f64::from(u32::try_from(places).unwrap()) / models)
 }
 
 #[test]

@@ -96,6 +96,16 @@ impl Outcome {
             .ok_or_else(|| UnknownOutcome(text.chars().take(40).collect()))
     }
 
+    /// The same opinion with the sides swapped.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Outcome::AWins => Outcome::BWins,
+            Outcome::BWins => Outcome::AWins,
+            same => same,
+        }
+    }
+
     /// The wire's and the database's spelling.
     #[must_use]
     pub fn as_str(self) -> &'static str {

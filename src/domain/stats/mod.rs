@@ -7,6 +7,7 @@
 //! never a NaN.
 
 pub mod agreement;
+pub mod binomial;
 pub mod cholesky;
 pub mod combination;
 pub mod confidence;

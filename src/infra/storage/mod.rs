@@ -13,6 +13,8 @@ mod bench_answers;
 mod bench_judgements;
 mod bench_scores;
 mod bench_suites;
+mod campaign_assignments;
+mod campaigns;
 mod error;
 mod imports;
 mod instances;
@@ -55,6 +57,10 @@ pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
+pub use campaign_assignments::{
+    AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
+};
+pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, NewAnnotator, NewCampaign, NewUnit};
 pub use error::StoreError;
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;

@@ -45,6 +45,7 @@ pub struct PageTexts {
     pub exclusions: ExclusionTexts,
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
+    pub campaign: CampaignTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
 }
@@ -275,6 +276,7 @@ pub struct UnavailableTexts {
 }
 
 mod benchmark;
+mod campaign;
 mod chinese;
 mod correlation;
 mod english;
@@ -290,6 +292,7 @@ mod sign_in;
 mod value;
 
 pub use benchmark::BenchmarkTexts;
+pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;

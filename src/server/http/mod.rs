@@ -4,6 +4,7 @@ mod address;
 mod api;
 mod benchmark;
 mod board;
+mod campaign;
 mod charts;
 mod connections;
 mod correlation;
@@ -86,6 +87,14 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))
+        .service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page)))
+        .service(
+            web::scope("/api/v1/campaigns/{id}")
+                .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
+                .route("/next", web::post().to(campaign::next))
+                .route("/judgements", web::post().to(campaign::judge))
+                .route("/undo", web::post().to(campaign::undo)),
+        )
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
         .route("/metrics", web::get().to(metrics::metrics))

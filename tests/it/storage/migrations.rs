@@ -30,6 +30,21 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"
         }
+        "keep_campaigns.sql" => {
+            "INSERT INTO campaigns (id, plan, state, items, units, shared_units, created_at) \
+             VALUES ('c', '{}', 'open', 1, 1, 0, 1); \
+             INSERT INTO campaign_items (campaign, item, name, prompt, reference, category, language) \
+             VALUES ('c', 0, 'q', 'Why?', '', '', ''); \
+             INSERT INTO campaign_answers (campaign, item, model, answer) VALUES ('c', 0, 'm', 'So.'), ('c', 0, 'n', 'No.'); \
+             INSERT INTO campaign_units (campaign, unit, item, models, shared, gold, given) \
+             VALUES ('c', 0, 0, '[\"m\",\"n\"]', FALSE, NULL, 1); \
+             INSERT INTO campaign_annotators (id, campaign, token_hash, quota, created_at, first_time, repeats, shared, judged, \
+             side_balance) VALUES ('c-1', 'c', '00', NULL, 1, 1, 0, 0, 1, '{}'); \
+             INSERT INTO campaign_assignments (id, campaign, annotator, number, unit, item, kind, shown, given_at, judged_at) \
+             VALUES ('s', 'c', 'c-1', 1, 0, 0, 'fresh', '[\"m\",\"n\"]', 2, 3); \
+             INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at) \
+             VALUES ('j', 's', 1, '{\"outcome\":\"a\"}', 3)"
+        }
         "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
         "keep_sign_ins.sql" => {
             "INSERT INTO invites (id, code_hash, note, quota, uses, created_at) VALUES ('i1', '00', '', 1, 1, 1); \

@@ -6,6 +6,7 @@
 pub mod about;
 pub mod battle;
 pub mod benchmark;
+pub(crate) mod campaign;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;

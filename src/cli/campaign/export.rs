@@ -1,0 +1,107 @@
+//! `langya campaign export`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::find;
+use crate::cli::error::CommandResult;
+use crate::cli::output::{OutFile, Overwrite, lines_of_csv};
+use crate::infra::storage::{CampaignJudgementRow, Store};
+
+/// Flags of `langya campaign export`.
+#[derive(Debug, Args)]
+pub(super) struct ExportOptions {
+    /// Id of the campaign
+    id: String,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// One JSON object a line, or CSV
+    #[arg(long, value_enum, default_value_t)]
+    format: ExportFormat,
+    #[command(flatten)]
+    overwrite: Overwrite,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    #[default]
+    Jsonl,
+    Csv,
+}
+
+/// A judgement as `langya fit` and `langya agree` read it.
+#[derive(Serialize)]
+struct JudgementLine {
+    judgement: String,
+    item: String,
+    annotator: String,
+    kind: String,
+    /// Models in the order in which they were shown.
+    model_a: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_b: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    winner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<u64>,
+    /// Models, the best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<String>,
+    /// Milliseconds since 1970.
+    shown_at: i64,
+    judged_at: i64,
+}
+
+impl JudgementLine {
+    fn new(row: CampaignJudgementRow) -> CommandResult<Self> {
+        let shown: Vec<String> = serde_json::from_str(&row.shown)?;
+        let said: Value = serde_json::from_str(&row.judgement)?;
+        let winner = said["outcome"].as_str().map(|outcome| match outcome {
+            "a" => "model_a".to_owned(),
+            "b" => "model_b".to_owned(),
+            other => other.to_owned(),
+        });
+        let place = |place: &Value| place.as_u64().and_then(|at| shown.get(usize::try_from(at).ok()?)).cloned();
+        let ranking = said["ranking"].as_array();
+        Ok(Self {
+            winner,
+            score: said["score"].as_u64(),
+            ranking: ranking.map(|places| places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
+            judgement: row.id,
+            item: row.item,
+            annotator: row.annotator,
+            kind: row.kind,
+            model_b: shown.get(1).cloned(),
+            model_a: shown.into_iter().next().unwrap_or_default(),
+            shown_at: row.given_at,
+            judged_at: row.judged_at,
+        })
+    }
+}
+
+/// Writes all judgements that stand.
+///
+/// # Errors
+/// An unknown campaign, or a file that cannot be written.
+pub(super) async fn run(store: &Store, options: ExportOptions) -> CommandResult<()> {
+    let campaign = find(store, &options.id).await?;
+    let file = OutFile::create(&options.out, options.overwrite)?;
+    let rows = store.campaign_judgements(&campaign.id).await?;
+    let lines = rows.into_iter().map(JudgementLine::new).collect::<CommandResult<Vec<_>>>()?;
+    let count = lines.len();
+    let text = match options.format {
+        ExportFormat::Csv => lines_of_csv(&lines)?,
+        ExportFormat::Jsonl => {
+            let texts = lines.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+            texts.iter().map(|line| format!("{line}\n")).collect()
+        }
+    };
+    file.write(|out| out.write_all(text.as_bytes()))?;
+    eprintln!("{count} judgements written to {}", options.out.display());
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! `langya campaign list`
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::print;
+use crate::cli::times::show_time;
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::infra::storage::{CampaignRow, Store};
+
+/// Flags of `langya campaign list`.
+#[derive(Debug, Args)]
+pub(super) struct ListOptions {
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct CampaignLine {
+    campaign: String,
+    state: &'static str,
+    task: &'static str,
+    items: i64,
+    units: i64,
+    annotators: i64,
+    judgements: i64,
+    created_at: String,
+    title: String,
+}
+
+impl TableRow for CampaignLine {
+    const HEADS: &'static [&'static str] =
+        &["campaign", "state", "task", "items", "units", "annotators", "judgements", "created at", "title"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.campaign.clone(),
+            self.state.to_owned(),
+            self.task.to_owned(),
+            self.items.to_string(),
+            self.units.to_string(),
+            self.annotators.to_string(),
+            self.judgements.to_string(),
+            self.created_at.clone(),
+            self.title.clone(),
+        ]
+    }
+}
+
+impl CampaignLine {
+    fn new(row: CampaignRow) -> CommandResult<Self> {
+        let plan: CampaignPlan = serde_json::from_str(&row.plan)?;
+        Ok(Self {
+            campaign: row.id,
+            state: row.state.as_str(),
+            task: plan.task.as_str(),
+            items: row.items,
+            units: row.units,
+            annotators: row.annotators,
+            judgements: row.judgements,
+            created_at: show_time(row.created_at),
+            title: plan.title,
+        })
+    }
+}
+
+/// Prints all campaigns.
+///
+/// # Errors
+/// A database that fails.
+pub(super) async fn run(store: &Store, options: &ListOptions) -> CommandResult<()> {
+    let lines = store.campaigns().await?.into_iter().map(CampaignLine::new).collect::<CommandResult<Vec<_>>>()?;
+    print(&render(&lines, options.format)?)
+}

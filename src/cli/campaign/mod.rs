@@ -1,0 +1,100 @@
+//! `langya campaign`: makes a campaign from a file, invites annotators, and reports what they said.
+
+mod create;
+mod export;
+mod invite;
+mod list;
+mod report;
+mod state;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Location;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::config::{Environment, StorageSettings};
+use crate::infra::storage::{CampaignRow, CampaignState, DataLock, IfMissing, Store, StoreError};
+
+/// Flags of `langya campaign`.
+#[derive(Debug, Args)]
+pub struct CampaignOptions {
+    #[command(flatten)]
+    location: Location,
+    #[command(subcommand)]
+    what: CampaignCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CampaignCommand {
+    /// Make a campaign from its file, as a draft; with --dry-run only say what it would take
+    Create(create::CreateOptions),
+    /// List all campaigns
+    List(list::ListOptions),
+    /// Let annotators judge
+    Open(state::CampaignId),
+    /// Stop for now: annotators see that it is paused, and nothing is lost
+    Pause(state::CampaignId),
+    /// End it; it can be opened again
+    Close(state::CampaignId),
+    /// Make links for annotators and print their tokens, once: only hashes are kept
+    Invite(invite::InviteOptions),
+    /// Make an annotator's link unusable; what they judged stays
+    Revoke(invite::RevokeOptions),
+    /// Ratings, agreement, and how each annotator worked
+    Report(report::ReportOptions),
+    /// Write every judgement to a file
+    Export(export::ExportOptions),
+    /// Delete a campaign with all its judgements
+    Delete(state::DeleteOptions),
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Input that cannot be used (exit code 2), or a run that failed (1).
+pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let location = &options.location;
+    if let CampaignCommand::Create(create) = &options.what
+        && create.dry_run
+    {
+        return create::forecast(create);
+    }
+    let settings = location.settings(env)?;
+    let store = open(&settings.storage, matches!(options.what, CampaignCommand::Create(_))).await?;
+    match options.what {
+        CampaignCommand::Create(create) => create::create(&store, &create).await?,
+        CampaignCommand::List(options) => list::run(&store, &options).await?,
+        CampaignCommand::Open(id) => state::change(&store, &id, CampaignState::Open).await?,
+        CampaignCommand::Pause(id) => state::change(&store, &id, CampaignState::Paused).await?,
+        CampaignCommand::Close(id) => state::change(&store, &id, CampaignState::Closed).await?,
+        CampaignCommand::Invite(options) => invite::invite(&store, &options).await?,
+        CampaignCommand::Revoke(options) => invite::revoke(&store, &options).await?,
+        CampaignCommand::Report(options) => report::run(&store, &settings, &options).await?,
+        CampaignCommand::Export(options) => export::run(&store, options).await?,
+        CampaignCommand::Delete(options) => state::delete(&store, &options).await?,
+    }
+    store.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the arena's database, which may be serving. A first campaign may come before the first start of the server, so creating one
+/// makes the database too.
+async fn open(settings: &StorageSettings, creates: bool) -> CommandResult<Store> {
+    match Store::open(settings, IfMissing::Fail).await {
+        Err(StoreError::Missing(_)) if creates => {
+            let _lock = DataLock::take(settings)?;
+            Ok(Store::open(settings, IfMissing::Create).await?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// The campaign of this id.
+async fn find(store: &Store, id: &str) -> CommandResult<CampaignRow> {
+    store.campaign(id).await?.ok_or_else(|| unknown(id).into())
+}
+
+fn unknown(id: &str) -> BadInput {
+    BadInput(format!("there is no campaign {id:?}: `langya campaign list` shows them"))
+}

@@ -1,0 +1,173 @@
+//! `langya campaign report`
+
+use clap::Args;
+
+use super::find;
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, table};
+use crate::cli::output::{lines_of_csv, print};
+use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport};
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::infra::config::Settings;
+use crate::infra::storage::Store;
+use crate::services::campaign::reports::campaign_report;
+
+/// Flags of `langya campaign report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportOptions {
+    /// Id of the campaign
+    id: String,
+    /// How to print it; CSV has a line for each annotator
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints the report as it stands now.
+///
+/// # Errors
+/// An unknown campaign, or judgements that cannot be fitted.
+pub(super) async fn run(store: &Store, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
+    let campaign = find(store, &options.id).await?;
+    let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
+    let report = campaign_report(store, &campaign, &rating).await?;
+    print(&match options.format {
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+        Format::Csv => lines_of_csv(&report.annotators.iter().map(AnnotatorLine::new).collect::<Vec<_>>())?,
+        Format::Table => text(&report),
+    })
+}
+
+#[derive(serde::Serialize)]
+struct AnnotatorLine {
+    annotator: String,
+    judgements: u64,
+    agreement_with_others: Option<f64>,
+    gold_accuracy: Option<f64>,
+    gold_judgements: u64,
+    self_consistency: Option<f64>,
+    repeats: u64,
+    side_a_share: Option<f64>,
+    median_seconds: Option<f64>,
+    longest_streak: u64,
+    flags: String,
+}
+
+impl AnnotatorLine {
+    fn new(summary: &AnnotatorSummary) -> Self {
+        Self {
+            annotator: summary.annotator.clone(),
+            judgements: summary.judgements,
+            agreement_with_others: summary.agreement_with_others,
+            gold_accuracy: summary.gold_accuracy,
+            gold_judgements: summary.gold_judgements,
+            self_consistency: summary.self_consistency,
+            repeats: summary.repeats,
+            side_a_share: summary.side_a_share,
+            median_seconds: summary.median_seconds,
+            longest_streak: summary.longest_streak,
+            flags: summary.flags.iter().map(|flag| flag_name(*flag)).collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+fn flag_name(flag: AnnotatorFlag) -> &'static str {
+    match flag {
+        AnnotatorFlag::SideBias => "side_bias",
+        AnnotatorFlag::Careless => "careless",
+        AnnotatorFlag::Copying => "copying",
+    }
+}
+
+fn text(report: &CampaignReport) -> String {
+    let done = if report.complete { "complete" } else { "not complete" };
+    let mut text = format!(
+        "campaign {}: {} judgements, {} of them repetitions; {} of {} units done, {done}\n\n",
+        report.campaign, report.judgements, report.repeats, report.units_done, report.units
+    );
+    let agreement = &report.agreement;
+    text += &format!(
+        "agreement over {} units that at least two annotators judged: Fleiss' kappa {}, Krippendorff's alpha {}\n\n",
+        agreement.units,
+        with_interval(agreement.fleiss, agreement.fleiss_interval),
+        with_interval(agreement.krippendorff, agreement.krippendorff_interval)
+    );
+    if !report.models.is_empty() {
+        let heads = ["rank", "rating", "95 % interval", "judgements", "won", "lost", "tied", "both bad", "model"];
+        text += &table(&heads, report.models.iter().map(model_cells).collect());
+        text.push('\n');
+    }
+    if !report.scores.is_empty() {
+        let cells = |model: &crate::domain::campaign::report::ScoredModel| {
+            let bounds = model.lower.zip(model.upper);
+            let interval = bounds.map_or_else(dash, |(lower, upper)| format!("{lower:.2} to {upper:.2}"));
+            vec![
+                format!("{:.2}", model.score),
+                interval,
+                model.items.to_string(),
+                model.judgements.to_string(),
+                model.model.clone(),
+            ]
+        };
+        text += &table(
+            &["score", "95 % interval", "items", "judgements", "model"],
+            report.scores.iter().map(cells).collect(),
+        );
+        text.push('\n');
+    }
+    let heads = ["annotator", "judgements", "with others", "gold", "self", "side A", "seconds", "streak", "flags"];
+    text + &table(&heads, report.annotators.iter().map(annotator_cells).collect())
+}
+
+fn model_cells(model: &RankedModel) -> Vec<String> {
+    let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
+    let rating = match (model.rating, model.at_least, model.at_most) {
+        (Some(rating), ..) => format!("{rating:.0}"),
+        (_, Some(limit), _) => format!("≥ {limit:.0}"),
+        (.., Some(limit)) => format!("≤ {limit:.0}"),
+        _ => dash(),
+    };
+    vec![
+        model.rank.to_string(),
+        rating,
+        format!("{} to {}", bound(model.lower), bound(model.upper)),
+        model.battles.to_string(),
+        model.wins.to_string(),
+        model.losses.to_string(),
+        model.ties.to_string(),
+        model.both_bad.to_string(),
+        model.model.clone(),
+    ]
+}
+
+fn annotator_cells(summary: &AnnotatorSummary) -> Vec<String> {
+    let share = |share: Option<f64>, of: Option<u64>| match (share, of) {
+        (Some(share), Some(of)) => format!("{:.0} % of {of}", 100.0 * share),
+        (Some(share), None) => format!("{:.0} %", 100.0 * share),
+        (None, _) => dash(),
+    };
+    let line = AnnotatorLine::new(summary);
+    vec![
+        summary.annotator.clone(),
+        summary.judgements.to_string(),
+        share(summary.agreement_with_others, None),
+        share(summary.gold_accuracy, Some(summary.gold_judgements)),
+        share(summary.self_consistency, Some(summary.repeats)),
+        share(summary.side_a_share, None),
+        summary.median_seconds.map_or_else(dash, |seconds| format!("{seconds:.0}")),
+        summary.longest_streak.to_string(),
+        if line.flags.is_empty() { dash() } else { line.flags },
+    ]
+}
+
+fn with_interval(value: Option<f64>, interval: Option<[f64; 2]>) -> String {
+    match (value, interval) {
+        (Some(value), Some([lower, upper])) => format!("{value:.2} ({lower:.2} to {upper:.2})"),
+        (Some(value), None) => format!("{value:.2}"),
+        (None, _) => dash(),
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}

@@ -1,0 +1,56 @@
+//! `langya campaign open|pause|close|delete`
+
+use clap::Args;
+
+use super::unknown;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::storage::{CampaignState, Store};
+
+/// Which campaign.
+#[derive(Debug, Args)]
+pub(super) struct CampaignId {
+    /// Id of the campaign
+    id: String,
+}
+
+/// Flags of `langya campaign delete`.
+#[derive(Debug, Args)]
+pub(super) struct DeleteOptions {
+    #[command(flatten)]
+    campaign: CampaignId,
+    /// Also where it has judgements
+    #[arg(long)]
+    with_judgements: bool,
+}
+
+/// Changes the state of a campaign; one that is in it already stays so.
+///
+/// # Errors
+/// An unknown campaign.
+pub(super) async fn change(store: &Store, CampaignId { id }: &CampaignId, state: CampaignState) -> CommandResult<()> {
+    if !store.set_campaign_state(id, state).await? {
+        return Err(unknown(id).into());
+    }
+    eprintln!("campaign {id} is {}", state.as_str());
+    Ok(())
+}
+
+/// Deletes a campaign.
+///
+/// # Errors
+/// An unknown campaign, or one with judgements and without the flag.
+pub(super) async fn delete(store: &Store, options: &DeleteOptions) -> CommandResult<()> {
+    let id = &options.campaign.id;
+    let found = super::find(store, id).await?;
+    if found.judgements > 0 && !options.with_judgements {
+        let said = format!(
+            "campaign {id} has {} judgements, which would be lost: export them first (`langya campaign export {id} --out FILE`), \
+             then repeat with --with-judgements",
+            found.judgements
+        );
+        return Err(BadInput(said).into());
+    }
+    store.delete_campaign(id).await?;
+    eprintln!("campaign {id} is deleted");
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! What a campaign will take, before it begins.
+
+use serde::Serialize;
+
+use super::assignment::repeats_of;
+use super::plan::{CampaignPlan, Task};
+use crate::rating::POINTS_PER_STRENGTH;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real;
+
+/// Seconds that a person takes to compare two answers, the middle of what annotation studies report.
+const SECONDS_PER_JUDGEMENT: f64 = 60.0;
+
+/// Judgements, precision and time of a campaign.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Items.
+    pub items: u64,
+    /// Models, or other candidates.
+    pub models: u64,
+    /// Pairs of answers, answers, or items to rank.
+    pub units: u64,
+    /// Judgements needed, without repetitions.
+    pub judgements: u64,
+    /// Judgements that are asked a second time.
+    pub repeats: u64,
+    /// Annotators needed at the least, because nobody judges an item twice.
+    pub annotators_at_least: u64,
+    /// Expected half width of a rating's 95 % interval in rating points, where models are about equal; `None` for scores, and
+    /// where there are fewer than two models.
+    pub half_width: Option<f64>,
+    /// Hours of work at a minute a judgement.
+    pub hours: f64,
+}
+
+impl Forecast {
+    /// Of a campaign with so many items, models and units, of which an item has `most_units` at the most.
+    ///
+    /// A vote between equals has the information p(1−p) = ¼ about the difference of two strengths. Where all pairs of m models have
+    /// equally many votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)².
+    #[must_use]
+    pub fn new(plan: &CampaignPlan, items: u64, models: u64, units: u64, most_units: u64) -> Self {
+        let judgements = units * u64::from(plan.judgements_per_item);
+        let repeats = u64::from(repeats_of(u32::try_from(judgements).unwrap_or(u32::MAX), plan.repeat_share));
+        let half_width = (plan.task != Task::Score && models > 1 && judgements > 0).then(|| {
+            let votes_of_a_model = 2.0 * real(judgements) / real(models);
+            let variance = 4.0 / votes_of_a_model * ((real(models) - 1.0) / real(models)).powi(2);
+            ConfidenceLevel::default().z() * variance.sqrt() * POINTS_PER_STRENGTH
+        });
+        Self {
+            items,
+            models,
+            units,
+            judgements,
+            repeats,
+            annotators_at_least: most_units * u64::from(plan.judgements_per_item),
+            half_width,
+            hours: real(judgements + repeats) * SECONDS_PER_JUDGEMENT / 3600.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::battle::Outcome;
+    use crate::rating::options::LeaderboardOptions;
+    use crate::rating::ranking::rank_log;
+    use crate::rating::vote_log::VoteLog;
+
+    const PLAN: &str =
+        "[campaign]\nid = \"a\"\ntitle = \"t\"\ntask = \"pairwise\"\nanswers = \"x\"\nrepeat_share = 0.1\n";
+
+    #[test]
+    fn the_width_is_that_of_a_fit_of_equal_models() {
+        let plan = CampaignPlan::parse(PLAN).unwrap();
+        let (models, rounds) = (5_u32, 40_u64);
+        let mut log = VoteLog::default();
+        for model in 0..models {
+            log.models.position(&model.to_string());
+        }
+        for round in 0..rounds * 3 {
+            for a in 0..models {
+                for b in a + 1..models {
+                    log.a.push(a);
+                    log.b.push(b);
+                    log.outcomes.push(if round % 2 == 0 { Outcome::AWins } else { Outcome::BWins });
+                }
+            }
+        }
+        let board = rank_log(&log, &LeaderboardOptions::default()).unwrap();
+        let fitted = (board.models[0].upper.unwrap() - board.models[0].lower.unwrap()) / 2.0;
+        let forecast = Forecast::new(&plan, rounds, u64::from(models), rounds * 10, 10);
+        let expected = forecast.half_width.unwrap();
+        assert!((fitted / expected - 1.0).abs() < 0.03, "{fitted} {expected}");
+        assert_eq!((forecast.judgements, forecast.repeats, forecast.annotators_at_least), (1200, 120, 30));
+        assert!((forecast.hours - 22.0).abs() < 1e-9);
+    }
+}

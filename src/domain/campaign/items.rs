@@ -1,0 +1,257 @@
+//! The answers that a campaign is about, checked before anything is stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::Task;
+use crate::battle::Outcome;
+
+/// Characters of a prompt, a reference or an answer at the most: more is not read by an annotator.
+pub const MAX_TEXT: usize = 100_000;
+/// Answers of an item at the most where all are ranked at once.
+pub const MAX_RANKED: usize = 5;
+
+/// One row of the file of answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerRow {
+    /// Where it stands, for messages, such as `line 3`.
+    pub place: String,
+    /// The item's id.
+    pub item: String,
+    /// What was asked: a prompt, or a conversation as text.
+    pub prompt: String,
+    /// Who answered: a model, or any other candidate.
+    pub model: String,
+    /// The answer.
+    pub answer: String,
+    /// An answer that is known to be good; empty where there is none.
+    pub reference: String,
+    /// What the item is about; may be empty.
+    pub category: String,
+    /// Its language; may be empty.
+    pub language: String,
+}
+
+/// An item with its answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignItem {
+    /// Its id.
+    pub id: String,
+    /// What was asked.
+    pub prompt: String,
+    /// A known good answer; empty where there is none.
+    pub reference: String,
+    /// What it is about; may be empty.
+    pub category: String,
+    /// Its language; may be empty.
+    pub language: String,
+    /// The answers by model, at least one, or two where they are compared.
+    pub answers: BTreeMap<String, String>,
+}
+
+/// One pair of answers whose better one is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoldRow {
+    /// Where it stands, for messages.
+    pub place: String,
+    /// The item's id.
+    pub item: String,
+    /// The two models.
+    pub models: [String; 2],
+    /// Which of them is better.
+    pub outcome: Outcome,
+}
+
+/// Why the answers cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}")]
+pub struct ItemError {
+    /// The row, or the item.
+    pub place: String,
+    /// What is wrong with it, and the way out.
+    pub reason: String,
+}
+
+/// Gathers the rows by item, in the order of their first rows.
+///
+/// # Errors
+/// [`ItemError`] for the first row or item that cannot be used.
+pub fn gather(rows: Vec<AnswerRow>, task: Task) -> Result<Vec<CampaignItem>, ItemError> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut items: Vec<CampaignItem> = Vec::new();
+    for row in rows {
+        check(&row)?;
+        let at = *places.entry(row.item.clone()).or_insert(items.len());
+        if at == items.len() {
+            items.push(CampaignItem {
+                id: row.item,
+                prompt: row.prompt,
+                reference: row.reference,
+                category: row.category,
+                language: row.language,
+                answers: BTreeMap::from([(row.model, row.answer)]),
+            });
+            continue;
+        }
+        let item = &mut items[at];
+        let fail = |reason: String| ItemError { place: row.place.clone(), reason };
+        if item.prompt != row.prompt {
+            return Err(fail(format!(
+                "item {:?} has another prompt in an earlier row: give each its own item",
+                row.item
+            )));
+        }
+        if item.answers.contains_key(&row.model) {
+            return Err(fail(format!("item {:?} has two answers of {:?}: keep one of them", row.item, row.model)));
+        }
+        if item.reference.is_empty() {
+            item.reference = row.reference;
+        }
+        item.answers.insert(row.model, row.answer);
+    }
+    items.iter().try_for_each(|item| check_count(item, task))?;
+    if items.is_empty() {
+        return Err(ItemError { place: "the file".into(), reason: "it has no rows: write one row an answer".into() });
+    }
+    Ok(items)
+}
+
+fn check(row: &AnswerRow) -> Result<(), ItemError> {
+    let fail = |reason: String| Err(ItemError { place: row.place.clone(), reason });
+    for (name, text) in [("item", &row.item), ("prompt", &row.prompt), ("model", &row.model), ("answer", &row.answer)] {
+        if text.trim().is_empty() {
+            return fail(format!("there is no {name}: every row has item, prompt, model and answer"));
+        }
+        if text.contains('\0') {
+            return fail(format!("the {name} has a NUL character, which no database keeps: take it out"));
+        }
+    }
+    for (name, text) in [("prompt", &row.prompt), ("answer", &row.answer), ("reference", &row.reference)] {
+        let length = text.chars().count();
+        if length > MAX_TEXT {
+            return fail(format!("the {name} has {length} characters: give at most {MAX_TEXT}"));
+        }
+    }
+    if row.item.len() > 200 || row.model.len() > 200 {
+        return fail("the item or model has more than 200 bytes: give shorter names".into());
+    }
+    Ok(())
+}
+
+fn check_count(item: &CampaignItem, task: Task) -> Result<(), ItemError> {
+    let fail = |reason: String| Err(ItemError { place: format!("item {:?}", item.id), reason });
+    match (task, item.answers.len()) {
+        (Task::Pairwise | Task::Rank, 1) => {
+            let only = item.answers.keys().next().map_or("", String::as_str);
+            fail(format!("only {only:?} answers it: give at least two answers to compare"))
+        }
+        (Task::Rank, many) if many > MAX_RANKED => {
+            fail(format!("it has {many} answers: nobody ranks more than {MAX_RANKED} at once, so take some out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that each known answer is about a pair of the items, once.
+///
+/// # Errors
+/// [`ItemError`] for the first that is not.
+pub fn check_gold(gold: &[GoldRow], items: &[CampaignItem]) -> Result<(), ItemError> {
+    let by_id: BTreeMap<&str, &CampaignItem> = items.iter().map(|item| (item.id.as_str(), item)).collect();
+    let mut seen = BTreeSet::new();
+    for row in gold {
+        let fail = |reason: String| Err(ItemError { place: row.place.clone(), reason });
+        let [first, second] = &row.models;
+        let Some(item) = by_id.get(row.item.as_str()) else {
+            return fail(format!("no answer is about the item {:?}", row.item));
+        };
+        if let Some(model) = row.models.iter().find(|model| !item.answers.contains_key(*model)) {
+            return fail(format!("item {:?} has no answer of {model:?}", row.item));
+        }
+        if first == second {
+            return fail(format!("both sides are {first:?}: name two models"));
+        }
+        let key = if first < second { (first, second) } else { (second, first) };
+        if !seen.insert((&row.item, key)) {
+            return fail(format!("item {:?} has two known answers for {first:?} and {second:?}", row.item));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(place: &str, item: &str, model: &str) -> AnswerRow {
+        AnswerRow {
+            place: place.into(),
+            item: item.into(),
+            prompt: format!("prompt of {item}"),
+            model: model.into(),
+            answer: format!("answer of {model}"),
+            reference: String::new(),
+            category: String::new(),
+            language: String::new(),
+        }
+    }
+
+    fn error(rows: Vec<AnswerRow>, task: Task) -> String {
+        gather(rows, task).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn rows_become_items_in_the_order_of_their_first_rows() {
+        let rows =
+            vec![row("line 1", "z", "m"), row("line 2", "a", "m"), row("line 3", "z", "n"), row("line 4", "a", "n")];
+        let items = gather(rows, Task::Pairwise).unwrap();
+        assert_eq!(items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["z", "a"]);
+        assert_eq!(items[0].answers.keys().collect::<Vec<_>>(), ["m", "n"]);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_refused_with_its_place_and_the_way_out() {
+        assert!(error(vec![row("line 1", "q", "m")], Task::Pairwise).contains("item \"q\": only \"m\" answers it"));
+        assert!(gather(vec![row("line 1", "q", "m")], Task::Score).is_ok(), "one answer can be scored");
+        let mut other = row("line 2", "q", "n");
+        other.prompt = "another".into();
+        assert!(
+            error(vec![row("line 1", "q", "m"), other], Task::Pairwise)
+                .contains("line 2: item \"q\" has another prompt")
+        );
+        let twice = vec![row("line 1", "q", "m"), row("line 2", "q", "m")];
+        assert!(error(twice, Task::Pairwise).contains("line 2: item \"q\" has two answers of \"m\""));
+        let mut empty = row("line 1", "q", "m");
+        empty.answer = " \n".into();
+        assert!(error(vec![empty], Task::Score).contains("line 1: there is no answer"));
+        let mut long = row("line 1", "q", "m");
+        long.answer = "x".repeat(1_000_000);
+        assert!(error(vec![long], Task::Score).contains("the answer has 1000000 characters"));
+        let mut nul = row("line 1", "q", "m");
+        nul.answer = "a\0b".into();
+        assert!(error(vec![nul], Task::Score).contains("NUL"));
+        let six = ["a", "b", "c", "d", "e", "f"].map(|model| row("line", "q", model));
+        assert!(error(six.into(), Task::Rank).contains("it has 6 answers"));
+        assert!(error(vec![], Task::Score).contains("it has no rows"));
+    }
+
+    #[test]
+    fn known_answers_are_about_pairs_of_the_items_once() {
+        let items = gather(vec![row("line 1", "q", "m"), row("line 2", "q", "n")], Task::Pairwise).unwrap();
+        let gold = |item: &str, models: [&str; 2]| GoldRow {
+            place: "line 9".into(),
+            item: item.into(),
+            models: models.map(str::to_owned),
+            outcome: Outcome::AWins,
+        };
+        assert_eq!(check_gold(&[gold("q", ["n", "m"])], &items), Ok(()));
+        for (rows, words) in [
+            (vec![gold("p", ["n", "m"])], "no answer is about the item \"p\""),
+            (vec![gold("q", ["n", "o"])], "has no answer of \"o\""),
+            (vec![gold("q", ["n", "n"])], "both sides are"),
+            (vec![gold("q", ["n", "m"]), gold("q", ["m", "n"])], "two known answers"),
+        ] {
+            let error = check_gold(&rows, &items).unwrap_err().to_string();
+            assert!(error.contains(words) && error.starts_with("line 9"), "{error}");
+        }
+    }
+}

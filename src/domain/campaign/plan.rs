@@ -1,0 +1,204 @@
+//! The file of a campaign.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of an id at the most.
+const MAX_ID: usize = 64;
+/// Judgements of a unit at the most.
+const MAX_JUDGEMENTS: u32 = 1_000;
+
+/// What an annotator is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// Which of two answers is better: A, B, a tie, or both bad.
+    Pairwise,
+    /// How good one answer is, as a whole number of the scale.
+    Score,
+    /// The order of up to five answers, the best first.
+    Rank,
+}
+
+impl Task {
+    /// The word of the file and of the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pairwise => "pairwise",
+            Self::Score => "score",
+            Self::Rank => "rank",
+        }
+    }
+}
+
+/// Why a campaign cannot be made from its file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// It is no campaign file.
+    #[error("{0}")]
+    Syntax(String),
+    /// A key has a value that cannot be.
+    #[error("{key}: {reason}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong, and what to write.
+        reason: String,
+    },
+}
+
+/// A campaign as its file describes it. Paths are relative to the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignPlan {
+    /// Lower-case letters, digits, `-` and `_`.
+    pub id: String,
+    /// What annotators read above every item.
+    pub title: String,
+    /// What they are asked.
+    pub task: Task,
+    /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row an answer.
+    pub answers: String,
+    /// What they read before they begin.
+    #[serde(default)]
+    pub instructions: String,
+    /// Annotators who judge each unit.
+    #[serde(default = "three")]
+    pub judgements_per_item: u32,
+    /// Share of an annotator's judgements that are asked a second time.
+    #[serde(default)]
+    pub repeat_share: f64,
+    /// Share of the items that every annotator judges.
+    #[serde(default)]
+    pub overlap_share: f64,
+    /// File of known answers: `item`, `model_a`, `model_b`, `outcome`. Every annotator judges them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gold: Option<String>,
+    /// The lowest and the highest score of the task `score`.
+    #[serde(default = "one_to_ten")]
+    pub scale: [u8; 2],
+    /// Whether the reference answer is shown, where an item has one.
+    #[serde(default)]
+    pub show_reference: bool,
+    /// Whether its votes move the arena's leaderboard.
+    #[serde(default)]
+    pub rated: bool,
+    /// Seed of all that is drawn.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn three() -> u32 {
+    3
+}
+
+fn one_to_ten() -> [u8; 2] {
+    [1, 10]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CampaignFile {
+    campaign: CampaignPlan,
+}
+
+impl CampaignPlan {
+    /// Reads and checks the text of a campaign file.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the key and what to write.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let file: CampaignFile = toml::from_str(text).map_err(|error| PlanError::Syntax(error.to_string()))?;
+        let plan = file.campaign;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        let bad = |key, reason: &str| Err(PlanError::Value { key, reason: reason.to_owned() });
+        let [lowest, highest] = self.scale;
+        if !is_id(&self.id) {
+            return bad("id", "write 1 to 64 lower-case letters, digits, - and _, beginning with a letter or digit");
+        }
+        if self.title.trim().is_empty() {
+            return bad("title", "write what annotators read above every item");
+        }
+        if !(1..=MAX_JUDGEMENTS).contains(&self.judgements_per_item) {
+            return bad("judgements_per_item", "write a number from 1 to 1000");
+        }
+        if !(0.0..=0.5).contains(&self.repeat_share) {
+            return bad("repeat_share", "write a share from 0 to 0.5");
+        }
+        if !(0.0..=1.0).contains(&self.overlap_share) {
+            return bad("overlap_share", "write a share from 0 to 1");
+        }
+        if lowest >= highest {
+            return bad("scale", "write the lowest score and then a higher one, such as [1, 10]");
+        }
+        if self.gold.is_some() && self.task != Task::Pairwise {
+            return bad("gold", "known answers are for the task \"pairwise\": leave it out");
+        }
+        if self.rated {
+            return bad("rated", "votes of campaigns cannot move the arena's leaderboard yet: write false");
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text can name a campaign.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let inner = |byte: u8| allowed(byte) || matches!(byte, b'-' | b'_');
+    text.len() <= MAX_ID && text.bytes().next().is_some_and(allowed) && text.bytes().all(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PILOT: &str = r#"
+[campaign]
+id = "pilot"
+title = "Which answer helps more?"
+task = "pairwise"
+answers = "answers.jsonl"
+judgements_per_item = 3
+repeat_share = 0.1
+gold = "gold.jsonl"
+rated = false
+seed = 1
+"#;
+
+    #[test]
+    fn a_campaign_file_is_read_with_its_defaults() {
+        let plan = CampaignPlan::parse(PILOT).unwrap();
+        assert_eq!((plan.id.as_str(), plan.task, plan.judgements_per_item), ("pilot", Task::Pairwise, 3));
+        assert_eq!((plan.scale, plan.overlap_share, plan.show_reference), ([1, 10], 0.0, false));
+        let short = "[campaign]\nid = \"a\"\ntitle = \"t\"\ntask = \"score\"\nanswers = \"x.csv\"\n";
+        assert_eq!(CampaignPlan::parse(short).unwrap().judgements_per_item, 3);
+    }
+
+    #[test]
+    fn each_wrong_value_is_named_with_its_key() {
+        for (from, to, key) in [
+            ("id = \"pilot\"", "id = \"Pilot 1\"", "id"),
+            ("id = \"pilot\"", "id = \"\"", "id"),
+            ("title = \"Which answer helps more?\"", "title = \" \"", "title"),
+            ("judgements_per_item = 3", "judgements_per_item = 0", "judgements_per_item"),
+            ("repeat_share = 0.1", "repeat_share = nan", "repeat_share"),
+            ("repeat_share = 0.1", "repeat_share = 0.9", "repeat_share"),
+            ("seed = 1", "scale = [5, 5]", "scale"),
+            ("\"pairwise\"", "\"score\"", "gold"),
+            ("rated = false", "rated = true", "rated"),
+        ] {
+            let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();
+            assert!(matches!(&error, PlanError::Value { key: found, .. } if *found == key), "{to}: {error}");
+        }
+        for (from, to, word) in [("seed", "sead", "sead"), ("\"pairwise\"", "\"pairs\"", "pairs"), ("title", "x", "x")]
+        {
+            let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
+}

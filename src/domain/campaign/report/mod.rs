@@ -1,0 +1,172 @@
+//! What all annotators of a campaign said: ratings, agreement, and how each annotator worked.
+
+mod agreement;
+mod annotators;
+mod copying;
+mod scores;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use agreement::AgreementSummary;
+pub use annotators::{AnnotatorFlag, AnnotatorSummary};
+pub use scores::ScoredModel;
+
+use super::assignment::AssignmentKind;
+use super::judgement::Judgement;
+use super::plan::Task;
+use crate::battle::Outcome;
+use crate::rating::FitError;
+use crate::rating::leaderboard::RankedModel;
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::rank_log;
+use crate::rating::vote_log::{ColumnSet, VoteLog};
+
+/// One judgement that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedUnit {
+    /// Pseudonym of the annotator.
+    pub annotator: String,
+    /// Position of the unit in the campaign.
+    pub unit: u32,
+    /// The item's id.
+    pub item: String,
+    /// The models in the order in which they were shown.
+    pub shown: Vec<String>,
+    /// Why it was shown.
+    pub kind: AssignmentKind,
+    /// What the annotator said.
+    pub judgement: Judgement,
+    /// Seconds from being shown to being judged.
+    pub seconds: f64,
+}
+
+/// What is known about a campaign besides its judgements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignFacts {
+    /// Its id.
+    pub id: String,
+    /// What was asked.
+    pub task: Task,
+    /// Judgements that each unit needs.
+    pub judgements_per_item: u32,
+    /// Its units.
+    pub units: u32,
+    /// Known outcomes by unit; the models in the order of their names.
+    pub gold: BTreeMap<u32, Outcome>,
+    /// Seed of resampling.
+    pub seed: u64,
+}
+
+/// The report of a campaign.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CampaignReport {
+    /// Its id.
+    pub campaign: String,
+    /// What was asked.
+    pub task: Task,
+    /// Judgements that stand, repetitions included.
+    pub judgements: u64,
+    /// Of which are repetitions; they count for self-consistency only.
+    pub repeats: u64,
+    /// Units with all their judgements.
+    pub units_done: u64,
+    /// Units.
+    pub units: u64,
+    /// Whether every unit has all its judgements.
+    pub complete: bool,
+    /// How far annotators agree.
+    pub agreement: AgreementSummary,
+    /// The models, the best first.
+    pub models: Vec<RankedModel>,
+    /// Mean scores by model, the best first; only for the task `score`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<ScoredModel>,
+    /// How each annotator worked.
+    pub annotators: Vec<AnnotatorSummary>,
+}
+
+/// The report of these judgements. Repetitions count for self-consistency only.
+///
+/// # Errors
+/// [`FitError`] where the comparisons cannot be fitted.
+pub fn report(
+    facts: &CampaignFacts,
+    judged: &[JudgedUnit],
+    options: &LeaderboardOptions,
+) -> Result<CampaignReport, FitError> {
+    let first: Vec<&JudgedUnit> = judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat).collect();
+    let mut times: BTreeMap<u32, u32> = BTreeMap::new();
+    for unit in &first {
+        *times.entry(unit.unit).or_default() += 1;
+    }
+    let units_done = times.values().filter(|times| **times >= facts.judgements_per_item).count() as u64;
+    let models = if facts.task == Task::Score { Vec::new() } else { rank_log(&vote_log(&first), options)?.models };
+    Ok(CampaignReport {
+        campaign: facts.id.clone(),
+        task: facts.task,
+        judgements: judged.len() as u64,
+        repeats: (judged.len() - first.len()) as u64,
+        units_done,
+        units: u64::from(facts.units),
+        complete: units_done == u64::from(facts.units),
+        agreement: AgreementSummary::new(&first, facts),
+        models,
+        scores: if facts.task == Task::Score { scores::mean_scores(&first, options.confidence) } else { Vec::new() },
+        annotators: annotators::summaries(facts, judged),
+    })
+}
+
+/// The comparisons as a vote log: a ranking is a vote for each of its pairs.
+#[must_use]
+pub fn vote_log(judged: &[&JudgedUnit]) -> VoteLog {
+    let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+    for unit in judged {
+        for (a, b, outcome) in comparisons(unit) {
+            let (a, b) = (log.models.position(&unit.shown[a]), log.models.position(&unit.shown[b]));
+            log.a.push(a);
+            log.b.push(b);
+            log.outcomes.push(outcome);
+            if let Some(voters) = &mut log.voters {
+                voters.push(Some(&unit.annotator));
+            }
+        }
+    }
+    log
+}
+
+/// Positions of two shown answers, and the outcome between them.
+fn comparisons(unit: &JudgedUnit) -> Vec<(usize, usize, Outcome)> {
+    match &unit.judgement {
+        Judgement::Outcome(outcome) => vec![(0, 1, *outcome)],
+        Judgement::Score(_) => Vec::new(),
+        Judgement::Ranking(places) => {
+            let places: Vec<usize> = places.iter().map(|place| usize::from(*place)).collect();
+            let pairs = (0..places.len()).flat_map(|at| (at + 1..places.len()).map(move |below| (at, below)));
+            let vote = |(better, worse): (usize, usize)| {
+                let (better, worse) = (places[better], places[worse]);
+                if better < worse { (better, worse, Outcome::AWins) } else { (worse, better, Outcome::BWins) }
+            };
+            pairs.map(vote).collect()
+        }
+    }
+}
+
+/// The outcome with the models in the order of their names.
+fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
+    if shown[0] > shown[1] { outcome.swapped() } else { outcome }
+}
+
+/// What two judgements of one unit are compared by: the same for the same opinion, whatever the sides.
+fn label(unit: &JudgedUnit) -> String {
+    match &unit.judgement {
+        Judgement::Outcome(outcome) => by_name(*outcome, &unit.shown).as_str().to_owned(),
+        Judgement::Score(score) => score.to_string(),
+        Judgement::Ranking(places) => {
+            places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect::<Vec<_>>().join(" > ")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Mean scores of models.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::JudgedUnit;
+use crate::campaign::judgement::Judgement;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real_len;
+
+/// The mean score of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoredModel {
+    /// The model.
+    pub model: String,
+    /// Mean over its items of the mean over annotators.
+    pub score: f64,
+    /// Lower bound, with items as independent observations; `None` for one item.
+    pub lower: Option<f64>,
+    /// Upper bound.
+    pub upper: Option<f64>,
+    /// Items.
+    pub items: u64,
+    /// Judgements.
+    pub judgements: u64,
+}
+
+/// The mean scores, the best first: x̄ ± t·s/√n over the n items of a model, each the mean of its judgements.
+pub(super) fn mean_scores(judged: &[&JudgedUnit], level: ConfidenceLevel) -> Vec<ScoredModel> {
+    let mut by_model: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    for unit in judged {
+        if let (Judgement::Score(score), [model]) = (&unit.judgement, unit.shown.as_slice()) {
+            by_model.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*score));
+        }
+    }
+    let mut models: Vec<ScoredModel> =
+        by_model.into_iter().map(|(model, items)| scored(model, &items, level)).collect();
+    models.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.model.cmp(&other.model)));
+    models
+}
+
+fn scored(model: &str, items: &BTreeMap<u32, Vec<f64>>, level: ConfidenceLevel) -> ScoredModel {
+    let means: Vec<f64> = items.values().map(|scores| scores.iter().sum::<f64>() / real_len(scores.len())).collect();
+    let n = real_len(means.len());
+    let mean = means.iter().sum::<f64>() / n;
+    let half = (means.len() > 1).then(|| {
+        let variance = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        level.t(n - 1.0) * (variance / n).sqrt()
+    });
+    ScoredModel {
+        model: model.to_owned(),
+        score: mean,
+        lower: half.map(|half| mean - half),
+        upper: half.map(|half| mean + half),
+        items: means.len() as u64,
+        judgements: items.values().map(|scores| scores.len() as u64).sum(),
+    }
+}

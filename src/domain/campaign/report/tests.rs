@@ -1,0 +1,209 @@
+//! Reports of simulated campaigns, whose annotators are known.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::campaign::assignment::{SideBalance, arrange, count_sides};
+
+/// How somebody works.
+#[derive(Clone, Copy, PartialEq)]
+enum Person {
+    /// Sees the better answer with this probability; ties now and then.
+    Honest(f64),
+    /// Answers at random.
+    Careless,
+    /// Chooses side A with this probability, whatever is shown.
+    Sided(f64),
+    /// Says what the first annotator said.
+    Copier,
+}
+
+/// `units` items with two models each; everybody judges each of them. Person `p` is called `p00`, `p01`, …
+fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut balances = vec![SideBalance::new(); people.len()];
+    let mut judged = Vec::new();
+    for unit in 0..units {
+        let models = [format!("m{}", unit % 3), format!("m{}", unit % 3 + 1)];
+        // The truth, and how hard it is to see.
+        let truth = if rng.random_bool(0.7) { Outcome::AWins } else { Outcome::BWins };
+        let ease: f64 = rng.random_range(0.5..1.0);
+        let mut first = None;
+        for (at, person) in people.iter().enumerate() {
+            let shown = arrange(&models, &balances[at], &mut rng);
+            count_sides(&mut balances[at], &shown);
+            let said = match person {
+                Person::Honest(care) if rng.random_bool(care * ease) => truth,
+                Person::Honest(_) | Person::Careless => Outcome::ALL[rng.random_range(0..4)],
+                Person::Sided(share) if rng.random_bool(*share) => by_name(Outcome::AWins, &shown),
+                Person::Sided(_) => by_name(Outcome::BWins, &shown),
+                Person::Copier => first.unwrap_or(truth),
+            };
+            first = first.or(Some(said));
+            judged.push(JudgedUnit {
+                annotator: format!("p{at:02}"),
+                unit,
+                item: unit.to_string(),
+                // `by_name` is its own inverse.
+                judgement: Judgement::Outcome(by_name(said, &shown)),
+                shown,
+                kind: AssignmentKind::Fresh,
+                seconds: 30.0,
+            });
+        }
+    }
+    judged
+}
+
+fn facts(units: u32, people: usize) -> CampaignFacts {
+    CampaignFacts {
+        id: "pilot".into(),
+        task: Task::Pairwise,
+        judgements_per_item: u32::try_from(people).unwrap(),
+        units,
+        gold: BTreeMap::new(),
+        seed: 1,
+    }
+}
+
+fn flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<AnnotatorFlag>> {
+    let summaries = annotators::summaries(&facts(units, people.len()), &simulated(people, units, seed));
+    summaries.into_iter().map(|summary| summary.flags).collect()
+}
+
+#[test]
+fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
+    let mut people = vec![Person::Honest(0.85); 6];
+    people.extend([Person::Careless, Person::Careless, Person::Sided(0.85), Person::Copier]);
+    let seeds = 1..=20;
+    let mut wrong = 0;
+    for seed in seeds.clone() {
+        let found = flags(&people, 120, seed);
+        assert!(
+            found[6].contains(&AnnotatorFlag::Careless) && found[7].contains(&AnnotatorFlag::Careless),
+            "seed {seed}: {found:?}"
+        );
+        assert!(found[8].contains(&AnnotatorFlag::SideBias), "seed {seed}: {found:?}");
+        assert!(found[9].contains(&AnnotatorFlag::Copying), "seed {seed}: {found:?}");
+        wrong += found[..6].iter().filter(|flags| !flags.is_empty()).count();
+        assert!(!found[0].contains(&AnnotatorFlag::Copying), "seed {seed}: the copied one judged first: {found:?}");
+    }
+    assert!(wrong <= 1, "{wrong} honest annotators flagged in seeds {seeds:?}");
+}
+
+#[test]
+fn a_copier_is_named_also_where_one_model_is_better_throughout() {
+    // Then honest annotators agree no more than chance would have it.
+    let mut people = vec![Person::Honest(0.8); 9];
+    people.push(Person::Copier);
+    let mut judged = simulated(&people, 100, 3);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for unit in judged.chunks_mut(people.len()) {
+        let mut first = None;
+        for one in unit {
+            let is_good = first.filter(|_| one.annotator == "p09").unwrap_or_else(|| rng.random_bool(0.8));
+            first = first.or(Some(is_good));
+            let said = if is_good { Outcome::AWins } else { Outcome::BWins };
+            one.judgement = Judgement::Outcome(by_name(said, &one.shown));
+        }
+    }
+    let found = annotators::summaries(&facts(100, people.len()), &judged);
+    let copiers: Vec<&str> = found
+        .iter()
+        .filter(|one| one.flags.contains(&AnnotatorFlag::Copying))
+        .map(|one| one.annotator.as_str())
+        .collect();
+    assert_eq!(copiers, ["p09"]);
+}
+
+#[test]
+fn honest_annotators_of_different_care_are_flagged_in_few_campaigns() {
+    let people = [0.95, 0.9, 0.9, 0.85, 0.85, 0.8, 0.8, 0.75].map(Person::Honest);
+    let flagged: Vec<u64> = (1..=200)
+        .filter(|seed| flags(&people, 100, *seed).iter().flatten().any(|flag| *flag != AnnotatorFlag::Careless))
+        .collect();
+    // Two tests with a family-wise error of 1 % each: 4 of 200 are expected at the most, and 9 have a probability of 2 %.
+    assert!(flagged.len() <= 9, "seeds {flagged:?}");
+    let same = [Person::Honest(0.85); 8];
+    let careless: Vec<u64> =
+        (1..=200).filter(|seed| !flags(&same, 100, *seed).iter().flatten().collect::<Vec<_>>().is_empty()).collect();
+    assert!(careless.len() <= 12, "seeds {careless:?}");
+}
+
+#[test]
+fn ratings_count_each_first_judgement_once() {
+    let mut judged = simulated(&[Person::Honest(0.9); 3], 60, 4);
+    let again = JudgedUnit { kind: AssignmentKind::Repeat, ..judged[0].clone() };
+    judged.push(again);
+    let report = report(&facts(60, 3), &judged, &LeaderboardOptions::default()).unwrap();
+    assert_eq!((report.judgements, report.repeats, report.units_done, report.complete), (181, 1, 60, true));
+    assert_eq!(report.models.iter().map(|model| model.battles).sum::<u64>(), 360);
+    assert_eq!(report.annotators[0].self_consistency, Some(1.0));
+    assert_eq!((report.annotators[1].self_consistency, report.annotators[1].repeats), (None, 0));
+    let kappa = report.agreement.fleiss.unwrap();
+    let [lower, upper] = report.agreement.fleiss_interval.unwrap();
+    assert!(lower < kappa && kappa < upper && kappa > 0.2, "{:?}", report.agreement);
+}
+
+#[test]
+fn known_answers_are_compared_whatever_the_sides() {
+    let judged = simulated(&[Person::Honest(1.0), Person::Careless], 80, 9);
+    // What the first one said is taken as known, so it is right throughout.
+    let known = judged.iter().filter(|unit| unit.annotator == "p00");
+    let gold = known.map(|unit| match unit.judgement {
+        Judgement::Outcome(said) => (unit.unit, by_name(said, &unit.shown)),
+        _ => unreachable!("the task is pairwise"),
+    });
+    let facts = CampaignFacts { gold: gold.collect(), ..facts(80, 2) };
+    let found = annotators::summaries(&facts, &judged);
+    assert_eq!((found[0].gold_accuracy, found[0].gold_judgements), (Some(1.0), 80));
+    assert!(
+        found[1].gold_accuracy.unwrap() < 0.5 && found[1].flags.contains(&AnnotatorFlag::Careless),
+        "{:?}",
+        found[1]
+    );
+}
+
+#[test]
+fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
+    let unit = |annotator: &str, unit, shown: &[&str], judgement| JudgedUnit {
+        annotator: annotator.into(),
+        unit,
+        item: "q".into(),
+        shown: shown.iter().map(|name| (*name).to_owned()).collect(),
+        kind: AssignmentKind::Fresh,
+        judgement,
+        seconds: 1.0,
+    };
+    let ranked = [
+        unit("x", 0, &["p", "q", "r"], Judgement::Ranking(vec![2, 0, 1])),
+        unit("y", 0, &["r", "p", "q"], Judgement::Ranking(vec![0, 1, 2])),
+    ];
+    let log = vote_log(&ranked.iter().collect::<Vec<_>>());
+    assert_eq!(log.outcomes.len(), 6);
+    let wins = |model: &str| {
+        let at = log.models.find(model).unwrap();
+        let rows = log.a.iter().zip(&log.b).zip(&log.outcomes);
+        rows.filter(|((a, b), outcome)| if **outcome == Outcome::AWins { **a == at } else { **b == at }).count()
+    };
+    assert_eq!((wins("r"), wins("p"), wins("q")), (4, 2, 0));
+    let facts = CampaignFacts { task: Task::Rank, ..facts(1, 2) };
+    let report = report(&facts, &ranked, &LeaderboardOptions::default()).unwrap();
+    assert_eq!((report.agreement.krippendorff, report.agreement.fleiss), (Some(1.0), None));
+
+    let scored = [
+        unit("x", 0, &["p"], Judgement::Score(4)),
+        unit("y", 0, &["p"], Judgement::Score(6)),
+        unit("x", 1, &["p"], Judgement::Score(8)),
+        unit("x", 2, &["q"], Judgement::Score(9)),
+    ];
+    let means = scores::mean_scores(&scored.iter().collect::<Vec<_>>(), LeaderboardOptions::default().confidence);
+    assert_eq!(
+        means.iter().map(|model| (model.model.as_str(), model.score)).collect::<Vec<_>>(),
+        [("q", 9.0), ("p", 6.5)]
+    );
+    assert_eq!((means[0].lower, means[1].items, means[1].judgements), (None, 2, 3));
+    // Two items with means 5 and 8: s/√2 = 1.5, and Student's t with one degree of freedom is 12.706.
+    assert!((means[1].upper.unwrap() - (6.5 + 1.5 * 12.706)).abs() < 1e-2, "{means:?}");
+}

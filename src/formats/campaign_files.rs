@@ -1,0 +1,250 @@
+//! The files of a campaign: its own, its answers and its known outcomes.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::domain::battle::Outcome;
+use crate::domain::campaign::items::{AnswerRow, CampaignItem, GoldRow, ItemError, check_gold, gather};
+use crate::domain::campaign::plan::{CampaignPlan, PlanError};
+use crate::read_file;
+use crate::votes::{TextTable, VoteFileError, read_table};
+
+const ITEM: [&str; 4] = ["item", "item_id", "question_id", "id"];
+const PROMPT: [&str; 2] = ["prompt", "question"];
+const CONVERSATION: [&str; 2] = ["conversation", "messages"];
+const MODEL: [&str; 2] = ["model", "candidate"];
+const ANSWER: [&str; 2] = ["answer", "response"];
+const REFERENCE: [&str; 1] = ["reference"];
+const CATEGORY: [&str; 1] = ["category"];
+const LANGUAGE: [&str; 1] = ["language"];
+const MODEL_A: [&str; 1] = ["model_a"];
+const MODEL_B: [&str; 1] = ["model_b"];
+const OUTCOME: [&str; 2] = ["outcome", "winner"];
+
+/// Why a campaign cannot be made from its files.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignFileError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The campaign's own file is wrong.
+    #[error("{}: {error}", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: PlanError,
+    },
+    /// A table cannot be read.
+    #[error(transparent)]
+    Table(#[from] VoteFileError),
+    /// A table lacks a column.
+    #[error("{} has no column {column}", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The names that the column may have.
+        column: String,
+    },
+    /// A row or an item cannot be used.
+    #[error("{}: {error}", path.display())]
+    Item {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: ItemError,
+    },
+}
+
+/// A campaign as its files describe it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignFiles {
+    /// Its own file.
+    pub plan: CampaignPlan,
+    /// Its items with their answers.
+    pub items: Vec<CampaignItem>,
+    /// Its known outcomes.
+    pub gold: Vec<GoldRow>,
+}
+
+/// One turn of a conversation.
+#[derive(Deserialize)]
+struct ConversationTurn {
+    role: String,
+    content: String,
+}
+
+/// Reads a campaign file and the files that it names, relative to it.
+///
+/// # Errors
+/// [`CampaignFileError`] names the file, the row and the way out.
+pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
+    let unreadable = |source| CampaignFileError::Unreadable { path: path.to_owned(), source };
+    let text = String::from_utf8(read_file(path).map_err(unreadable)?)
+        .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
+    let plan = CampaignPlan::parse(&text).map_err(|error| CampaignFileError::Plan { path: path.to_owned(), error })?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let answers = folder.join(&plan.answers);
+    let rows = read_answers(&answers)?;
+    let items = gather(rows, plan.task).map_err(|error| CampaignFileError::Item { path: answers, error })?;
+    let gold = match &plan.gold {
+        None => Vec::new(),
+        Some(gold) => {
+            let path = folder.join(gold);
+            let rows = read_gold(&path)?;
+            check_gold(&rows, &items).map_err(|error| CampaignFileError::Item { path, error })?;
+            rows
+        }
+    };
+    Ok(CampaignFiles { plan, items, gold })
+}
+
+fn read_answers(path: &Path) -> Result<Vec<AnswerRow>, CampaignFileError> {
+    let names = [&ITEM[..], &PROMPT, &CONVERSATION, &MODEL, &ANSWER, &REFERENCE, &CATEGORY, &LANGUAGE].concat();
+    let table = CampaignTable::open(path, &names)?;
+    let [item, model, answer] = [table.needed(&ITEM)?, table.needed(&MODEL)?, table.needed(&ANSWER)?];
+    let prompt = table.place(&PROMPT);
+    let conversation = table.place(&CONVERSATION);
+    if prompt.is_none() && conversation.is_none() {
+        return Err(table.lacks("prompt or conversation"));
+    }
+    let [reference, category, language] = [&REFERENCE[..], &CATEGORY, &LANGUAGE].map(|names| table.place(names));
+    let row = |(place, row): &(String, Vec<String>)| {
+        let cell = |at: Option<usize>| at.map_or_else(String::new, |at| row[at].clone());
+        let asked = Some(cell(prompt)).filter(|text| !text.is_empty());
+        AnswerRow {
+            place: place.clone(),
+            item: row[item].trim().to_owned(),
+            prompt: asked.unwrap_or_else(|| conversation_text(&cell(conversation))),
+            model: row[model].trim().to_owned(),
+            answer: row[answer].clone(),
+            reference: cell(reference),
+            category: cell(category),
+            language: cell(language),
+        }
+    };
+    Ok(table.rows.iter().map(row).collect())
+}
+
+/// A conversation as an annotator reads it: who said what. What is no list of turns is taken as it is.
+fn conversation_text(text: &str) -> String {
+    let Ok(turns) = serde_json::from_str::<Vec<ConversationTurn>>(text) else { return text.to_owned() };
+    if let [ConversationTurn { content, .. }] = turns.as_slice() {
+        return content.clone();
+    }
+    turns.iter().map(|turn| format!("**{}**: {}", turn.role, turn.content)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn read_gold(path: &Path) -> Result<Vec<GoldRow>, CampaignFileError> {
+    let table = CampaignTable::open(path, &[&ITEM[..], &MODEL_A, &MODEL_B, &OUTCOME].concat())?;
+    let [item, a, b] = [table.needed(&ITEM)?, table.needed(&MODEL_A)?, table.needed(&MODEL_B)?];
+    let outcome = table.needed(&OUTCOME)?;
+    let row = |(place, row): &(String, Vec<String>)| {
+        let fail = |reason| CampaignFileError::Item {
+            path: path.to_owned(),
+            error: ItemError { place: place.clone(), reason },
+        };
+        let outcome = Outcome::parse(row[outcome].trim()).map_err(|error| fail(error.to_string()))?;
+        let models = [a, b].map(|at| row[at].trim().to_owned());
+        Ok(GoldRow { place: place.clone(), item: row[item].trim().to_owned(), models, outcome })
+    };
+    table.rows.iter().map(row).collect()
+}
+
+/// A table whose columns of interest are in memory.
+struct CampaignTable<'p> {
+    path: &'p Path,
+    columns: Vec<String>,
+    rows: Vec<(String, Vec<String>)>,
+}
+
+impl<'p> CampaignTable<'p> {
+    fn open(path: &'p Path, names: &[&str]) -> Result<Self, CampaignFileError> {
+        let TextTable { columns, rows } = read_table(path, names)?;
+        Ok(Self { path, columns, rows: rows.into_iter().map(|(place, row)| (place.to_string(), row)).collect() })
+    }
+
+    /// The first column that has the earliest of these names.
+    fn place(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.columns.iter().position(|column| column == name))
+    }
+
+    fn needed(&self, names: &[&str]) -> Result<usize, CampaignFileError> {
+        self.place(names).ok_or_else(|| self.lacks(&names.join(" or ")))
+    }
+
+    fn lacks(&self, column: &str) -> CampaignFileError {
+        CampaignFileError::Column { path: self.path.to_owned(), column: column.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"t\"\ntask = \"pairwise\"\nanswers = \"answers.jsonl\"\n";
+
+    fn written(plan: &str, answers: &str, gold: &str) -> Result<CampaignFiles, String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("pilot.toml", plan), ("answers.jsonl", answers), ("gold.jsonl", gold)] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        read_campaign(&folder.path().join("pilot.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_campaign_is_read_from_its_file_and_those_beside_it() {
+        let answers = "{\"item\":1,\"prompt\":\"Why?\",\"model\":\"m\",\"answer\":\"So.\"}\n\n\
+             {\"item\":1,\"prompt\":\"Why?\",\"model\":\"n\",\"answer\":\"Because.\",\"reference\":\"R\"}\n";
+        let gold = "{\"item\":1,\"model_a\":\"n\",\"model_b\":\"m\",\"outcome\":\"a\"}\n";
+        let files = written(&format!("{PLAN}gold = \"gold.jsonl\"\n"), answers, gold).unwrap();
+        assert_eq!((files.items.len(), files.items[0].id.as_str()), (1, "1"));
+        assert_eq!(files.items[0].reference, "R");
+        assert_eq!(files.gold[0].models, ["n", "m"].map(str::to_owned));
+        assert_eq!(files.gold[0].outcome, Outcome::AWins);
+    }
+
+    #[test]
+    fn a_conversation_is_shown_turn_by_turn() {
+        let line = |model: &str| {
+            format!(
+                "{{\"item\":\"q\",\"conversation\":[{{\"role\":\"user\",\"content\":\"Hi\"}},{{\"role\":\"assistant\",\
+                 \"content\":\"Yes?\"}},{{\"role\":\"user\",\"content\":\"Why?\"}}],\"model\":\"{model}\",\"answer\":\"x\"}}\n"
+            )
+        };
+        let files = written(PLAN, &(line("m") + &line("n")), "").unwrap();
+        assert_eq!(files.items[0].prompt, "**user**: Hi\n\n**assistant**: Yes?\n\n**user**: Why?");
+        assert_eq!(conversation_text("[{\"role\":\"user\",\"content\":\"Why?\"}]"), "Why?");
+        assert_eq!(conversation_text("plain"), "plain");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_file_and_row() {
+        let rows = "{\"item\":\"q\",\"prompt\":\"p\",\"model\":\"m\",\"answer\":\"x\"}\n";
+        for (plan, answers, gold, words) in [
+            (PLAN, rows, "", "answers.jsonl: item \"q\": only \"m\" answers it"),
+            (
+                PLAN,
+                "{\"item\":\"q\",\"model\":\"m\",\"answer\":\"x\"}\n",
+                "",
+                "answers.jsonl has no column prompt or conversation",
+            ),
+            (PLAN, "{\"prompt\":\"q\",\"model\":\"m\",\"answer\":\"x\"}\n", "", "answers.jsonl has no column item"),
+            (PLAN, "no JSON\n", "", "answers.jsonl"),
+            ("[campaign]\n", rows, "", "pilot.toml: TOML parse error"),
+        ] {
+            let error = written(plan, answers, gold).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+        let two = rows.to_owned() + &rows.replace("\"m\"", "\"n\"");
+        let plan = format!("{PLAN}gold = \"gold.jsonl\"\n");
+        let gold = "{\"item\":\"q\",\"model_a\":\"m\",\"model_b\":\"n\",\"outcome\":\"left\"}\n";
+        assert!(written(&plan, &two, gold).unwrap_err().contains("gold.jsonl: line 1: unknown outcome"));
+    }
+}

@@ -1,0 +1,381 @@
+//! What annotators of a campaign are shown, and what they say: each assignment is given once, and judged once.
+
+use sqlx::{Connection, FromRow};
+
+use super::{Store, StoreError, on_reader, on_writer};
+use crate::domain::campaign::assignment::{
+    AnnotatorProgress, AssignmentKind, CampaignShape, REPEAT_DISTANCE, SideBalance, arrange, count_sides, kinds_to_try,
+    rng_of,
+};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+/// An assignment that nobody judged for so long goes to others too.
+const RELEASE_AFTER_MS: i64 = 30 * 60_000;
+
+/// Reads an annotator and locks the row until the end of the transaction, so that two tabs get the same assignment.
+const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE id = $1 \
+     RETURNING quota, first_time, repeats, shared, judged, side_balance";
+const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments WHERE campaign = $1 AND annotator = $2 \
+     AND judged_at IS NULL AND released_at IS NULL ORDER BY number LIMIT 1";
+const SELECT_FRESH: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND NOT u.shared \
+     AND u.given < $3 AND NOT EXISTS (SELECT 1 FROM campaign_assignments a WHERE a.annotator = $2 AND a.item = u.item) \
+     ORDER BY u.given, u.unit LIMIT 1";
+const SELECT_SHARED: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared \
+     AND NOT EXISTS (SELECT 1 FROM campaign_assignments a WHERE a.annotator = $2 AND a.item = u.item) \
+     ORDER BY u.unit LIMIT 1";
+const SELECT_REPEAT: &str = "SELECT a.unit, a.item, u.models FROM campaign_assignments a \
+     JOIN campaign_units u ON u.campaign = a.campaign AND u.unit = a.unit WHERE a.campaign = $1 AND a.annotator = $2 \
+     AND a.kind <> 'repeat' AND a.judged_at IS NOT NULL AND a.number <= $3 AND NOT EXISTS (SELECT 1 FROM \
+     campaign_assignments b WHERE b.annotator = $2 AND b.item = a.item AND b.unit = a.unit AND b.kind = 'repeat') \
+     ORDER BY a.number LIMIT 1";
+/// Another annotator may have taken the last judgement of the unit in the meantime.
+const TAKE_UNIT: &str = "UPDATE campaign_units SET given = given + 1 WHERE campaign = $1 AND unit = $2 \
+     AND (shared OR given < $3)";
+const RELEASE: &str = "UPDATE campaign_assignments SET released_at = $2 WHERE campaign = $1 AND judged_at IS NULL \
+     AND released_at IS NULL AND given_at <= $3 AND annotator <> $4 RETURNING unit, kind";
+const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0";
+const INSERT_ASSIGNMENT: &str = "INSERT INTO campaign_assignments (id, campaign, annotator, number, unit, item, kind, shown, \
+     given_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+const COUNT_ASSIGNMENT: &str = "UPDATE campaign_annotators SET first_time = first_time + $2, repeats = repeats + $3, \
+     shared = shared + $4, side_balance = $5 WHERE id = $1";
+const SELECT_ITEM: &str = "SELECT name, prompt, reference FROM campaign_items WHERE campaign = $1 AND item = $2";
+const SELECT_ANSWERS: &str = "SELECT model, answer FROM campaign_answers WHERE campaign = $1 AND item = $2";
+const SELECT_SHOWN: &str = "SELECT shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
+const SELECT_STANDING: &str =
+    "SELECT id, judgement FROM campaign_judgements WHERE assignment = $1 AND withdrawn_at IS NULL";
+const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at) \
+     SELECT $1, $2, COUNT(*) + 1, $3, $4 FROM campaign_judgements WHERE assignment = $2";
+const MARK_JUDGED: &str = "UPDATE campaign_assignments SET judged_at = $2 WHERE id = $1";
+const COUNT_JUDGEMENT: &str = "UPDATE campaign_annotators SET judged = judged + $2 WHERE id = $1";
+const SELECT_LAST: &str = "SELECT id FROM campaign_assignments WHERE annotator = $1 AND judged_at IS NOT NULL \
+     ORDER BY judged_at DESC, number DESC LIMIT 1";
+const WITHDRAW: &str =
+    "UPDATE campaign_judgements SET withdrawn_at = $2 WHERE assignment = $1 AND withdrawn_at IS NULL";
+const REOPEN: &str = "UPDATE campaign_assignments SET judged_at = NULL WHERE id = $1";
+const SELECT_JUDGED: &str = "SELECT j.id, a.annotator, a.unit, i.name AS item, a.shown, a.kind, j.judgement, a.given_at, \
+     j.judged_at FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment \
+     JOIN campaign_items i ON i.campaign = a.campaign AND i.item = a.item \
+     WHERE a.campaign = $1 AND j.withdrawn_at IS NULL ORDER BY j.judged_at, j.id";
+const SELECT_GOLD: &str =
+    "SELECT unit, gold FROM campaign_units WHERE campaign = $1 AND gold IS NOT NULL ORDER BY unit";
+
+/// Who asks for the next assignment, of which campaign.
+#[derive(Debug, Clone, Copy)]
+pub struct AssignmentRequest<'r> {
+    /// The campaign.
+    pub campaign: &'r str,
+    /// The annotator.
+    pub annotator: &'r str,
+    /// Id of the assignment, if a new one is made.
+    pub id: &'r str,
+    /// The shape of the campaign.
+    pub shape: CampaignShape,
+    /// Judgements that a unit needs.
+    pub needed: u32,
+    /// Seed of the campaign.
+    pub seed: u64,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// What an annotator is to judge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssignmentRow {
+    /// Id of the assignment.
+    pub id: String,
+    /// Position of the item.
+    pub item: i64,
+    /// The models in the order in which they are shown.
+    pub shown: Vec<String>,
+}
+
+/// The next assignment, and how far the annotator is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NextAssignment {
+    /// What to judge; `None` where nothing is left for this annotator.
+    pub assignment: Option<AssignmentRow>,
+    /// Judgements so far.
+    pub judged: u32,
+    /// Judgements at the most, where the link says so.
+    pub quota: Option<u32>,
+}
+
+/// Texts of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemTexts {
+    /// Its id.
+    pub name: String,
+    /// What was asked.
+    pub prompt: String,
+    /// A known good answer; empty where there is none.
+    pub reference: String,
+    /// The answers by model.
+    pub answers: Vec<(String, String)>,
+}
+
+/// A judgement that stands, with its assignment.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct CampaignJudgementRow {
+    /// Id of the judgement.
+    pub id: String,
+    /// Pseudonym of the annotator.
+    pub annotator: String,
+    /// Position of the unit.
+    pub unit: i64,
+    /// Id of the item.
+    pub item: String,
+    /// The models in the order in which they were shown, as JSON.
+    pub shown: String,
+    /// Why it was shown.
+    pub kind: String,
+    /// What was said, as JSON.
+    pub judgement: String,
+    /// When it was shown.
+    pub given_at: i64,
+    /// When it was judged.
+    pub judged_at: i64,
+}
+
+/// A judgement to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewCampaignJudgement<'j> {
+    /// Id of the judgement.
+    pub id: &'j str,
+    /// The annotator.
+    pub annotator: &'j str,
+    /// The assignment.
+    pub assignment: &'j str,
+    /// What is said, as JSON.
+    pub judgement: &'j str,
+    /// Now.
+    pub now: Timestamp,
+}
+
+#[derive(FromRow)]
+struct RawAnnotator {
+    quota: Option<i64>,
+    first_time: i64,
+    repeats: i64,
+    shared: i64,
+    judged: i64,
+    side_balance: String,
+}
+
+impl RawAnnotator {
+    fn progress(&self) -> AnnotatorProgress {
+        AnnotatorProgress {
+            first_time: count(self.first_time),
+            repeats: count(self.repeats),
+            shared: count(self.shared),
+        }
+    }
+
+    fn next(&self, assignment: Option<AssignmentRow>) -> NextAssignment {
+        NextAssignment { assignment, judged: count(self.judged), quota: self.quota.map(count) }
+    }
+}
+
+#[derive(FromRow)]
+struct RawUnit {
+    unit: i64,
+    item: i64,
+    models: String,
+}
+
+/// The next unit of one of these kinds on an open transaction of either database, taken for this annotator.
+macro_rules! take_unit {
+    ($tx:expr, $request:expr, $kinds:expr, $progress:expr) => {{
+        let mut taken: Option<(AssignmentKind, RawUnit)> = None;
+        for &kind in $kinds {
+            // Of a unit whose last judgement somebody else took, the next one is tried.
+            loop {
+                let (text, limit) = match kind {
+                    AssignmentKind::Fresh => (SELECT_FRESH, Some(i64::from($request.needed))),
+                    AssignmentKind::Shared => (SELECT_SHARED, None),
+                    AssignmentKind::Repeat => {
+                        let shown = i64::from($progress.first_time) + i64::from($progress.repeats);
+                        (SELECT_REPEAT, Some(shown - i64::from(REPEAT_DISTANCE)))
+                    }
+                };
+                let query = sqlx::query_as(text).bind($request.campaign).bind($request.annotator);
+                let query = match limit {
+                    Some(limit) => query.bind(limit),
+                    None => query,
+                };
+                let found: Option<RawUnit> = query.fetch_optional(&mut *$tx).await?;
+                let Some(unit) = found else { break };
+                if kind == AssignmentKind::Repeat {
+                    taken = Some((kind, unit));
+                    break;
+                }
+                let query = sqlx::query(TAKE_UNIT).bind($request.campaign).bind(unit.unit);
+                let query = query.bind(i64::from($request.needed)).execute(&mut *$tx).await?;
+                if query.rows_affected() > 0 {
+                    taken = Some((kind, unit));
+                    break;
+                }
+            }
+            if taken.is_some() {
+                break;
+            }
+        }
+        taken
+    }};
+}
+
+impl Store {
+    /// The assignment that an annotator has not judged yet, or a new one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn next_assignment(&self, request: AssignmentRequest<'_>) -> Result<NextAssignment, StoreError> {
+        let _time = store_time("next_assignment");
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query = sqlx::query_as(LOCK_ANNOTATOR).bind(request.annotator).bind(request.now.0);
+            let annotator: RawAnnotator = query.fetch_one(&mut *tx).await?;
+            let query = sqlx::query_as(SELECT_WAITING).bind(request.campaign).bind(request.annotator);
+            let waiting: Option<(String, i64, String, String)> = query.fetch_optional(&mut *tx).await?;
+            if let Some((id, item, _, shown)) = waiting {
+                tx.commit().await?;
+                return Ok(annotator.next(Some(AssignmentRow { id, item, shown: models_of(&shown)? })));
+            }
+            if annotator.quota.is_some_and(|quota| annotator.judged >= quota) {
+                tx.commit().await?;
+                return Ok(annotator.next(None));
+            }
+            let progress = annotator.progress();
+            let kinds = kinds_to_try(progress, request.shape);
+            let mut taken = take_unit!(tx, request, &kinds, progress);
+            if taken.is_none() {
+                let query = sqlx::query_as(RELEASE).bind(request.campaign).bind(request.now.0);
+                let query = query.bind(request.now.0 - RELEASE_AFTER_MS).bind(request.annotator);
+                let released: Vec<(i64, String)> = query.fetch_all(&mut *tx).await?;
+                for (unit, _) in released.iter().filter(|(_, kind)| kind == AssignmentKind::Fresh.as_str()) {
+                    sqlx::query(GIVE_BACK).bind(request.campaign).bind(unit).execute(&mut *tx).await?;
+                }
+                if !released.is_empty() {
+                    taken = take_unit!(tx, request, &kinds, progress);
+                }
+            }
+            let Some((kind, unit)) = taken else {
+                tx.commit().await?;
+                return Ok(annotator.next(None));
+            };
+            let number = annotator.first_time + annotator.repeats + 1;
+            let mut balance: SideBalance = serde_json::from_str(&annotator.side_balance).unwrap_or_default();
+            let mut rng = rng_of(request.seed, request.annotator, number.unsigned_abs());
+            let shown = arrange(&models_of(&unit.models)?, &balance, &mut rng);
+            count_sides(&mut balance, &shown);
+            let (shown_text, balance) = (json(&shown), json(&balance));
+            let query = sqlx::query(INSERT_ASSIGNMENT).bind(request.id).bind(request.campaign).bind(request.annotator);
+            let query = query.bind(number).bind(unit.unit).bind(unit.item).bind(kind.as_str()).bind(shown_text);
+            query.bind(request.now.0).execute(&mut *tx).await?;
+            let is = |wanted| i64::from(kind == wanted);
+            let query = sqlx::query(COUNT_ASSIGNMENT).bind(request.annotator).bind(1 - is(AssignmentKind::Repeat));
+            let query = query.bind(is(AssignmentKind::Repeat)).bind(is(AssignmentKind::Shared)).bind(balance);
+            query.execute(&mut *tx).await?;
+            let assignment = AssignmentRow { id: request.id.to_owned(), item: unit.item, shown };
+            tx.commit().await.map(|()| annotator.next(Some(assignment)))
+        })
+    }
+
+    /// Prompt, reference and answers of an item.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_item(&self, campaign: &str, item: i64) -> Result<ItemTexts, StoreError> {
+        let _time = store_time("campaign_item");
+        let (name, prompt, reference): (String, String, String) =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_ITEM).bind(campaign).bind(item).fetch_one(pool).await)?;
+        let answers: Vec<(String, String)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_ANSWERS).bind(campaign).bind(item).fetch_all(pool).await)?;
+        Ok(ItemTexts { name, prompt, reference, answers })
+    }
+
+    /// The models of an assignment in the order in which they were shown; `None` where it is not this annotator's.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn shown_models(&self, assignment: &str, annotator: &str) -> Result<Option<Vec<String>>, StoreError> {
+        let _time = store_time("shown_models");
+        let shown: Option<String> = on_reader!(self, |pool| {
+            sqlx::query_scalar(SELECT_SHOWN).bind(assignment).bind(annotator).fetch_optional(pool).await
+        })?;
+        shown.map(|shown| models_of(&shown)).transpose()
+    }
+
+    /// Stores a judgement of an assignment and returns its id; where one stands already, that one's id and nothing is stored.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_campaign_judgement(&self, new: NewCampaignJudgement<'_>) -> Result<String, StoreError> {
+        let _time = store_time("insert_campaign_judgement");
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(LOCK_ANNOTATOR).bind(new.annotator).bind(new.now.0).fetch_one(&mut *tx).await?;
+            let standing = sqlx::query_as(SELECT_STANDING).bind(new.assignment).fetch_optional(&mut *tx).await?;
+            let standing: Option<(String, String)> = standing;
+            if let Some((id, _)) = standing {
+                tx.commit().await?;
+                return Ok(id);
+            }
+            let query = sqlx::query(INSERT_JUDGEMENT).bind(new.id).bind(new.assignment).bind(new.judgement);
+            query.bind(new.now.0).execute(&mut *tx).await?;
+            sqlx::query(MARK_JUDGED).bind(new.assignment).bind(new.now.0).execute(&mut *tx).await?;
+            sqlx::query(COUNT_JUDGEMENT).bind(new.annotator).bind(1_i64).execute(&mut *tx).await?;
+            tx.commit().await.map(|()| new.id.to_owned())
+        })
+    }
+
+    /// Takes an annotator's last judgement back, so that its assignment comes next. The judgement stays, with its time. Returns whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn withdraw_last_judgement(&self, annotator: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let _time = store_time("withdraw_last_judgement");
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(LOCK_ANNOTATOR).bind(annotator).bind(now.0).fetch_one(&mut *tx).await?;
+            let last: Option<String> = sqlx::query_scalar(SELECT_LAST).bind(annotator).fetch_optional(&mut *tx).await?;
+            if let Some(last) = &last {
+                sqlx::query(WITHDRAW).bind(last).bind(now.0).execute(&mut *tx).await?;
+                sqlx::query(REOPEN).bind(last).execute(&mut *tx).await?;
+                sqlx::query(COUNT_JUDGEMENT).bind(annotator).bind(-1_i64).execute(&mut *tx).await?;
+            }
+            tx.commit().await.map(|()| last.is_some())
+        })
+    }
+
+    /// All judgements of a campaign that stand, in the order in which they were made.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_judgements(&self, campaign: &str) -> Result<Vec<CampaignJudgementRow>, StoreError> {
+        let _time = store_time("campaign_judgements");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_JUDGED).bind(campaign).fetch_all(pool).await)
+    }
+
+    /// Known outcomes by unit.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_gold(&self, campaign: &str) -> Result<Vec<(i64, String)>, StoreError> {
+        let _time = store_time("campaign_gold");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_GOLD).bind(campaign).fetch_all(pool).await)
+    }
+}
+
+fn count(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
+fn models_of(text: &str) -> Result<Vec<String>, StoreError> {
+    serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(error.into()).into())
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("texts and numbers are JSON")
+}

@@ -1,0 +1,342 @@
+//! Campaigns: their items, units and annotators. What annotators are shown and say is in `campaign_assignments`.
+
+use sqlx::{Connection, FromRow, QueryBuilder};
+
+use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::campaign::items::CampaignItem;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+/// Rows in one statement.
+const ROWS: usize = 500;
+
+const INSERT_CAMPAIGN: &str = "INSERT INTO campaigns (id, plan, state, items, units, shared_units, created_at) \
+     VALUES ($1, $2, 'draft', $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
+const SELECT_CAMPAIGNS: &str = "SELECT c.id, c.plan, c.state, c.items, c.units, c.shared_units, c.created_at, \
+     (SELECT COUNT(*) FROM campaign_annotators a WHERE a.campaign = c.id) AS annotators, \
+     (SELECT CAST(COALESCE(SUM(a.judged), 0) AS BIGINT) FROM campaign_annotators a WHERE a.campaign = c.id) AS judgements \
+     FROM campaigns c WHERE ($1 = '' OR c.id = $1) ORDER BY c.created_at, c.id";
+const UPDATE_STATE: &str = "UPDATE campaigns SET state = $2 WHERE id = $1";
+const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
+const INSERT_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, quota, created_at, expires_at, \
+     first_time, repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}')";
+const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at FROM campaign_annotators \
+     WHERE campaign = $1 AND token_hash = $2";
+const REVOKE_ANNOTATOR: &str =
+    "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
+/// A campaign as a whole, the tables that refer to others first.
+const DELETE_ALL: [&str; 7] = [
+    "DELETE FROM campaign_judgements WHERE assignment IN (SELECT id FROM campaign_assignments WHERE campaign = $1)",
+    "DELETE FROM campaign_assignments WHERE campaign = $1",
+    "DELETE FROM campaign_annotators WHERE campaign = $1",
+    "DELETE FROM campaign_units WHERE campaign = $1",
+    "DELETE FROM campaign_answers WHERE campaign = $1",
+    "DELETE FROM campaign_items WHERE campaign = $1",
+    "DELETE FROM campaigns WHERE id = $1",
+];
+
+/// Whether annotators can judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CampaignState {
+    /// Made, and not yet opened.
+    Draft,
+    /// Annotators judge.
+    Open,
+    /// It may go on later.
+    Paused,
+    /// It is over.
+    Closed,
+}
+
+impl CampaignState {
+    const ALL: [Self; 4] = [Self::Draft, Self::Open, Self::Paused, Self::Closed];
+
+    /// The word of the database and of lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A unit to store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUnit {
+    /// Position of its item.
+    pub item: usize,
+    /// Its models, as JSON.
+    pub models: String,
+    /// Whether every annotator judges it.
+    pub shared: bool,
+    /// Its known outcome, the models in the order of their names.
+    pub gold: Option<&'static str>,
+}
+
+/// A campaign to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewCampaign<'c> {
+    /// Its id.
+    pub id: &'c str,
+    /// Its file, as JSON.
+    pub plan: &'c str,
+    /// Its items.
+    pub items: &'c [CampaignItem],
+    /// Its units, in the order in which they are handed out.
+    pub units: &'c [NewUnit],
+    /// Now.
+    pub created_at: Timestamp,
+}
+
+/// A stored campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignRow {
+    /// Its id.
+    pub id: String,
+    /// Its file, as JSON.
+    pub plan: String,
+    /// Whether annotators can judge.
+    pub state: CampaignState,
+    /// Items.
+    pub items: i64,
+    /// Units.
+    pub units: i64,
+    /// Units that every annotator judges.
+    pub shared_units: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Annotators who were invited.
+    pub annotators: i64,
+    /// Judgements that stand.
+    pub judgements: i64,
+}
+
+/// An annotator to store.
+#[derive(Debug, Clone, Copy)]
+pub struct NewAnnotator<'a> {
+    /// Hash of the link's token.
+    pub token_hash: &'a str,
+    /// Judgements at the most.
+    pub quota: Option<u32>,
+    /// When the link expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// An annotator as a token names one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnotatorRow {
+    /// Pseudonym.
+    pub id: String,
+    /// When the link expires.
+    pub expires_at: Option<Timestamp>,
+    /// When the link was revoked.
+    pub revoked_at: Option<Timestamp>,
+}
+
+#[derive(FromRow)]
+struct RawCampaign {
+    id: String,
+    plan: String,
+    state: String,
+    items: i64,
+    units: i64,
+    shared_units: i64,
+    created_at: i64,
+    annotators: i64,
+    judgements: i64,
+}
+
+impl RawCampaign {
+    fn row(self) -> Result<CampaignRow, StoreError> {
+        let state = CampaignState::ALL.into_iter().find(|state| state.as_str() == self.state);
+        Ok(CampaignRow {
+            state: state.ok_or(sqlx::Error::Decode("a campaign has an unknown state".into()))?,
+            id: self.id,
+            plan: self.plan,
+            items: self.items,
+            units: self.units,
+            shared_units: self.shared_units,
+            created_at: Timestamp(self.created_at),
+            annotators: self.annotators,
+            judgements: self.judgements,
+        })
+    }
+}
+
+/// The statements of a new campaign on an open transaction of either database.
+macro_rules! insert_all {
+    ($tx:expr, $new:expr, $progress:expr) => {{
+        let shared = $new.units.iter().filter(|unit| unit.shared).count();
+        let query = sqlx::query(INSERT_CAMPAIGN).bind($new.id).bind($new.plan).bind(number($new.items.len()));
+        let query = query.bind(number($new.units.len())).bind(number(shared)).bind($new.created_at.0);
+        if query.execute(&mut *$tx).await?.rows_affected() == 0 {
+            return Ok(false);
+        }
+        for (page, items) in $new.items.chunks(ROWS).enumerate() {
+            let rows: Vec<_> = (page * ROWS..).zip(items).collect();
+            let mut query = QueryBuilder::new(
+                "INSERT INTO campaign_items (campaign, item, name, prompt, reference, category, language) ",
+            );
+            query.push_values(&rows, |mut row, (at, item)| {
+                row.push_bind($new.id).push_bind(number(*at)).push_bind(&item.id).push_bind(&item.prompt);
+                row.push_bind(&item.reference).push_bind(&item.category).push_bind(&item.language);
+            });
+            query.build().execute(&mut *$tx).await?;
+            let answers: Vec<_> =
+                rows.iter().flat_map(|(at, item)| item.answers.iter().map(move |answer| (*at, answer))).collect();
+            for answers in answers.chunks(ROWS) {
+                let mut query = QueryBuilder::new("INSERT INTO campaign_answers (campaign, item, model, answer) ");
+                query.push_values(answers, |mut row, (at, (model, answer))| {
+                    row.push_bind($new.id).push_bind(number(*at)).push_bind(*model).push_bind(*answer);
+                });
+                query.build().execute(&mut *$tx).await?;
+            }
+            $progress((page * ROWS + items.len()) as u64);
+        }
+        for (page, units) in $new.units.chunks(ROWS).enumerate() {
+            let rows: Vec<_> = (page * ROWS..).zip(units).collect();
+            let mut query =
+                QueryBuilder::new("INSERT INTO campaign_units (campaign, unit, item, models, shared, gold, given) ");
+            query.push_values(&rows, |mut row, (at, unit)| {
+                row.push_bind($new.id).push_bind(number(*at)).push_bind(number(unit.item)).push_bind(&unit.models);
+                row.push_bind(unit.shared).push_bind(unit.gold).push("0");
+            });
+            query.build().execute(&mut *$tx).await?;
+        }
+        true
+    }};
+}
+
+impl Store {
+    /// Stores a new campaign with all its items, or nothing. `progress` gets the number of items so far. Returns whether there was none
+    /// of this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_campaign(
+        &self,
+        new: NewCampaign<'_>,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("insert_campaign");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let is_new = insert_all!(tx, new, progress);
+            tx.commit().await.map(|()| is_new)
+        })
+    }
+
+    /// All campaigns, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaigns(&self) -> Result<Vec<CampaignRow>, StoreError> {
+        let _time = store_time("campaigns");
+        let rows: Vec<RawCampaign> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_CAMPAIGNS).bind("").fetch_all(pool).await)?;
+        rows.into_iter().map(RawCampaign::row).collect()
+    }
+
+    /// The campaign of this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign(&self, id: &str) -> Result<Option<CampaignRow>, StoreError> {
+        let _time = store_time("campaign");
+        let row: Option<RawCampaign> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_CAMPAIGNS).bind(id).fetch_optional(pool).await)?;
+        row.filter(|_| !id.is_empty()).map(RawCampaign::row).transpose()
+    }
+
+    /// Opens, pauses or closes a campaign. Returns whether there is one of this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn set_campaign_state(&self, id: &str, state: CampaignState) -> Result<bool, StoreError> {
+        let _time = store_time("set_campaign_state");
+        let changed = on_writer!(self, |connection| {
+            let query = sqlx::query(UPDATE_STATE).bind(id).bind(state.as_str());
+            query.execute(connection).await.map(|done| done.rows_affected())
+        })?;
+        Ok(changed > 0)
+    }
+
+    /// Deletes a campaign with all its judgements. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_campaign(&self, id: &str) -> Result<bool, StoreError> {
+        let _time = store_time("delete_campaign");
+        let deleted = on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let mut deleted = 0;
+            for statement in DELETE_ALL {
+                deleted = sqlx::query(statement).bind(id).execute(&mut *tx).await?.rows_affected();
+            }
+            tx.commit().await.map(|()| deleted)
+        })?;
+        Ok(deleted > 0)
+    }
+
+    /// Stores annotators of a campaign, all or none, and returns their pseudonyms: the campaign's id and a number.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_annotators(
+        &self,
+        campaign: &str,
+        annotators: &[NewAnnotator<'_>],
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let _time = store_time("insert_annotators");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let known: i64 = sqlx::query_scalar(SELECT_LAST_ANNOTATOR).bind(campaign).fetch_one(&mut *tx).await?;
+            let mut ids = Vec::new();
+            for (number, annotator) in (known + 1..).zip(annotators) {
+                let id = format!("{campaign}-{number}");
+                let query = sqlx::query(INSERT_ANNOTATOR).bind(&id).bind(campaign).bind(annotator.token_hash);
+                let query = query.bind(annotator.quota.map(i64::from)).bind(now.0);
+                query.bind(annotator.expires_at.map(|at| at.0)).execute(&mut *tx).await?;
+                ids.push(id);
+            }
+            tx.commit().await.map(|()| ids)
+        })
+    }
+
+    /// The annotator of a campaign whose token has this hash.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn annotator(&self, campaign: &str, token_hash: &str) -> Result<Option<AnnotatorRow>, StoreError> {
+        let _time = store_time("annotator");
+        let row: Option<(String, Option<i64>, Option<i64>)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_ANNOTATOR).bind(campaign).bind(token_hash).fetch_optional(pool).await
+        })?;
+        Ok(row.map(|(id, expires_at, revoked_at)| AnnotatorRow {
+            id,
+            expires_at: expires_at.map(Timestamp),
+            revoked_at: revoked_at.map(Timestamp),
+        }))
+    }
+
+    /// Makes an annotator's link unusable; what they judged stays. Returns whether it was in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn revoke_annotator(&self, campaign: &str, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let _time = store_time("revoke_annotator");
+        let revoked = on_writer!(self, |connection| {
+            let query = sqlx::query(REVOKE_ANNOTATOR).bind(campaign).bind(id).bind(now.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        })?;
+        Ok(revoked > 0)
+    }
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

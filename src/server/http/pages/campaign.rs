@@ -1,0 +1,77 @@
+//! The page on which annotators of a campaign judge. Its script reads the link's token, so the page is the same for everybody.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+use crate::domain::campaign::plan::{CampaignPlan, Task};
+use crate::domain::language::Language;
+use crate::infra::storage::CampaignRow;
+use crate::render::i18n::pages::CampaignTexts;
+use crate::render::markup;
+use crate::server::http::error::PageError;
+
+#[derive(Template)]
+#[template(path = "campaign.html")]
+struct CampaignPage {
+    page: Page,
+    words: &'static CampaignTexts,
+    id: String,
+    plan: CampaignPlan,
+    /// The instructions as safe HTML.
+    instructions: String,
+    /// What the script says, as JSON.
+    script_texts: String,
+    question: &'static str,
+    keys: &'static str,
+}
+
+impl CampaignPage {
+    fn is(&self, task: &str) -> bool {
+        self.plan.task.as_str() == task
+    }
+
+    fn scores(&self) -> std::ops::RangeInclusive<u8> {
+        self.plan.scale[0]..=self.plan.scale[1]
+    }
+
+    fn letters(&self) -> &'static [&'static str] {
+        match self.plan.task {
+            Task::Pairwise => &["a", "b"],
+            Task::Score => &["a"],
+            Task::Rank => &["a", "b", "c", "d", "e"],
+        }
+    }
+}
+
+/// `GET /campaign/{id}`
+///
+/// # Errors
+/// [`PageError`] for a campaign that cannot be read.
+pub(crate) fn campaign(request: &HttpRequest, row: &CampaignRow) -> Result<HttpResponse, PageError> {
+    let unreadable = |_| PageError::Missing("this campaign cannot be read".into());
+    let plan: CampaignPlan = serde_json::from_str(&row.plan).map_err(unreadable)?;
+    let page = Page::new(request, Section::None);
+    let words = &page.t().campaign;
+    let (question, keys) = match plan.task {
+        Task::Pairwise => (words.pairwise_question, words.pairwise_keys),
+        Task::Score => (words.score_question, words.score_keys),
+        Task::Rank => (words.rank_question, words.rank_keys),
+    };
+    let view = CampaignPage {
+        instructions: markup::render(&plan.instructions).concat(),
+        script_texts: serde_json::to_string(&words.script).map_err(unreadable)?,
+        id: row.id.clone(),
+        page,
+        words,
+        plan,
+        question,
+        keys,
+    };
+    let mut response = respond(request, StatusCode::OK, &view);
+    // The address holds a token.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

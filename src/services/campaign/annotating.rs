@@ -1,0 +1,201 @@
+//! What an annotator of a campaign may do: get the next assignment, judge it, take the last judgement back.
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::campaign::assignment::{CampaignShape, repeats_of};
+use crate::domain::campaign::judgement::{InvalidJudgement, LETTERS, SentJudgement};
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::rng::{SharedRng, hex};
+use crate::infra::storage::{
+    AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, ItemTexts, NewCampaignJudgement, NextAssignment,
+    Store, StoreError,
+};
+
+/// Why an annotator's request is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum AnnotatingError {
+    /// There is no such campaign, or the token is none of its links.
+    #[error("this link is not valid: ask whoever invited you for a new one")]
+    UnknownLink,
+    /// The link was revoked.
+    #[error("this link was revoked: ask whoever invited you")]
+    Revoked,
+    /// The link is too old.
+    #[error("this link has expired: ask whoever invited you for a new one")]
+    Expired,
+    /// Nobody can judge at the moment.
+    #[error("{}", match .0 {
+        CampaignState::Draft => "this campaign has not begun: come back when it is open",
+        CampaignState::Paused => "this campaign is paused: what you judged is kept, so come back later",
+        CampaignState::Closed | CampaignState::Open => "this campaign is over: thank you",
+    })]
+    NotOpen(CampaignState),
+    /// The assignment is not this annotator's.
+    #[error("there is no such assignment of yours: ask for the next one")]
+    UnknownAssignment,
+    /// There is nothing to take back.
+    #[error("you have judged nothing that could be taken back")]
+    NothingJudged,
+    /// The judgement cannot be taken.
+    #[error(transparent)]
+    Invalid(#[from] InvalidJudgement),
+    /// What is stored of the campaign cannot be read.
+    #[error("the campaign cannot be read")]
+    Unreadable(#[from] serde_json::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An annotator who may judge.
+#[derive(Debug)]
+pub struct Annotator {
+    id: String,
+    campaign: CampaignRow,
+    plan: CampaignPlan,
+}
+
+/// What the annotator sees next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownAssignment {
+    /// Id of the assignment.
+    pub id: String,
+    /// Id of the item.
+    pub item: String,
+    /// What was asked.
+    pub prompt: String,
+    /// A known good answer, where the campaign shows it.
+    pub reference: Option<String>,
+    /// The answers by the letters under which they are shown.
+    pub answers: Vec<(&'static str, String)>,
+}
+
+/// The next assignment, and how far the annotator is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Next {
+    /// `None` where nothing is left.
+    pub assignment: Option<ShownAssignment>,
+    /// Judgements so far.
+    pub done: u32,
+    /// Judgements that this annotator may be asked for in all; others may make them first.
+    pub of: u32,
+}
+
+/// Hash under which a link's token is stored.
+#[must_use]
+pub fn token_hash(token: &str) -> String {
+    hex(&Sha256::digest(format!("langya campaign {token}")))
+}
+
+impl Annotator {
+    /// The annotator of an open campaign whose link has this token.
+    ///
+    /// # Errors
+    /// [`AnnotatingError`] says why the link is of no use.
+    pub async fn admit(store: &Store, campaign: &str, token: &str, now: Timestamp) -> Result<Self, AnnotatingError> {
+        let row = store.annotator(campaign, &token_hash(token)).await?.ok_or(AnnotatingError::UnknownLink)?;
+        let campaign = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownLink)?;
+        if row.revoked_at.is_some() {
+            return Err(AnnotatingError::Revoked);
+        }
+        if row.expires_at.is_some_and(|at| at <= now) {
+            return Err(AnnotatingError::Expired);
+        }
+        if campaign.state != CampaignState::Open {
+            return Err(AnnotatingError::NotOpen(campaign.state));
+        }
+        let plan = serde_json::from_str(&campaign.plan)?;
+        Ok(Self { id: row.id, campaign, plan })
+    }
+
+    /// The campaign's file.
+    #[must_use]
+    pub fn plan(&self) -> &CampaignPlan {
+        &self.plan
+    }
+
+    /// What to judge next: the assignment that waits for a judgement, or a new one.
+    ///
+    /// # Errors
+    /// [`AnnotatingError::Store`].
+    pub async fn next(&self, store: &Store, rng: &SharedRng, clock: &dyn Clock) -> Result<Next, AnnotatingError> {
+        let id = rng.id(clock);
+        let request = AssignmentRequest {
+            campaign: &self.campaign.id,
+            annotator: &self.id,
+            id: &id,
+            shape: self.shape(),
+            needed: self.plan.judgements_per_item,
+            seed: self.plan.seed,
+            now: clock.now(),
+        };
+        let NextAssignment { assignment, judged, quota } = store.next_assignment(request).await?;
+        let items = count(self.campaign.items);
+        let all = items + repeats_of(items, self.plan.repeat_share);
+        let of = quota.map_or(all, |quota| quota.min(all)).max(judged);
+        let assignment = match assignment {
+            None => None,
+            Some(row) => {
+                let texts = store.campaign_item(&self.campaign.id, row.item).await?;
+                Some(self.shown(row, texts))
+            }
+        };
+        let of = if assignment.is_none() { judged } else { of.max(judged + 1) };
+        Ok(Next { assignment, done: judged, of })
+    }
+
+    /// Keeps a judgement and returns its id; a repeated one gets the id of the first.
+    ///
+    /// # Errors
+    /// [`AnnotatingError`] where it is not this annotator's assignment, or no judgement of its task.
+    pub async fn judge(
+        &self,
+        store: &Store,
+        (assignment, sent): (&str, &SentJudgement),
+        rng: &SharedRng,
+        clock: &dyn Clock,
+    ) -> Result<String, AnnotatingError> {
+        let shown = store.shown_models(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
+        let judgement = serde_json::to_string(&self.plan.judgement(sent, shown.len())?)?;
+        let (id, now) = (rng.id(clock), clock.now());
+        let new = NewCampaignJudgement { id: &id, annotator: &self.id, assignment, judgement: &judgement, now };
+        Ok(store.insert_campaign_judgement(new).await?)
+    }
+
+    /// Takes the last judgement back; its assignment comes next.
+    ///
+    /// # Errors
+    /// [`AnnotatingError::NothingJudged`].
+    pub async fn undo(&self, store: &Store, clock: &dyn Clock) -> Result<(), AnnotatingError> {
+        let found = store.withdraw_last_judgement(&self.id, clock.now()).await?;
+        if found { Ok(()) } else { Err(AnnotatingError::NothingJudged) }
+    }
+
+    fn shape(&self) -> CampaignShape {
+        CampaignShape {
+            items: count(self.campaign.items),
+            shared_units: count(self.campaign.shared_units),
+            repeat_share: self.plan.repeat_share,
+        }
+    }
+
+    fn shown(&self, row: AssignmentRow, texts: ItemTexts) -> ShownAssignment {
+        let answer = |model: &String| {
+            let found = texts.answers.iter().find(|(known, _)| known == model);
+            found.map_or_else(String::new, |(_, answer)| answer.clone())
+        };
+        ShownAssignment {
+            answers: LETTERS.into_iter().zip(row.shown.iter().map(answer)).collect(),
+            id: row.id,
+            item: texts.name,
+            prompt: texts.prompt,
+            reference: Some(texts.reference).filter(|text| self.plan.show_reference && !text.is_empty()),
+        }
+    }
+}
+
+fn count(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

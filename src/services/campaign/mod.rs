@@ -1,0 +1,5 @@
+//! Campaigns: made from files, judged by annotators, reported.
+
+pub mod annotating;
+pub mod creation;
+pub mod reports;

@@ -1,0 +1,175 @@
+// A campaign in the browser: an annotator judges thirty items by keyboard, on a phone and on a desktop, and nothing is lost while the
+// connection is away.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { assertAccessible } from "./support/axe.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
+
+const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
+const ITEMS = 30;
+
+let arena;
+let browser;
+let data;
+const tokens = {};
+before(async () => {
+  arena = await startArena(async (folder) => {
+    data = join(folder, "data");
+    await campaign(folder, "pairs", "pairwise", "instructions = \"Read **both** answers to the end.\"\njudgements_per_item = 9\n");
+    await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\n");
+    await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
+  });
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+/** Runs `langya campaign` and returns what it prints. */
+function langya(...command) {
+  const run = spawnSync(program, ["campaign", ...command, "--data-dir", data], { encoding: "utf8" });
+  assert.equal(run.status, 0, run.stderr);
+  return run.stdout;
+}
+
+async function campaign(folder, id, task, keys) {
+  const models = task === "rank" ? ["crane", "heron", "swan"] : ["crane", "heron"];
+  const answer = (item, model) =>
+    JSON.stringify({
+      item: `q${item}`,
+      prompt: `Question **${item}**, 问题 ${item}?`,
+      model,
+      answer: `An answer of some length <b>raw</b>, with a list:\n\n- first\n- second\n\n\`\`\`python\nprint(${item})\n\`\`\`\n`.repeat(2),
+      reference: "The reference.",
+    });
+  const lines = Array.from({ length: ITEMS }, (_, item) => models.map((model) => answer(item, model))).flat();
+  await mkdir(join(folder, id));
+  await writeFile(join(folder, id, "answers.jsonl"), lines.join("\n"));
+  const head = `[campaign]\nid = "${id}"\ntitle = "Which answer helps more?"\ntask = "${task}"\nanswers = "answers.jsonl"\n`;
+  await writeFile(join(folder, id, "campaign.toml"), head + keys);
+  langya("create", join(folder, id, "campaign.toml"));
+  tokens[id] = langya("invite", id, "--count", "8").trim().split("\n");
+  langya("open", id);
+}
+
+/** A page of an annotator who has begun. */
+async function begin(id, options) {
+  const page = await openPage(browser, options);
+  await page.goto(`${arena.url}/campaign/${id}?invite=${tokens[id].pop()}`);
+  await page.locator('[data-part="begin"]').click();
+  await shown(page, 0);
+  return page;
+}
+
+/** Waits until so many are judged and the next one can be. */
+function shown(page, done) {
+  return page.waitForFunction(
+    (done) =>
+      document.querySelector('[data-part="progress"]')?.textContent.match(/\d+/)?.[0] === String(done) &&
+      !document.querySelector(".campaign").hasAttribute("aria-busy"),
+    done,
+  );
+}
+
+function judgements(id) {
+  return JSON.parse(langya("report", id, "--format", "json")).judgements;
+}
+
+for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
+  test(`thirty items are judged by keyboard only, on a ${device}`, async () => {
+    const before = judgements("pairs");
+    const page = await openPage(browser, { viewport });
+    await page.goto(`${arena.url}/campaign/pairs?invite=${tokens.pairs.pop()}`);
+    await page.getByText("Read both answers to the end.").waitFor();
+    assert.ok(!page.url().includes("invite"), "the token leaves the address");
+    await page.getByRole("button", { name: "Begin" }).focus();
+    await page.keyboard.press("Enter");
+    for (let done = 0; done < ITEMS; done += 1) {
+      await shown(page, done);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      await page.keyboard.press(String(1 + (done % 4)));
+    }
+    await page.getByRole("heading", { name: "That was the last one. Thank you!" }).waitFor();
+    assert.equal(judgements("pairs") - before, ITEMS);
+    await page.reload();
+    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("heading", { name: "That was the last one. Thank you!" }).waitFor();
+    page.assertQuiet();
+  });
+}
+
+test("the last judgement can be taken back", async () => {
+  const before = judgements("pairs");
+  const page = await begin("pairs");
+  const question = () => page.locator('[data-part="prompt"]').textContent();
+  const first = await question();
+  await page.keyboard.press("1");
+  await shown(page, 1);
+  assert.notEqual(await question(), first);
+  await page.keyboard.press("u");
+  await shown(page, 0);
+  assert.equal(await question(), first);
+  await page.getByRole("button", { name: "Equally good" }).click();
+  await shown(page, 1);
+  assert.equal(judgements("pairs") - before, 1);
+  page.assertQuiet();
+});
+
+test("a decision made without a connection is sent when it is back, also after a reload", async () => {
+  const before = judgements("pairs");
+  const page = await begin("pairs");
+  await page.route("**/api/v1/**", (route) => route.abort());
+  await page.keyboard.press("2");
+  await page.getByText("No connection at the moment.").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("No connection at the moment.").waitFor();
+  await page.unroute("**/api/v1/**");
+  await shown(page, 1);
+  assert.equal(judgements("pairs") - before, 1);
+  assert.equal(await page.getByText("No connection at the moment.").isVisible(), false);
+});
+
+test("answers are scored and ranked, with nothing that an answer could run", async () => {
+  const scores = await begin("scores");
+  assert.equal(await scores.locator('[data-part="answer-a"] b').count(), 0, "raw HTML is text");
+  await scores.getByText("Reference answer").click();
+  await scores.getByText("The reference.").waitFor();
+  await scores.keyboard.press("0");
+  await shown(scores, 1);
+  await scores.getByRole("button", { name: "7", exact: true }).click();
+  await shown(scores, 2);
+  const report = JSON.parse(langya("report", "scores", "--format", "json"));
+  assert.deepEqual(report.scores.map(({ score }) => score).sort((x, y) => x - y).at(-1), 10);
+  const ranks = await begin("ranks");
+  await ranks.keyboard.press("c");
+  await ranks.getByRole("button", { name: "C: place 1" }).waitFor();
+  await ranks.keyboard.press("a");
+  await ranks.keyboard.press("b");
+  await shown(ranks, 1);
+  assert.equal(JSON.parse(langya("report", "ranks", "--format", "json")).models.length, 3);
+  scores.assertQuiet();
+  ranks.assertQuiet();
+});
+
+test("a link that is no use is said in the reader's language, and the page is accessible everywhere", async () => {
+  const page = await openPage(browser, { locale: "zh-CN" });
+  await page.goto(`${arena.url}/campaign/pairs?invite=0123`);
+  await page.getByRole("button", { name: "开始" }).click();
+  await page.getByText("这个链接无效").waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    for (const viewport of [{ width: 320, height: 568 }, { width: 844, height: 390 }, { width: 1440, height: 900 }]) {
+      const open = await begin(["pairs", "scores", "ranks"][Math.floor(viewport.width / 500)], { colorScheme, viewport });
+      await assertAccessible(open);
+      assert.equal(await open.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      await open.context().close();
+    }
+  }
+});
