@@ -36,6 +36,7 @@ mod fleet;
 mod frames;
 mod graceful;
 mod health;
+mod history;
 mod hosts;
 mod import;
 mod instances;

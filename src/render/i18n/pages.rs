@@ -45,6 +45,7 @@ pub struct PageTexts {
     pub exclusions: ExclusionTexts,
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
+    pub history: HistoryTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
 }
@@ -279,6 +280,7 @@ mod chinese;
 mod correlation;
 mod english;
 mod exclusions;
+mod history;
 mod judges;
 mod levels;
 mod notes;
@@ -294,6 +296,7 @@ pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
+pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use pacing::{PacingInForce, PacingTexts};

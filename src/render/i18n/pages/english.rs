@@ -240,6 +240,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
     sign_in: super::sign_in::ENGLISH,
+    history: super::history::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",

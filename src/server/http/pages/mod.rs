@@ -9,6 +9,7 @@ pub mod benchmark;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;
+pub(crate) mod history;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
@@ -37,6 +38,7 @@ pub(crate) enum Section {
     Benchmarks,
     Correlation,
     Register,
+    History,
     About,
     None,
 }
