@@ -48,7 +48,10 @@ impl<'a> Browser<'a> {
 
     async fn page(&self, path: &str) -> String {
         let response = self.get(path).await;
-        assert_eq!((response.status(), &response.headers()["cache-control"]), (StatusCode::OK, &"no-store".parse().unwrap()));
+        assert_eq!(
+            (response.status(), &response.headers()["cache-control"]),
+            (StatusCode::OK, &"no-store".parse().unwrap())
+        );
         response.text().await.unwrap()
     }
 
@@ -188,9 +191,15 @@ async fn a_link_is_made_and_withdrawn_by_its_visitor_from_the_arenas_own_page() 
     assert_eq!(shown.headers().get("set-cookie"), None);
     let page = shown.text().await.unwrap();
     assert!(page.contains("name=\"robots\" content=\"noindex, nofollow\""));
-    assert!(page.contains("og:description\" content=\"Which &#34;one&#34;?\"") && page.contains("og:title\""), "{page}");
+    assert!(
+        page.contains("og:description\" content=\"Which &#34;one&#34;?\"") && page.contains("og:title\""),
+        "{page}"
+    );
     assert!(names_a_model(&page) && page.contains("Who asked found B better"), "{page}");
-    assert!(!page.contains("name=\"token\"") && !page.contains(battle.as_str()), "nothing to change, and no id: {page}");
+    assert!(
+        !page.contains("name=\"token\"") && !page.contains(battle.as_str()),
+        "nothing to change, and no id: {page}"
+    );
 
     let withdrawn = browser.submit(&path, &format!("/battle/{battle}/unshare")).await;
     assert_eq!(withdrawn.status(), StatusCode::SEE_OTHER);
@@ -216,7 +225,10 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
     let exported: Value = serde_json::from_str(&browser.page("/history/export").await).unwrap();
     assert_eq!(exported["battles"].as_array().unwrap().len(), 6);
     assert_eq!(exported["battles"][0]["vote"], Value::Null);
-    assert_eq!((&exported["battles"][1]["vote"]["outcome"], &exported["battles"][1]["shared"]), (&"a".into(), &true.into()));
+    assert_eq!(
+        (&exported["battles"][1]["vote"]["outcome"], &exported["battles"][1]["shared"]),
+        (&"a".into(), &true.into())
+    );
     assert!(exported["battles"][1]["turns"][0]["replies"][0].as_str().unwrap().contains("secret"));
 
     let mut changes = arena.app.leaderboard.changes();
@@ -232,14 +244,20 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
     let (before, votes) = (boards().await, exported_votes(folder.path(), &[]).await);
     assert_eq!(browser.post("/history/delete", "", Some(&arena.url)).await.status(), StatusCode::FORBIDDEN);
     let done = browser.submit("/history", "/history/delete").await;
-    assert_eq!((done.status(), &done.headers()["location"]), (StatusCode::SEE_OTHER, &"/history?deleted=6".parse().unwrap()));
+    assert_eq!(
+        (done.status(), &done.headers()["location"]),
+        (StatusCode::SEE_OTHER, &"/history?deleted=6".parse().unwrap())
+    );
     let forgotten = done.headers()["set-cookie"].to_str().unwrap();
     assert!(forgotten.starts_with("langya_session=;") && forgotten.contains("Max-Age=0"), "{forgotten}");
 
     assert_eq!(boards().await, before);
     assert_eq!(exported_votes(folder.path(), &[]).await, votes, "not a byte of the log changes");
     let with_text = exported_votes(folder.path(), &["--text"]).await;
-    assert!(!with_text.contains("A secret question") && with_text.matches("\"conversation_a\":[]").count() == 5, "{with_text}");
+    assert!(
+        !with_text.contains("A secret question") && with_text.matches("\"conversation_a\":[]").count() == 5,
+        "{with_text}"
+    );
     assert_eq!(with_text.matches("neighbour's question").count(), 10);
     assert_eq!(Browser::stranger(&arena).get(&link).await.status(), StatusCode::NOT_FOUND);
     let page = browser.page(&path).await;

@@ -174,12 +174,7 @@ pub(super) async fn unshare(
 const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");
 
 /// The visitor of a form and the battle that it names; whose battle it is, the statement asks.
-fn owned(
-    request: &HttpRequest,
-    app: &AppState,
-    id: &str,
-    form: &TokenForm,
-) -> Result<(Visitor, BattleId), PageError> {
+fn owned(request: &HttpRequest, app: &AppState, id: &str, form: &TokenForm) -> Result<(Visitor, BattleId), PageError> {
     let visitor = visitor(request, app);
     forms::check(request, app, &visitor, &form.token)?;
     // The address goes into a header again.

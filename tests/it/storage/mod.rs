@@ -45,8 +45,8 @@ use fits::{
 };
 
 use own_battles::{
-    only_its_visitor_shares_a_battle_and_only_after_the_vote, own_battles_are_found_again_with_models_only_after_a_vote,
-    texts_are_deleted_for_good_and_votes_stay,
+    only_its_visitor_shares_a_battle_and_only_after_the_vote,
+    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
 };
 
 use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};

@@ -273,11 +273,7 @@ fn chosen_by_other(texts: &PageTexts, outcome: Outcome) -> &'static str {
     }
 }
 
-fn rule(
-    texts: &PageTexts,
-    excluded: Option<&ExclusionNotice>,
-    marked: Option<&ExclusionNotice>,
-) -> Option<String> {
+fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&ExclusionNotice>) -> Option<String> {
     let script = &texts.script;
     match (excluded, marked) {
         (Some(notice), _) if notice.rule == "identity_leak" => Some(script.excluded_identity_leak.to_owned()),
